@@ -1,0 +1,174 @@
+"""Marks [n] in an answer: which passage each cites, and whether that passage carries the statement."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+from graphrag.language import content_words, fold, stem, words
+from graphrag.models import Passage, Span
+from graphrag.sentences import is_heading, plain, split_sentences
+
+MARK = re.compile(r"\s?\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
+_UNFINISHED_MARK = re.compile(r"\s?(?:\[[\d\s,;]*)?$")
+_NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f ]\d{3})*(?:[.,]\d+)?")
+SUPPORTED, PARTLY = 0.6, 0.3  # share of a statement's content words that its passage must hold
+
+
+class Support(StrEnum):
+    SUPPORTED = "supported"
+    PARTLY = "partly"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One mark of the answer. `quote` is the passage's best sentence for the statement: [start_char, end_char) of the document."""
+
+    number: int
+    document_id: UUID
+    filename: str
+    title: str
+    chunk_index: int
+    quote: str
+    start_char: int
+    end_char: int
+    status: Support
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    answer: str  # without the marks that cite nothing
+    citations: tuple[Citation, ...] = ()
+    removed_marks: tuple[int, ...] = ()
+    unsupported_statements: tuple[str, ...] = ()
+
+
+def verify(answer: str, passages: Sequence[Passage]) -> Verification:
+    """Checks every mark against the passages, numbered from 1 in their order."""
+    clean, removed = _remove_unknown_marks(answer, len(passages))
+    citations = []
+    unsupported = []
+    for statement, numbers in statements(clean):
+        cited = [cite(statement, number, passages[number - 1]) for number in numbers]
+        citations.extend(cited)
+        if all(citation.status is Support.UNSUPPORTED for citation in cited):
+            unsupported.append(statement)
+    return Verification(clean, tuple(citations), tuple(removed), tuple(unsupported))
+
+
+def statements(answer: str) -> Iterator[tuple[str, list[int]]]:
+    """Each sentence without its marks, with the numbers it cites; marks after its full stop belong to it."""
+    start = 0
+    for end in _statement_ends(answer):
+        text = MARK.sub("", answer[start:end]).strip()
+        numbers = _numbers(answer[start:end])
+        if words(text):
+            yield text, numbers
+        start = end
+
+
+def _statement_ends(answer: str) -> list[int]:
+    hidden = MARK.sub(lambda match: "\u2060" * len(match.group()), answer)  # marks must not hide the end of a sentence
+    visible = re.sub(r"([.!?…»\"]+)(\u2060+)", lambda match: match[2] + match[1], hidden)
+    return [span.end for span in split_sentences(visible)]
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for match in MARK.finditer(text) for number in re.findall(r"\d+", match[1])]
+
+
+def _remove_unknown_marks(answer: str, known: int) -> tuple[str, list[int]]:
+    removed: list[int] = []
+
+    def keep_known(match: re.Match[str]) -> str:
+        numbers = [int(number) for number in re.findall(r"\d+", match[1])]
+        removed.extend(number for number in numbers if not 1 <= number <= known)
+        kept = [number for number in numbers if 1 <= number <= known]
+        space = " " if kept and match[0][0].isspace() else ""
+        return space + "".join(f"[{number}]" for number in kept)
+
+    return MARK.sub(keep_known, answer), removed
+
+
+def cite(statement: str, number: int, passage: Passage) -> Citation:
+    span, score, status = _best_sentence(statement, passage)
+    return Citation(
+        number=number,
+        document_id=passage.document.id,
+        filename=passage.document.filename,
+        title=passage.document.title,
+        chunk_index=passage.chunk_index,
+        quote=passage.content[span.start : span.end],
+        start_char=passage.start_char + span.start,
+        end_char=passage.start_char + span.end,
+        status=status,
+        score=round(score, 3),
+    )
+
+
+def _best_sentence(statement: str, passage: Passage) -> tuple[Span, float, Support]:
+    """The sentence that shares most with the statement. The whole passage may carry it: a statement can join sentences."""
+    language = passage.document.language
+    wanted = _forms(statement, language)
+    spans = [_trimmed(passage.content, span) for span in split_sentences(passage.content)]
+    best = max(spans, key=lambda span: (_share(wanted, passage.content[span.start : span.end], language), -span.start))
+    score = _share(wanted, passage.content, language)
+    if not _numerals(statement) <= _numerals(passage.content):
+        return best, min(score, PARTLY), Support.PARTLY if score >= SUPPORTED else Support.UNSUPPORTED
+    if score >= SUPPORTED:
+        return best, score, Support.SUPPORTED
+    return best, score, Support.PARTLY if score >= PARTLY else Support.UNSUPPORTED
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    sentence = text[span.start : span.end]
+    start = span.start + len(sentence) - len(sentence.lstrip())
+    return Span(start, max(start, span.end - (len(sentence) - len(sentence.rstrip()))))
+
+
+def _forms(text: str, language: str) -> set[str]:
+    return {stem(word, language) for word in content_words(text, language)}
+
+
+def _share(wanted: set[str], sentence: str, language: str) -> float:
+    if not wanted or is_heading(sentence):
+        return 0.0
+    held = {stem(word, language) for word in words(plain(sentence))} | {fold(word) for word in words(sentence)}
+    return len(wanted & held) / len(wanted)
+
+
+def _numerals(text: str) -> set[str]:
+    """Numbers without their separators: 9.240, 9,240 and 9 240 are one."""
+    return {re.sub(r"\D", "", number) for number in _NUMBER.findall(text)}
+
+
+class MarkFilter:
+    """Takes an answer as it streams and lets its text through, without the marks that cite nothing."""
+
+    def __init__(self, known: int) -> None:
+        self._known = known
+        self._held = ""
+        self.text = ""  # what was let through
+
+    def feed(self, token: str) -> str:
+        held = self._held + token
+        match = _UNFINISHED_MARK.search(held)
+        cut = match.start() if match else len(held)
+        self._held = held[cut:]
+        return self._release(held[:cut])
+
+    def flush(self) -> str:
+        held, self._held = self._held, ""
+        return self._release(held)
+
+    def _release(self, text: str) -> str:
+        clean, _ = _remove_unknown_marks(text, self._known)
+        self.text += clean
+        return clean
+
+    def cited(self) -> list[tuple[str, int]]:
+        """(statement, number) of every mark that is complete so far, in order."""
+        return [(statement, number) for statement, numbers in statements(self.text) for number in numbers]

@@ -1,0 +1,24 @@
+"""What a run is given: who asks, over which collection, and the means to answer."""
+
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+from pydantic import ConfigDict, Field
+from pydantic.json_schema import SkipJsonSchema
+
+from graphrag.models import LOCAL_OWNER
+from graphrag.services import Services, shared_services
+
+
+@dataclass(frozen=True)
+class Context:
+    """LangGraph Studio shows and accepts the described fields only; identity and services come from the doors."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
+
+    collection: Annotated[str | None, Field(description="The collection asked; empty: the default one")] = None
+    rag_enabled: Annotated[bool, Field(description="Search the documents; false: plain chat with the model")] = True
+    rerank: Annotated[bool, Field(description="Reorder what was found by how well it answers")] = True
+    top_k: Annotated[int | None, Field(description="Chunks that reach the answer", ge=1, le=50)] = None
+    owner_id: SkipJsonSchema[str] = LOCAL_OWNER
+    services: SkipJsonSchema[Services] = field(default_factory=shared_services)

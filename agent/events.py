@@ -1,0 +1,108 @@
+"""What a client sees while an answer is made: status, sources, token, citation, and done at the end."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import Any, TypedDict
+from uuid import UUID
+
+from langchain_core.messages import AnyMessage
+from langgraph.graph.state import CompiledStateGraph
+
+from agent.citations import Citation, Verification
+from agent.context import Context
+from agent.messages import say
+from graphrag.models import CausalPath, Passage
+from graphrag.telemetry import collect_timings, stage
+
+
+class Event(TypedDict):
+    event: str
+    data: dict[str, Any]  # JSON values only
+
+
+def status_event(stage_name: str, message: str) -> Event:
+    return {"event": "status", "data": {"stage": stage_name, "message": message}}
+
+
+def sources_event(passages: Sequence[Passage], paths: Sequence[CausalPath]) -> Event:
+    return {"event": "sources", "data": {"sources": describe_sources(passages), "paths": [asdict(p) for p in paths]}}
+
+
+def token_event(text: str) -> Event:
+    return {"event": "token", "data": {"text": text}}
+
+
+def citation_event(citation: Citation) -> Event:
+    return {"event": "citation", "data": describe_citation(citation)}
+
+
+def describe_sources(passages: Sequence[Passage]) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": number,
+            "document_id": str(passage.document.id),
+            "filename": passage.document.filename,
+            "title": passage.document.title,
+            "language": passage.document.language,
+            "chunk_index": passage.chunk_index,
+            "start_char": passage.start_char,
+            "end_char": passage.end_char,
+            "content": passage.content,
+            "score": round(passage.score, 4),
+        }
+        for number, passage in enumerate(passages, start=1)
+    ]
+
+
+def describe_citation(citation: Citation) -> dict[str, Any]:
+    return {key: str(value) if isinstance(value, UUID) else value for key, value in asdict(citation).items()}
+
+
+async def stream_answer(
+    graph: CompiledStateGraph[Any, Context, Any, Any], messages: Sequence[AnyMessage], context: Context
+) -> AsyncIterator[Event]:
+    """Every event of one answer; the last is `done`. Closing it stops the graph and the model call. Raises CausewayError."""
+    timings = collect_timings()
+    state: dict[str, Any] = {}
+    with stage("total"):
+        stream = graph.astream({"messages": list(messages)}, context=context, stream_mode=["custom", "values"])
+        async with aclosing(stream) as parts:
+            async for mode, payload in parts:
+                if mode == "custom":
+                    yield payload
+                else:
+                    state = payload
+    yield {"event": "done", "data": describe_answer(state, timings)}
+
+
+async def answer(
+    graph: CompiledStateGraph[Any, Context, Any, Any], messages: Sequence[AnyMessage], context: Context
+) -> dict[str, Any]:
+    """The data of `done`. Raises CausewayError."""
+    done: dict[str, Any] = {}
+    async with aclosing(stream_answer(graph, messages, context)) as events:
+        async for event in events:
+            done = event["data"]
+    return done
+
+
+def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[str, Any]:
+    verification: Verification = state["verification"]
+    query, passages = state["query"], state["passages"]
+    used = {citation.number for citation in verification.citations}
+    degraded = list(dict.fromkeys(state["degraded"]))
+    return {
+        "answer": verification.answer,
+        "citations": [describe_citation(citation) for citation in verification.citations],
+        "sources": describe_sources(passages),
+        "paths": [asdict(path) for path in state["paths"]],
+        "degraded": degraded,
+        "degraded_messages": [say(f"degraded_{name}", query.language) for name in degraded],
+        "unsupported_statements": list(verification.unsupported_statements),
+        "found": verification.answer != say("not_found", query.language),
+        "reliability": round(len(used) / len(passages), 3) if passages else 0.0,
+        "language": query.language,
+        "intent": query.intent.value,
+        "timings_ms": timings,
+    }

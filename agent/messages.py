@@ -1,0 +1,94 @@
+"""Every sentence that Causeway says by itself to a person, in Spanish, French and English."""
+
+from typing import Final
+
+DEFAULT_LANGUAGE: Final = "es"
+
+_MESSAGES: Final[dict[str, dict[str, str]]] = {
+    "not_found": {
+        "es": "No he encontrado información relevante en sus documentos sobre esta pregunta.",
+        "fr": "Je n'ai pas trouvé d'information pertinente dans vos documents concernant cette question.",
+        "en": "I found no relevant information in your documents about this question.",
+    },
+    "no_chat_model": {
+        "es": "Sin documentos solo puede conversar un modelo de lenguaje: configure RAG_CHAT_MODEL, por ejemplo openai:gpt-5.",
+        "fr": "Sans documents, seul un modèle de langage peut converser : réglez RAG_CHAT_MODEL, par exemple openai:gpt-5.",
+        "en": "Without documents only a language model can chat: set RAG_CHAT_MODEL, for example openai:gpt-5.",
+    },
+    "lead_other_language": {
+        "es": "Los documentos, en otro idioma, dicen:",
+        "fr": "Les documents, dans une autre langue, disent :",
+        "en": "The documents, in another language, say:",
+    },
+    "status_retrieve": {
+        "es": "Buscando en los documentos…",
+        "fr": "Recherche dans les documents…",
+        "en": "Searching the documents…",
+    },
+    "status_traverse": {
+        "es": "Siguiendo las cadenas causales…",
+        "fr": "Suivi des chaînes causales…",
+        "en": "Following causal chains…",
+    },
+    "status_rerank": {
+        "es": "Ordenando los resultados…",
+        "fr": "Classement des résultats…",
+        "en": "Ranking the results…",
+    },
+    "status_expand": {
+        "es": "Leyendo los pasajes…",
+        "fr": "Lecture des passages…",
+        "en": "Reading the passages…",
+    },
+    "status_generate": {
+        "es": "Redactando la respuesta…",
+        "fr": "Rédaction de la réponse…",
+        "en": "Writing the answer…",
+    },
+    "status_verify": {
+        "es": "Comprobando las citas…",
+        "fr": "Vérification des citations…",
+        "en": "Checking the citations…",
+    },
+    "degraded_transform": {
+        "es": "La pregunta se buscó tal como está escrita.",
+        "fr": "La question a été recherchée telle quelle.",
+        "en": "The question was searched as it is written.",
+    },
+    "degraded_fulltext": {
+        "es": "La búsqueda por palabras no estaba disponible.",
+        "fr": "La recherche par mots n'était pas disponible.",
+        "en": "Word search was not available.",
+    },
+    "degraded_vector": {
+        "es": "La búsqueda por significado no estaba disponible.",
+        "fr": "La recherche par le sens n'était pas disponible.",
+        "en": "Search by meaning was not available.",
+    },
+    "degraded_rerank": {
+        "es": "Los resultados no se reordenaron.",
+        "fr": "Les résultats n'ont pas été reclassés.",
+        "en": "The results were not reranked.",
+    },
+    "degraded_expand": {
+        "es": "Los pasajes se leyeron sin su contexto.",
+        "fr": "Les passages ont été lus sans leur contexte.",
+        "en": "The passages were read without their surroundings.",
+    },
+    "degraded_generate": {
+        "es": "El modelo de lenguaje no respondió: la respuesta cita frases de los documentos.",
+        "fr": "Le modèle de langage n'a pas répondu : la réponse cite des phrases des documents.",
+        "en": "The language model did not answer: the answer quotes sentences of the documents.",
+    },
+    "degraded_verify": {
+        "es": "Las citas no se pudieron comprobar.",
+        "fr": "Les citations n'ont pas pu être vérifiées.",
+        "en": "The citations could not be checked.",
+    },
+}
+
+
+def say(key: str, language: str) -> str:
+    """KeyError for a key that does not exist; the default language for one that we do not speak."""
+    sentences = _MESSAGES[key]
+    return sentences.get(language, sentences[DEFAULT_LANGUAGE])

@@ -1,0 +1,177 @@
+"""The stages of an answer. Each reads the state, calls one function, returns the change, and says what it did without."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import date
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AnyMessage
+from langgraph.config import get_stream_writer
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from agent.citations import MarkFilter, Verification, cite
+from agent.citations import verify as verify_citations
+from agent.context import Context
+from agent.events import citation_event, sources_event, status_event, token_event
+from agent.messages import DEFAULT_LANGUAGE, say
+from agent.prompts import build_plain_prompt, build_prompt, history_window
+from agent.state import Input, State
+from graphrag.errors import AnswerInterrupted
+from graphrag.models import Intent, Passage, TransformedQuery
+from graphrag.retrieval import expansion, hybrid, query_transformation
+from graphrag.telemetry import log, stage
+
+
+async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
+    settings = runtime.context.services.settings
+    question = query_transformation.check_question(state["messages"][-1].text, max_chars=settings.max_question_chars)
+    degraded = []
+    with stage("transform"):
+        try:
+            query = query_transformation.transform(question)
+        except Exception as exc:
+            degraded = [_degrade("transform", exc)]
+            query = TransformedQuery(question, DEFAULT_LANGUAGE, Intent.FACTUAL)
+    return {"question": question, "query": query, "paths": [], "passages": [], "degraded": Overwrite(degraded)}
+
+
+async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    _announce("retrieve", state)
+    services = runtime.context.services
+    with stage("retrieve"):
+        collection = await services.collection(runtime.context.owner_id, runtime.context.collection)
+        found = await hybrid.retrieve(
+            state["query"],
+            store=services.store,
+            collection=collection,
+            model=await services.embedding_model(collection),
+            limit=services.settings.candidates_per_leg,
+        )
+    return {"candidates": found.hits, "degraded": list(found.failed)}
+
+
+async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Causal chains for the question: none, as long as ingestion extracts no causal relations."""
+    _announce("traverse", state)
+    return {"paths": []}
+
+
+async def rerank(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    _announce("rerank", state)
+    services, query = runtime.context.services, state["query"]
+    top_k = runtime.context.top_k or services.settings.chat_top_k
+    if not (runtime.context.rerank and services.settings.rerank):
+        return {"evidence": state["candidates"][:top_k]}
+    with stage("rerank"):
+        try:
+            hits = await services.reranker.rerank(
+                query.original, state["candidates"], language=query.language, top_k=top_k
+            )
+        except Exception as exc:
+            return {"evidence": state["candidates"][:top_k], "degraded": [_degrade("rerank", exc)]}
+    return {"evidence": hits}
+
+
+async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    _announce("expand", state)
+    services, hits = runtime.context.services, state["evidence"]
+    window, max_chars = services.settings.window_sentences, services.settings.max_context_chars
+    degraded = []
+    with stage("expand"):
+        try:
+            collection = await services.collection(runtime.context.owner_id, runtime.context.collection)
+            passages = await expansion.expand(
+                hits, store=services.store, collection=collection, window_sentences=window, max_chars=max_chars
+            )
+        except Exception as exc:
+            degraded = [_degrade("expand", exc)]
+            passages = expansion.passages(hits, {}, window_sentences=0, max_chars=max_chars)
+    get_stream_writer()(sources_event(passages, state["paths"]))
+    return {"passages": passages, "degraded": degraded}
+
+
+async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    _announce("generate", state)
+    services = runtime.context.services
+    prompt = _prompt(state, runtime.context)
+    degraded = []
+    with stage("generate"):
+        try:
+            answer = await _stream_answer(services.chat_model, prompt, state["passages"])
+        except AnswerInterrupted:
+            raise
+        except Exception as exc:
+            degraded = [_degrade("generate", exc)]
+            answer = await _stream_answer(services.extractive_chat_model, prompt, state["passages"])
+    return {"messages": [AIMessage(answer)], "degraded": degraded}
+
+
+async def refuse(state: State) -> dict[str, Any]:
+    """Nothing was found: said without asking a model."""
+    sentence = say("not_found", state["query"].language)
+    get_stream_writer()(token_event(sentence))
+    return {"messages": [AIMessage(sentence)], "verification": Verification(sentence)}
+
+
+async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    _announce("verify", state)
+    message = state["messages"][-1]
+    if message.text == say("not_found", state["query"].language) or not state["passages"]:
+        return {"verification": Verification(message.text)}
+    with stage("verify"):
+        try:
+            checked = verify_citations(message.text, state["passages"])
+        except Exception as exc:
+            return {"verification": Verification(message.text), "degraded": [_degrade("verify", exc)]}
+    if checked.removed_marks:
+        log.warning("unknown citations removed", count=len(checked.removed_marks))
+    return {"verification": checked, "messages": [AIMessage(checked.answer, id=message.id)]}
+
+
+def _prompt(state: State, context: Context) -> list[AnyMessage]:
+    settings = context.services.settings
+    history = history_window(
+        state["messages"], max_messages=settings.history_messages, max_chars=settings.history_chars
+    )
+    if state["passages"]:
+        return build_prompt(state["query"], state["passages"], history=history, today=date.today())
+    return build_plain_prompt(state["query"], history=history, today=date.today())
+
+
+async def _stream_answer(model: BaseChatModel, prompt: Sequence[AnyMessage], passages: Sequence[Passage]) -> str:
+    """Writes tokens and citations as they come. Raises AnswerInterrupted where the model fails after its first token."""
+    write = get_stream_writer()
+    marks = MarkFilter(len(passages))
+    announced = 0
+    try:
+        async for text in _tokens(model, prompt, marks):
+            write(token_event(text))
+            cited = marks.cited() if "]" in text else []
+            for statement, number in cited[announced:]:
+                write(citation_event(cite(statement, number, passages[number - 1])))
+            announced = max(announced, len(cited))
+    except Exception as exc:
+        if marks.text:
+            raise AnswerInterrupted(f"The model failed in mid-answer: {exc!r}", partial_answer=marks.text) from exc
+        raise
+    if not marks.text.strip():
+        raise ValueError("the model answered nothing")
+    return marks.text.strip()
+
+
+async def _tokens(model: BaseChatModel, prompt: Sequence[AnyMessage], marks: MarkFilter) -> AsyncIterator[str]:
+    async for chunk in model.astream(list(prompt)):
+        if text := marks.feed(chunk.text):
+            yield text
+    if text := marks.flush():
+        yield text
+
+
+def _announce(name: str, state: State) -> None:
+    get_stream_writer()(status_event(name, say(f"status_{name}", state["query"].language)))
+
+
+def _degrade(name: str, exc: Exception) -> str:
+    log.warning("stage failed, done without", stage=name, error=repr(exc))
+    return name

@@ -1,0 +1,27 @@
+"""What the nodes hand to each other. Messages and the question are kept with the thread; stage outputs are not."""
+
+import operator
+from typing import Annotated, TypedDict
+
+from langchain_core.messages import AnyMessage
+from langgraph.channels import UntrackedValue
+from langgraph.graph.message import add_messages
+
+from agent.citations import Verification
+from graphrag.models import CausalPath, Hit, Passage, TransformedQuery
+
+
+class Input(TypedDict):
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+class State(TypedDict, total=False):
+    messages: Annotated[list[AnyMessage], add_messages]
+    question: str  # as the person wrote it
+    query: Annotated[TransformedQuery, UntrackedValue]
+    candidates: Annotated[list[Hit], UntrackedValue]
+    paths: Annotated[list[CausalPath], UntrackedValue]
+    evidence: Annotated[list[Hit], UntrackedValue]
+    passages: Annotated[list[Passage], UntrackedValue]
+    verification: Annotated[Verification, UntrackedValue]
+    degraded: Annotated[list[str], operator.add]  # the stages that failed and were done without, this turn

@@ -1,0 +1,54 @@
+"""The FastAPI application: routes, request ids, security headers, the page."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.responses import FileResponse
+from fastapi.staticfiles import StaticFiles
+from fastapi_swagger import patch_fastapi
+
+from api import error_handlers
+from api.observability import RequestIdentity
+from api.routes import chat, system
+from graphrag.services import Services
+
+STATIC = Path(__file__).with_name("static")
+PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+
+
+def create_app(services: Services) -> FastAPI:
+    """Opens the services at start and closes them at the end."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await services.open()
+        try:
+            yield
+        finally:
+            await services.close()
+
+    app = FastAPI(
+        title="Causeway",
+        summary="Answers over your documents, with citations that were checked",
+        version=version("causeway"),
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.services = services
+    app.add_middleware(RequestIdentity)
+    patch_fastapi(app, redirect_from_root_to_docs=False)  # /docs, from files of a package: FastAPI's own loads them from a CDN
+    error_handlers.install(app)
+    app.include_router(chat.router, prefix="/api/v1")
+    app.include_router(chat.router, prefix="/api", include_in_schema=False)
+    app.include_router(system.router)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html", headers={"Content-Security-Policy": PAGE_POLICY})
+
+    return app

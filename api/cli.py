@@ -1,0 +1,273 @@
+"""The command line: serve, ingest, search, ask, migrate."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import aclosing
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+import uvicorn
+from langchain_core.messages import HumanMessage
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from agent.context import Context
+from agent.events import stream_answer
+from agent.graph import graph
+from api.app import create_app
+from graphrag.errors import CausewayError, InvalidSettings
+from graphrag.ingestion.pipeline import find_files, ingest_files
+from graphrag.models import LOCAL_OWNER, Hit, IngestionOutcome, IngestionStatus
+from graphrag.retrieval import hybrid
+from graphrag.retrieval.query_transformation import check_question, transform
+from graphrag.services import Services
+from graphrag.settings import Settings
+from graphrag.telemetry import configure_logging
+
+T = TypeVar("T")
+app = typer.Typer(help="Answers questions over your documents, with citations that were checked.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)  # fmt: skip
+out = Console()
+err = Console(stderr=True)
+
+CollectionOption = Annotated[str | None, typer.Option("--collection", help="The collection; without it the default one.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=0, max=65535)] = 8000,
+    collection: CollectionOption = None,
+    ingest_first: Annotated[
+        list[Path] | None, typer.Option("--ingest", help="Files or folders to index before serving.")
+    ] = None,
+    embeddings_config: Annotated[
+        Path | None, typer.Option(help="YAML list of embedding models; else EMBEDDINGS_CONFIG.")
+    ] = None,
+    download_models: Annotated[
+        bool, typer.Option("--download-models", help="Load and check every embedding model, then stop.")
+    ] = False,
+) -> None:
+    """Answer questions over HTTP, with a chat page at /."""
+    settings = _settings(collection=collection, embeddings_config=embeddings_config)
+    if download_models:
+        for model in Services(settings).embeddings.models.values():
+            out.print(f"{model.id}: loaded, {model.dimensions} dimensions")
+        return
+    with _listen(host, port) as listener:
+        asyncio.run(_serve(settings, listener, ingest_first or []))
+
+
+async def _serve(settings: Settings, listener: socket.socket, paths: list[Path]) -> None:
+    services = Services(settings)
+    try:
+        await services.open()
+        if paths:
+            outcomes = await _ingest(services, paths, settings.collection)
+            failed = [outcome for outcome in outcomes if outcome.status is IngestionStatus.ERROR]
+            if failed:
+                _print_outcomes(outcomes)
+        server = uvicorn.Server(uvicorn.Config(create_app(services), log_level="warning", access_log=False))
+        server.config.timeout_graceful_shutdown = 5
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        while not server.started and not serving.done():
+            await asyncio.sleep(0.02)
+        if server.started:
+            host, port = listener.getsockname()[:2]
+            shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host
+            out.print(f"Causeway answers at [bold]http://{shown}:{port}[/bold]   (Ctrl-C stops it)")
+        await serving
+    finally:
+        await services.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Taken before anything is loaded: a busy port is known at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as exc:
+        listener.close()
+        raise InvalidSettings(
+            f"Port {port} on {host} can't be used ({exc.strerror}). Choose another: causeway serve --port {port + 1}"
+        ) from exc
+    return listener
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
+    collection: CollectionOption = None,
+) -> None:
+    """Index files and folders; unchanged ones are skipped."""
+    outcomes = _run(lambda services: _ingest(services, paths, collection))
+    _print_outcomes(outcomes)
+    if all(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+async def _ingest(services: Services, paths: list[Path], name: str | None) -> list[IngestionOutcome]:
+    collection = await services.make_collection(LOCAL_OWNER, name)
+    model = await services.embedding_model(collection)
+    files = find_files(paths)
+    columns = (TextColumn("Indexing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    outcomes = []
+    with Progress(*columns, console=err) as progress:
+        task = progress.add_task("", total=len(files))
+        results = ingest_files(files, pipeline=services.pipeline, collection=collection, model=model)
+        async with aclosing(results) as finished:  # type: ignore[type-var]  # it is a generator
+            async for outcome in finished:
+                outcomes.append(outcome)
+                progress.update(task, advance=1, description=Path(outcome.source).name)
+    return outcomes
+
+
+def _print_outcomes(outcomes: list[IngestionOutcome]) -> None:
+    table = Table("Document", "Status", "Chunks", "Cause")
+    for outcome in outcomes:
+        chunks = str(outcome.chunks) if outcome.chunks else ""
+        table.add_row(Path(outcome.source).name, outcome.status.value, chunks, outcome.cause)
+    out.print(table if outcomes else "No files found.")
+
+
+@app.command()
+def search(
+    query: str,
+    collection: CollectionOption = None,
+    as_json: JsonOption = False,
+    limit: Annotated[int, typer.Option(help="Hits.", min=1, max=100)] = 10,
+) -> None:
+    """Show what the search finds, with scores."""
+    hits, failed = _run(lambda services: _search(services, query, collection, limit))
+    if as_json:
+        _print_json({"hits": [_describe_hit(hit) for hit in hits], "degraded": failed})
+        return
+    table = Table("Score", "Document", "Chunk", "Text", "Stages")
+    for hit in hits:
+        stages = " ".join(f"{name} {score:.2f}" for name, score in hit.scores.items())
+        text = " ".join(hit.chunk.content.split())[:160]
+        table.add_row(f"{hit.score:.3f}", hit.chunk.document.filename, str(hit.chunk.index), text, stages)
+    out.print(table if hits else "Nothing found.")
+
+
+async def _search(services: Services, text: str, name: str | None, limit: int) -> tuple[list[Hit], list[str]]:
+    query = transform(check_question(text, max_chars=services.settings.max_question_chars))
+    collection = await services.collection(LOCAL_OWNER, name)
+    found = await hybrid.retrieve(
+        query,
+        store=services.store,
+        collection=collection,
+        model=await services.embedding_model(collection),
+        limit=max(limit, services.settings.candidates_per_leg),
+    )
+    if not services.settings.rerank:
+        return found.hits[:limit], list(found.failed)
+    hits = await services.reranker.rerank(text, found.hits, language=query.language, top_k=limit)
+    return hits, list(found.failed)
+
+
+def _describe_hit(hit: Hit) -> dict[str, Any]:
+    chunk, document = hit.chunk, hit.chunk.document
+    return {
+        "chunk_id": str(chunk.id),
+        "document_id": str(document.id),
+        "chunk_index": chunk.index,
+        "content": chunk.content,
+        "score": hit.score,
+        "scores": dict(hit.scores),
+        "created_at": document.created_at.isoformat(),
+        "metadata": {
+            "filename": document.filename,
+            "title": document.title,
+            "language": document.language,
+            "context": chunk.context,
+            "start_char": chunk.start_char,
+            "end_char": chunk.end_char,
+        },
+    }
+
+
+@app.command()
+def ask(question: str, collection: CollectionOption = None, as_json: JsonOption = False) -> None:
+    """Answer a question, then list its citations."""
+    _run(lambda services: _ask(services, question, collection, as_json=as_json))
+
+
+async def _ask(services: Services, question: str, name: str | None, *, as_json: bool) -> None:
+    check_question(question, max_chars=services.settings.max_question_chars)
+    await services.collection(LOCAL_OWNER, name)
+    done: dict[str, Any] = {}
+    events = stream_answer(graph, [HumanMessage(question)], Context(collection=name, services=services))
+    async with aclosing(events) as stream:  # type: ignore[type-var]  # it is a generator
+        async for event in stream:
+            if event["event"] == "token" and not as_json:
+                out.file.write(event["data"]["text"])
+                out.file.flush()
+            done = event["data"]
+    if as_json:
+        _print_json(done)
+        return
+    out.print()
+    for citation in done["citations"]:
+        quote = " ".join(citation["quote"].split())
+        out.print(f"\\[{citation['number']}] {citation['filename']}, {citation['status']}: {quote}", style="dim", highlight=False)
+    for message in done["degraded_messages"]:
+        err.print(message, style="yellow")
+
+
+@app.command()
+def migrate(collection: CollectionOption = None) -> None:
+    """Prepare the database for this version. Every other command does it by itself, where its role may."""
+    _run(lambda services: services.database.open())
+    out.print("The database is ready.")
+
+
+def _settings(**overrides: Any) -> Settings:
+    settings = Settings.from_environment()
+    configure_logging(settings.log_level)
+    return settings.model_copy(update={name: value for name, value in overrides.items() if value is not None})
+
+
+def _run(command: Callable[[Services], Awaitable[T]]) -> T:
+    services = Services(_settings())
+
+    async def run() -> T:
+        try:
+            return await command(services)
+        finally:
+            await services.close()
+
+    coroutine: Coroutine[Any, Any, T] = run()
+    return asyncio.run(coroutine)
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    out.file.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def main() -> None:
+    """Our own errors are one line and exit code 1; Ctrl-C is 130."""
+    # A supervisor's or a closing terminal's signal ends a command like Ctrl-C: the database is left in order.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        app()
+    except CausewayError as exc:
+        err.print(f"Error: {exc}", style="red", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""What a route is handed: the services, and who is asking."""
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from graphrag.models import LOCAL_OWNER
+from graphrag.services import Services
+
+
+def get_services(request: Request) -> Services:
+    services: Services = request.app.state.services
+    return services
+
+
+def get_owner() -> str:
+    """Without authentication there is one local owner."""
+    return LOCAL_OWNER
+
+
+ServicesDep = Annotated[Services, Depends(get_services)]
+OwnerDep = Annotated[str, Depends(get_owner)]

@@ -1,0 +1,152 @@
+"""Every error leaves in one format, worded for a person in Spanish, French or English."""
+
+from typing import Any
+
+from babel import Locale, negotiate_locale
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from graphrag.errors import CausewayError
+from graphrag.language import ANSWER_LANGUAGES
+from graphrag.telemetry import log
+
+STATUS = {
+    "invalid_question": 400,
+    "invalid_request": 422,
+    "not_found": 404,
+    "collection_not_found": 404,
+    "embedding_model_unavailable": 503,
+    "database_unavailable": 503,
+    "retrieval_unavailable": 503,
+    "model_unavailable": 502,
+    "model_interrupted": 502,
+}
+MESSAGES = {
+    "empty": {
+        "es": "La pregunta está vacía: escriba una.",
+        "fr": "La question est vide : écrivez-en une.",
+        "en": "The question is empty: write one.",
+    },
+    "too_long": {
+        "es": "La pregunta es demasiado larga: como máximo {limit} caracteres.",
+        "fr": "La question est trop longue : {limit} caractères au maximum.",
+        "en": "The question is too long: at most {limit} characters.",
+    },
+    "control_characters": {
+        "es": "La pregunta contiene caracteres de control: quítelos.",
+        "fr": "La question contient des caractères de contrôle : retirez-les.",
+        "en": "The question holds control characters: remove them.",
+    },
+    "collection_not_found": {
+        "es": "No existe la colección «{name}». Elija una de «details.known» o cree una con: causeway ingest RUTA --collection NOMBRE",
+        "fr": "La collection « {name} » n'existe pas. Choisissez-en une dans « details.known » ou créez-en une : causeway ingest CHEMIN --collection NOM",
+        "en": "There is no collection “{name}”. Choose one of details.known, or make one: causeway ingest PATH --collection NAME",
+    },
+    "embedding_model_unavailable": {
+        "es": "El modelo de embeddings «{model}» de la colección no está cargado: añádalo a la configuración de embeddings.",
+        "fr": "Le modèle d'embeddings « {model} » de la collection n'est pas chargé : ajoutez-le à la configuration des embeddings.",
+        "en": "The collection's embedding model “{model}” is not loaded: add it to the embeddings configuration.",
+    },
+    "database_unavailable": {
+        "es": "La base de datos no responde. Inténtelo de nuevo en unos segundos.",
+        "fr": "La base de données ne répond pas. Réessayez dans quelques secondes.",
+        "en": "The database does not answer. Try again in a few seconds.",
+    },
+    "retrieval_unavailable": {
+        "es": "La búsqueda no está disponible. Inténtelo de nuevo en unos segundos.",
+        "fr": "La recherche n'est pas disponible. Réessayez dans quelques secondes.",
+        "en": "Search is not available. Try again in a few seconds.",
+    },
+    "model_unavailable": {
+        "es": "El modelo no responde. Inténtelo de nuevo en unos segundos.",
+        "fr": "Le modèle ne répond pas. Réessayez dans quelques secondes.",
+        "en": "The model does not answer. Try again in a few seconds.",
+    },
+    "model_interrupted": {
+        "es": "El modelo se interrumpió a mitad de la respuesta. Repita la pregunta.",
+        "fr": "Le modèle s'est interrompu au milieu de la réponse. Reposez la question.",
+        "en": "The model stopped in mid-answer. Ask again.",
+    },
+    "invalid_request": {
+        "es": "La petición no es válida: {reason}",
+        "fr": "La requête n'est pas valide : {reason}",
+        "en": "The request is not valid: {reason}",
+    },
+    "not_found": {
+        "es": "Aquí no hay nada: vea las rutas en /docs.",
+        "fr": "Il n'y a rien ici : voyez les routes dans /docs.",
+        "en": "There is nothing here: see the routes in /docs.",
+    },
+    "internal_error": {
+        "es": "Error interno. Indique el identificador {request_id} a quien administra el servicio.",
+        "fr": "Erreur interne. Donnez l'identifiant {request_id} à qui administre le service.",
+        "en": "Internal error. Give the identifier {request_id} to whoever runs the service.",
+    },
+}
+
+
+def request_language(request: Request) -> str:
+    """The first of Accept-Language that we speak; es by default."""
+    header = request.headers.get("accept-language", "")
+    weighted = sorted((_quality(entry) for entry in header.split(",") if entry.strip()), key=lambda pair: -pair[0])
+    preferred = [tag.split("-")[0].lower() for quality, tag in weighted if quality > 0]
+    chosen = negotiate_locale(preferred, list(ANSWER_LANGUAGES))
+    return Locale.parse(chosen).language if chosen else ANSWER_LANGUAGES[0]
+
+
+def _quality(entry: str) -> tuple[float, str]:
+    tag, _, parameter = entry.strip().partition(";")
+    try:
+        return float(parameter.strip().removeprefix("q=")) if parameter else 1.0, tag.strip()
+    except ValueError:
+        return 0.0, tag.strip()
+
+
+def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any]]:
+    """HTTP status and body. Details are those of our own errors: a stranger's error may hold anything."""
+    request_id = request.state.request_id
+    if isinstance(exc, CausewayError):
+        code, details = exc.code, dict(exc.details)
+        if code not in STATUS:
+            code, details = "internal_error", {}
+    else:
+        code, details = "internal_error", {}
+    if code == "internal_error":
+        log.error("request failed", error=repr(exc), exc_info=exc)
+    return STATUS.get(code, 500), _body(code, details, request, request_id)
+
+
+def _body(code: str, details: dict[str, Any], request: Request, request_id: str) -> dict[str, Any]:
+    key = details.get("reason", code) if code == "invalid_question" else code
+    message = MESSAGES[key][request_language(request)].format(**{**details, "request_id": request_id})
+    return {"error": {"code": code, "message": message, "details": details, "request_id": request_id}}
+
+
+def install(app: FastAPI) -> None:
+    @app.exception_handler(CausewayError)
+    async def causeway_error(request: Request, exc: CausewayError) -> JSONResponse:
+        status, body = describe_error(exc, request)
+        return JSONResponse(body, status)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid_request(request: Request, exc: RequestValidationError) -> JSONResponse:
+        errors = [
+            {"field": ".".join(str(part) for part in error["loc"][1:]), "message": error["msg"]}
+            for error in exc.errors()
+        ]
+        reason = "; ".join(f"{error['field']}: {error['message']}".removeprefix(": ") for error in errors)
+        details = {"reason": reason, "errors": errors}
+        return JSONResponse(_body("invalid_request", details, request, request.state.request_id), 422)
+
+    @app.exception_handler(HTTPException)
+    async def http_error(request: Request, exc: HTTPException) -> JSONResponse:
+        code = "not_found" if exc.status_code == 404 else "invalid_request"
+        body = _body(code, {"reason": str(exc.detail)}, request, request.state.request_id)
+        return JSONResponse(body, exc.status_code, headers=exc.headers)
+
+    @app.exception_handler(Exception)
+    async def unforeseen(request: Request, exc: Exception) -> JSONResponse:
+        status, body = describe_error(exc, request)
+        return JSONResponse(body, status)

@@ -1,0 +1,55 @@
+"""Questions and answers, whole or streamed."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from sse_starlette import EventSourceResponse
+
+from agent.context import Context
+from agent.events import answer, stream_answer
+from agent.graph import graph
+from api.dependencies import OwnerDep, ServicesDep
+from api.schemas import ChatRequest, ChatResponse, ErrorResponse
+from api.sse import event_stream
+from graphrag.retrieval.query_transformation import check_question
+
+ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorResponse} for status in (400, 404, 422, 502, 503)}
+router = APIRouter(tags=["chat"], responses=ERRORS)
+
+
+async def checked_context(body: ChatRequest, services: ServicesDep, owner: OwnerDep) -> Context:
+    """Checked before a stream begins, so that what is wrong with the request still has its HTTP status."""
+    check_question(body.question, max_chars=services.settings.max_question_chars)
+    if body.rag_enabled and services.settings.enabled:
+        await services.embedding_model(await services.collection(owner, body.collection))
+    return Context(
+        collection=body.collection, rag_enabled=body.rag_enabled, top_k=body.top_k, owner_id=owner, services=services
+    )
+
+
+ContextDep = Annotated[Context, Depends(checked_context)]
+
+
+def to_messages(body: ChatRequest) -> list[AnyMessage]:
+    if body.message is not None:
+        return [HumanMessage(body.message)]
+    return [
+        HumanMessage(message.content) if message.role == "user" else AIMessage(message.content)
+        for message in body.messages
+    ]
+
+
+@router.post("/chat", summary="Answer a question, with checked citations")
+async def chat(body: ChatRequest, context: ContextDep) -> ChatResponse:
+    return ChatResponse.model_validate(await answer(graph, to_messages(body), context))
+
+
+@router.post(
+    "/chat/stream",
+    summary="The same, streamed as Server-Sent Events",
+    description="Events: status, sources, token, citation, done; error instead of done where it fails. Each has an id.",
+    response_class=EventSourceResponse,
+)
+async def chat_stream(body: ChatRequest, context: ContextDep, request: Request) -> EventSourceResponse:
+    return event_stream(stream_answer(graph, to_messages(body), context), request)

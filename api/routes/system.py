@@ -1,0 +1,36 @@
+"""How the service is: health and metrics."""
+
+from importlib.metadata import version
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from api.dependencies import OwnerDep, ServicesDep
+from api.schemas import EmbeddingModelOut, Health
+from graphrag.errors import DatabaseUnavailable
+
+router = APIRouter(tags=["system"])
+
+
+@router.get("/health", summary="What is loaded, and whether the database answers")
+async def health(services: ServicesDep, owner: OwnerDep) -> Health:
+    try:
+        await services.store.list_collections(owner)
+        reachable = True
+    except DatabaseUnavailable:
+        reachable = False
+    return Health(
+        status="ok" if reachable else "degraded",
+        version=version("causeway"),
+        database="ok" if reachable else "unavailable",
+        chat_model=services.settings.chat_model or "extractive",
+        embedding_models=[
+            EmbeddingModelOut(id=model.id, name=model.name, status="loaded", dimensions=model.dimensions)
+            for model in services.embeddings.models.values()
+        ],
+    )
+
+
+@router.get("/metrics", summary="Prometheus metrics")
+async def metrics() -> Response:
+    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

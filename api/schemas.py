@@ -1,0 +1,107 @@
+"""What the HTTP API takes and gives."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+MAX_MESSAGES = 100
+
+
+class Message(BaseModel):
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class ChatRequest(BaseModel):
+    """A question as `message`, or a conversation as `messages`, whose last is the question."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"message": "¿Qué provocó la retirada del lote A-2517?"}]}
+    )
+
+    message: str | None = None
+    messages: list[Message] = Field(default_factory=list, max_length=MAX_MESSAGES)
+    collection: str | None = Field(default=None, description="Without one, the server's default collection")
+    rag_enabled: bool = Field(default=True, description="false: plain chat, without the documents")
+    top_k: int | None = Field(default=None, ge=1, le=50, description="Chunks that reach the answer")
+
+    @model_validator(mode="after")
+    def _one_question(self) -> "ChatRequest":
+        if (self.message is None) == (not self.messages):
+            raise ValueError("give either message or messages")
+        if self.messages and self.messages[-1].role != "user":
+            raise ValueError("the last of messages must be the user's")
+        return self
+
+    @property
+    def question(self) -> str:
+        return self.message if self.message is not None else self.messages[-1].content
+
+
+class Source(BaseModel):
+    number: int = Field(description="The source's mark in the answer: [1]")
+    document_id: str
+    filename: str
+    title: str
+    language: str
+    chunk_index: int
+    start_char: int
+    end_char: int
+    content: str
+    score: float
+
+
+class CitationOut(BaseModel):
+    number: int
+    document_id: str
+    filename: str
+    title: str
+    chunk_index: int
+    quote: str
+    start_char: int
+    end_char: int
+    status: Literal["supported", "partly", "unsupported"]
+    score: float
+
+
+class ChatResponse(BaseModel):
+    """`citations` has one entry a mark, in the order of the marks in the answer."""
+
+    answer: str
+    citations: list[CitationOut]
+    sources: list[Source]
+    paths: list[dict[str, Any]]
+    degraded: list[str] = Field(description="Stages that failed and were done without")
+    degraded_messages: list[str]
+    unsupported_statements: list[str]
+    found: bool = Field(description="false: the documents hold no answer")
+    reliability: float = Field(description="Passages used / passages at hand")
+    language: Literal["es", "fr", "en"]
+    intent: Literal["factual", "causal", "temporal", "comparative"]
+    timings_ms: dict[str, float]
+
+
+class ErrorBody(BaseModel):
+    code: str
+    message: str = Field(description="In the language of Accept-Language: es (default), fr, en")
+    details: dict[str, Any]
+    request_id: str
+
+
+class ErrorResponse(BaseModel):
+    error: ErrorBody
+
+
+class EmbeddingModelOut(BaseModel):
+    id: str
+    name: str
+    status: Literal["loaded"]
+    dimensions: int
+
+
+class Health(BaseModel):
+    status: Literal["ok", "degraded"]
+    version: str
+    database: Literal["ok", "unavailable"]
+    chat_model: str
+    embedding_models: list[EmbeddingModelOut]

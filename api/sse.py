@@ -1,0 +1,42 @@
+"""Events of an answer as Server-Sent Events. Once the stream has begun, a failure is an event too."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+from fastapi import Request
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from agent.events import Event
+from api.error_handlers import describe_error
+
+HEARTBEAT_SECONDS = 15
+
+
+def event_stream(events: AsyncIterator[Event], request: Request) -> EventSourceResponse:
+    """The client's leaving closes `events`, and with it the graph and the model call."""
+    return EventSourceResponse(
+        _numbered(events, request),
+        ping=HEARTBEAT_SECONDS,
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _numbered(events: AsyncIterator[Event], request: Request) -> AsyncIterator[ServerSentEvent]:
+    number = 0
+    async with aclosing(_with_errors(events, request)) as parts:  # type: ignore[type-var]  # it is a generator
+        async for event in parts:
+            number += 1
+            data = json.dumps(event["data"], ensure_ascii=False)
+            yield ServerSentEvent(data, event=event["event"], id=str(number))
+
+
+async def _with_errors(events: AsyncIterator[Event], request: Request) -> AsyncIterator[Event]:
+    try:
+        async with aclosing(events) as parts:  # type: ignore[type-var]  # it is a generator
+            async for event in parts:
+                yield event
+    except Exception as exc:
+        _, body = describe_error(exc, request)
+        partial = body["error"]["details"].pop("partial_answer", "")
+        yield {"event": "error", "data": {**body, "partial_answer": partial}}

@@ -1,0 +1,32 @@
+// Server-Sent Events read from the body of a fetch: EventSource cannot POST.
+
+// Yields {event, data} for each complete event; a half one at the end is dropped, as the standard says.
+export async function* readEvents(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  let fields = { event: "message", data: [] };
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const lines = (rest + value).split(/\r\n|\n|\r(?!$)/); // a final \r waits: its \n may be in the next chunk
+      rest = lines.pop();
+      for (const line of lines) {
+        if (line !== "") {
+          readField(line, fields);
+          continue;
+        }
+        if (fields.data.length) yield { event: fields.event, data: fields.data.join("\n") };
+        fields = { event: "message", data: [] };
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {}); // an aborted stream has nothing left to cancel
+  }
+}
+
+function readField(line, fields) {
+  const [, name, value] = /^([^:]*):? ?(.*)$/s.exec(line); // a comment has an empty name
+  if (name === "event") fields.event = value;
+  if (name === "data") fields.data.push(value);
+}

@@ -1,0 +1,1 @@
+"""Documents in, evidence out: ingestion, retrieval and the causal graph, on plain PostgreSQL."""

@@ -1,0 +1,162 @@
+"""Which sentences of the evidence answer a question, or that none does. Words, rarity and the kind of answer asked for."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from graphrag.language import content_words, fold, stem, words
+from graphrag.rerankers.bundled import rarity
+from graphrag.sentences import is_heading, plain, split_sentences
+
+MAX_STATEMENTS = 3
+ANSWERABLE = 0.42  # of the question's weight must be met by the best sentence in its surroundings; tuned on development sets
+WORTH_ADDING = 0.8  # of the best sentence's score
+SAME = 0.6  # share of words from which two sentences say the same
+NEARBY, AROUND, TITLED = 0.5, 0.3, 0.5  # what a word counts in the sentence beside, the passage, the title
+KIND_BONUS = 0.25
+PLACE_BONUS = 0.15  # for the first passage, falling with rank
+
+_NUMBER = re.compile(r"\d")
+_DATE = re.compile(
+    r"\b\d{1,2}[/.-]\d{1,2}\b|\b\d{4}\b|\b\d{1,2}:\d{2}\b|\b(?:ene|feb|mar|abr|may|jun|jul|ago|sep|oct|nov|dic)\w*\b"
+    r"|\b(?:janv|févr|mars|avr|mai|juin|juil|août|sept|déc)\w*\b|\b(?:jan|apr|aug|dec)\w*\b"
+    r"|\b(?:lunes|martes|miércoles|jueves|viernes|lundi|mardi|mercredi|jeudi|vendredi|(?:mon|tues|wednes|thurs|fri)day)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=[\w,;:«(] )[A-ZÁÉÍÓÚÑÀÂÇÈÊÎÔÛŒ][\w'’-]+")
+_REASON = re.compile(
+    r"\bdebid[oa] a\b|\bporque\b|\ba causa de\b|\ba ra[íi]z de\b|\bpor (?:lo que|eso|ello|culpa|falta)\b|\bprovoc|\bcaus[óa]"
+    r"|\bse deb[eií]|\bya que\b|\bpuesto que\b|\bcomo consecuencia\b|\ba consecuencia\b|\boriginó|\bllevó a\b|\bimpidió\b"
+    r"|\bà cause\b|\bparce qu|\ben raison\b|\bpuisqu|\bcar\b|\ba entraîné|\bprovoqu|\bc'est pourquoi\b|\bfaute d|\bsuite à\b"
+    r"|\bdonc\b|\bgrâce à\b|\bdû à\b|\bdue? à\b|\bsi bien qu|\bde sorte qu"
+    r"|\bbecause\b|\bdue to\b|\bled to\b|\bas a (?:result|consequence)\b|\bso that\b|\btriggered\b|\bcaused\b|\bsince\b"
+    r"|\btherefore\b|\bowing to\b|\bresult(?:ed|ing)? (?:in|from)\b|\bthat is why\b|, so\b",
+    re.IGNORECASE,
+)
+# What a question word asks for, and how a sentence shows that it has it.
+_KINDS = (
+    (re.compile(r"\bcu[áa]nt[oa]s?\b|\bcombien\b|\bhow (?:many|much|long|far|often)\b", re.I), _NUMBER),
+    (re.compile(r"\bcu[áa]ndo\b|\bfecha\b|\bquand\b|\bdate\b|\bwhen\b|\b(?:quel|what|which|qué) (?:jour|mois|an|day|month|year|día|mes|año)", re.I), _DATE),
+    (re.compile(r"\bqui[ée]n(?:es)?\b|\bqui\b|\bwhom?\b|\bwhose\b", re.I), _NAME),
+    (re.compile(r"\bpor qu[ée]\b|\bcausas?\b|\bmotivo|\braz[óo]n|\bqu[ée] (?:llevó|provocó)|\bpourquoi\b|\braison\b|\bpoussé\b|\bwhy\b|\bhow come\b|\breason\b|\bcause", re.I), _REASON),
+)  # fmt: skip
+_IDENTIFIER = re.compile(r"\d")  # H2, A-2517, 2019: a question that names one is about that one
+_TABLE_RULE = re.compile(r"[\s|:-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    number: int  # its mark in the answer
+    title: str
+    text: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    text: str
+    number: int
+    language: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    excerpt: Excerpt
+    own: frozenset[str]
+    beside: frozenset[str]
+    around: frozenset[str]
+    titled: frozenset[str]
+
+
+def extract_answer(
+    question: str, excerpts: Sequence[Excerpt], *, language: str, parts: Sequence[str] = ()
+) -> list[Statement]:
+    """At most three sentences, the best first, and one for each part of the question; empty where none answers."""
+    sentences = list(chain.from_iterable(map(_sentences, excerpts)))
+    if not sentences or _names_something_else(question, excerpts):
+        return []
+    if parts:
+        found = [extract_answer(part, excerpts, language=language)[:1] for part in parts]
+        statements = _distinct(chain.from_iterable(found))
+        return statements[:MAX_STATEMENTS] or extract_answer(question, excerpts, language=language)
+    wanted = _Wanted(question, language, sentences)
+    ranked = sorted(((wanted.score(sentence), sentence) for sentence in sentences), key=lambda pair: -pair[0])
+    if not ranked or wanted.coverage(ranked[0][1]) < ANSWERABLE:
+        return []
+    best = ranked[0][0]
+    good = [
+        Statement(_finished(sentence.text), sentence.excerpt.number, sentence.excerpt.language, score)
+        for score, sentence in ranked
+        if score >= WORTH_ADDING * best
+    ]
+    return _distinct(good)[:MAX_STATEMENTS]
+
+
+class _Wanted:
+    """A question's content words, their weights, and how far a sentence meets them."""
+
+    def __init__(self, question: str, language: str, sentences: Sequence[_Sentence]) -> None:
+        self._words = list(dict.fromkeys(content_words(question, language)))
+        languages = {language, *(sentence.excerpt.language for sentence in sentences)}
+        self._forms = {word: {fold(word), *(stem(word, each) for each in languages)} for word in self._words}
+        texts = [{word for word in self._words if self._forms[word] & sentence.own} for sentence in sentences]
+        self._weights = rarity(set(self._words), texts)
+        self._total = sum(self._weights.values()) or 1.0
+        self._kinds = [shows for asks, shows in _KINDS if asks.search(question)]
+
+    def coverage(self, sentence: _Sentence) -> float:
+        return sum(self._weights[word] * self._met(self._forms[word], sentence) for word in self._words) / self._total
+
+    def score(self, sentence: _Sentence) -> float:
+        kind = KIND_BONUS if any(shows.search(sentence.text) for shows in self._kinds) else 0.0
+        return self.coverage(sentence) + kind + PLACE_BONUS / sentence.excerpt.number
+
+    @staticmethod
+    def _met(forms: set[str], sentence: _Sentence) -> float:
+        if forms & sentence.own:
+            return 1.0
+        if forms & sentence.titled:
+            return TITLED
+        if forms & sentence.beside:
+            return NEARBY
+        return AROUND if forms & sentence.around else 0.0
+
+
+def _sentences(excerpt: Excerpt) -> Iterator[_Sentence]:
+    texts = [excerpt.text[span.start : span.end] for span in split_sentences(excerpt.text)]
+    forms = [_forms(text, excerpt.language) for text in texts]
+    around = frozenset().union(*forms)
+    titled = _forms(excerpt.title, excerpt.language)
+    for index, text in enumerate(texts):
+        if is_heading(text) or _TABLE_RULE.fullmatch(text) or len(words(text)) < 3:
+            continue
+        beside = frozenset().union(*forms[max(0, index - 1) : index + 2])
+        yield _Sentence(plain(text), excerpt, forms[index], beside, around, titled)
+
+
+def _forms(text: str, language: str) -> frozenset[str]:
+    found = words(text)
+    return frozenset(chain((fold(word) for word in found), (stem(word, language) for word in found)))
+
+
+def _names_something_else(question: str, excerpts: Sequence[Excerpt]) -> bool:
+    """Whether the question names an identifier (H3, 2019) that none of the excerpts holds."""
+    named = {fold(word) for word in words(question) if _IDENTIFIER.search(word)}
+    held = {fold(word) for excerpt in excerpts for word in words(f"{excerpt.title} {excerpt.text}")}
+    return bool(named - held)
+
+
+def _distinct(statements: Iterator[Statement] | Sequence[Statement]) -> list[Statement]:
+    kept: list[tuple[Statement, set[str]]] = []
+    for statement in statements:
+        own = {fold(word) for word in words(statement.text)}
+        if all(len(own & other) < SAME * min(len(own), len(other)) for _, other in kept):
+            kept.append((statement, own))
+    return [statement for statement, _ in kept]
+
+
+def _finished(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…", ":", "»", '"')) else f"{text}."

@@ -1,0 +1,128 @@
+"""The way to PostgreSQL: a pool, an identity in every transaction, migrations."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+
+import psycopg
+from pgvector.psycopg import register_vector_async
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from graphrag.embedded_postgres import EmbeddedPostgres
+from graphrag.errors import DatabaseUnavailable
+from graphrag.settings import Settings
+from graphrag.telemetry import log
+
+APPLICATION_ROLE = "causeway_app"
+MIGRATION_LOCK = 0x0CA5E3A7  # one migrates, the others wait
+SEARCH_PATH = "-c search_path=causeway,public"
+
+Connection = psycopg.AsyncConnection[dict[str, object]]
+
+
+def queries(path: Path) -> dict[str, str]:
+    """The statements of a .sql file, each under its `-- name:` line."""
+    parts = path.read_text(encoding="utf-8").split("-- name: ")[1:]
+    return {name.strip(): statement.strip() for name, _, statement in (part.partition("\n") for part in parts)}
+
+
+class Database:
+    """Opens itself at its first use; `close` ends it, and the embedded server with it where nobody else uses that."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._embedded = None if settings.database_url else EmbeddedPostgres(settings.home)
+        self._pool: AsyncConnectionPool[Connection] | None = None
+        self._opening = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Raises DatabaseUnavailable or InvalidSettings."""
+        async with self._opening:
+            if self._pool is not None:
+                return
+            url = await asyncio.to_thread(self._start_and_migrate)
+            pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+                url,
+                kwargs={"row_factory": dict_row, "options": SEARCH_PATH},
+                connection_class=psycopg.AsyncConnection[dict[str, object]],
+                configure=register_vector_async,
+                min_size=2,
+                max_size=self._settings.database_pool_size,
+                timeout=self._settings.database_timeout_seconds,
+                open=False,
+            )
+            await pool.open()
+            self._pool = pool
+
+    async def close(self) -> None:
+        async with self._opening:
+            if self._pool is not None:
+                await self._pool.close()
+                self._pool = None
+            if self._embedded is not None:
+                await asyncio.to_thread(self._embedded.stop)
+
+    @asynccontextmanager
+    async def transaction(self, owner_id: str) -> AsyncIterator[Connection]:
+        """One transaction as the application's role and this owner, neither of which outlives it.
+
+        Raises DatabaseUnavailable where the server can't be reached.
+        """
+        if self._pool is None:
+            await self.open()
+        assert self._pool is not None
+        try:
+            async with self._pool.connection() as connection, connection.transaction():
+                await connection.execute(
+                    "SELECT set_config('role', %s, true), set_config('app.user_id', %s, true)",
+                    [APPLICATION_ROLE, owner_id],
+                )
+                yield connection
+        except (psycopg.OperationalError, PoolTimeout) as exc:
+            raise DatabaseUnavailable(f"PostgreSQL does not answer: {exc}. Check DATABASE_URL and the server.") from exc
+
+    def _start_and_migrate(self) -> str:
+        url = self._embedded.start() if self._embedded else self._configured_url()
+        migrate(url)
+        return url
+
+    def _configured_url(self) -> str:
+        assert self._settings.database_url is not None
+        return self._settings.database_url.get_secret_value()
+
+
+def migrate(url: str) -> list[str]:
+    """Applies the migrations that are missing, each whole or not at all; returns their names."""
+    try:
+        with psycopg.connect(url, autocommit=True, options=SEARCH_PATH, connect_timeout=10) as connection:
+            return _apply_missing(connection)
+    except (psycopg.OperationalError, psycopg.ProgrammingError) as exc:
+        raise DatabaseUnavailable(
+            f"PostgreSQL could not be prepared: {exc}. Check DATABASE_URL; its role must be able to create a schema, a "
+            "role and the extension vector (or an administrator runs `causeway migrate` once)."
+        ) from exc
+
+
+def _apply_missing(connection: psycopg.Connection) -> list[str]:
+    scripts = {script.name: script for script in files("graphrag").joinpath("migrations").iterdir()}
+    connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])  # until the connection closes
+    missing = sorted(name for name in scripts if name.endswith(".sql") and name not in _applied(connection))
+    for name in missing:
+        with connection.transaction():
+            connection.execute("SET LOCAL client_min_messages = warning")
+            connection.execute("CREATE SCHEMA IF NOT EXISTS causeway")
+            connection.execute("CREATE TABLE IF NOT EXISTS causeway.migrations (name text PRIMARY KEY, applied_at timestamptz)")
+            connection.execute(scripts[name].read_bytes())
+            connection.execute("INSERT INTO causeway.migrations VALUES (%s, now())", [name])
+        log.info("migrated", migration=name)
+    return missing
+
+
+def _applied(connection: psycopg.Connection) -> set[str]:
+    # Asked first: on a database that is ready, a role without the right to create anything is enough.
+    if connection.execute("SELECT to_regclass('causeway.migrations')").fetchone() == (None,):
+        return set()
+    return {row[0] for row in connection.execute("SELECT name FROM causeway.migrations")}

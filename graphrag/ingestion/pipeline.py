@@ -1,0 +1,140 @@
+"""Files → stored documents, one transaction each: a document is found whole or not at all."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID, uuid5
+
+from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.errors import DatabaseUnavailable, ProviderError, UnreadableDocument
+from graphrag.ingestion import enrichment
+from graphrag.ingestion.chunking import chunk_by_sentences
+from graphrag.ingestion.parsing import parse
+from graphrag.models import Chunk, Collection, Document, IngestionOutcome, IngestionStatus, ParsedText
+from graphrag.protocols import ChunkStore
+from graphrag.settings import Settings
+from graphrag.telemetry import log, stage
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    store: ChunkStore
+    settings: Settings
+
+    async def ingest_file(self, path: Path, *, collection: Collection, model: EmbeddingModel) -> IngestionOutcome:
+        """Never raises for what is wrong with one file: the outcome says it."""
+        source = str(path.resolve())
+        try:
+            data = await asyncio.to_thread(self._read, path)
+            return await self.ingest_bytes(data, source=source, filename=path.name, collection=collection, model=model)
+        except UnreadableDocument as exc:
+            cause = str(exc)
+        except OSError as exc:
+            cause = f"the file can't be read: {exc.strerror}"
+        log.warning("document not indexed", cause=cause)
+        return IngestionOutcome(source, IngestionStatus.ERROR, cause=cause)
+
+    async def ingest_bytes(
+        self, data: bytes, *, source: str, filename: str, collection: Collection, model: EmbeddingModel
+    ) -> IngestionOutcome:
+        """Replaces the document of that source. Bytes that the collection already holds change nothing.
+
+        Raises UnreadableDocument, ProviderError, DatabaseUnavailable.
+        """
+        content_hash = hashlib.sha256(data).hexdigest()
+        if await self.store.find_document(collection, content_hash=content_hash):
+            return IngestionOutcome(source, IngestionStatus.UNCHANGED)
+        with stage("parse"):
+            parsed = await asyncio.to_thread(parse, data, filename=filename)
+        document = describe(parsed, source=source, filename=filename, content_hash=content_hash, collection=collection)
+        with stage("chunk"):
+            chunks = await asyncio.to_thread(self._chunk, parsed, document, model)
+        with stage("embed"):
+            vectors = await self._embed(parsed, chunks, model)
+        with stage("store"):
+            await self.store.put_document(collection, document, chunks, vectors)
+        return IngestionOutcome(source, IngestionStatus.INDEXED, chunks=len(chunks))
+
+    def _read(self, path: Path) -> bytes:
+        if path.stat().st_size > self.settings.max_file_bytes:
+            limit = self.settings.max_file_bytes
+            raise UnreadableDocument(f"the file is larger than {limit:,} bytes (RAG_MAX_FILE_BYTES)", reason="too_large")
+        return path.read_bytes()
+
+    def _chunk(self, parsed: ParsedText, document: Document, model: EmbeddingModel) -> list[Chunk]:
+        spans = chunk_by_sentences(
+            parsed,
+            title=document.title,
+            count_tokens=model.count_tokens,
+            max_tokens=self.settings.chunk_tokens,
+            overlap_tokens=self.settings.chunk_overlap_tokens,
+        )
+        return [
+            Chunk(
+                id=uuid5(document.id, f"{document.content_hash}:{index}"),
+                index=index,
+                content=parsed.text[span.start : span.end],
+                start_char=span.start,
+                end_char=span.end,
+                window_start=span.window_start,
+                context=span.context,
+                document=document,
+            )
+            for index, span in enumerate(spans)
+        ]
+
+    async def _embed(self, parsed: ParsedText, chunks: Sequence[Chunk], model: EmbeddingModel) -> list[list[float]]:
+        texts = [f"{chunk.context}\n{parsed.text[chunk.window_start : chunk.end_char]}" for chunk in chunks]
+        size = self.settings.embedding_batch_size
+        batches = [texts[start : start + size] for start in range(0, len(texts), size)]
+        return [vector for batch in batches for vector in await model.embed(batch)]
+
+
+def describe(
+    parsed: ParsedText, *, source: str, filename: str, content_hash: str, collection: Collection
+) -> Document:
+    return Document(
+        id=document_id(collection.id, source),
+        collection_id=collection.id,
+        source=source,
+        filename=filename,
+        media_type=parsed.media_type,
+        content_hash=content_hash,
+        language=enrichment.detect_language(parsed),
+        title=enrichment.title(parsed, filename=filename),
+        created_at=datetime.now(UTC),
+    )
+
+
+def document_id(collection_id: UUID, source: str) -> UUID:
+    """The same for every version of a document, so that a new one takes the place of the old."""
+    return uuid5(collection_id, source)
+
+
+async def ingest_files(
+    paths: Sequence[Path], *, pipeline: Pipeline, collection: Collection, model: EmbeddingModel
+) -> AsyncIterator[IngestionOutcome]:
+    """One outcome a file, as each ends. Raises DatabaseUnavailable or ProviderError: then nothing more can be stored."""
+    for path in paths:
+        try:
+            yield await pipeline.ingest_file(path, collection=collection, model=model)
+        except (DatabaseUnavailable, ProviderError):
+            log.error("ingestion stopped", remaining=len(paths))
+            raise
+
+
+def find_files(paths: Iterable[Path]) -> list[Path]:
+    """The files themselves and those in folders, at any depth, without hidden ones; sorted, each once.
+
+    A path that does not exist stays in the list: reading it gives its error.
+    """
+    return sorted({file for path in paths for file in (_visible_files(path) if path.is_dir() else [path])})
+
+
+def _visible_files(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
+            yield path

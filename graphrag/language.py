@@ -1,0 +1,82 @@
+"""Which language a text is in, and which of its words carry meaning."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+import snowballstemmer
+import stopwordsiso
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+UNKNOWN = "und"
+ANSWER_LANGUAGES = ("es", "fr", "en")  # what we answer in
+STEMMERS = {
+    "ca": "catalan",
+    "de": "german",
+    "en": "english",
+    "es": "spanish",
+    "fr": "french",
+    "it": "italian",
+    "pt": "portuguese",
+}
+CONFIDENT = 0.5  # below it a document's language is unknown
+# A question's own words, which the lists of stop words leave out: they ask, they do not describe.
+QUESTION_WORDS = frozenset(
+    "qué cuál cuáles cuándo cuánto cuánta cuántos cuántas dónde cómo quién quiénes porqué quel quelle quels quelles"
+    " quand combien où comment qui pourquoi quoi lequel laquelle what which when where who whom whose why how many much"
+    " happen happened ocurrió pasó produit passé".split()
+)
+_WORD = re.compile(r"\w+(?:[.,]\d+)*")  # 12.000 and 3,5 stay one word
+
+
+@lru_cache(maxsize=1)
+def _identifier() -> LanguageIdentifier:
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages(sorted(STEMMERS))
+    return identifier
+
+
+def detect(text: str) -> str:
+    """The language of a document, ISO 639-1, or UNKNOWN."""
+    language, probability = _identifier().classify(text[:20_000])
+    return str(language) if probability >= CONFIDENT else UNKNOWN
+
+
+def detect_question(text: str, default: str = "es") -> str:
+    """The language to answer in: the likeliest of ANSWER_LANGUAGES; `default` where the text has no letters."""
+    if not any(character.isalpha() for character in text):
+        return default
+    return next(str(language) for language, _ in _identifier().rank(text) if language in ANSWER_LANGUAGES)
+
+
+def fold(text: str) -> str:
+    """Lower case without accents: «Acción» → "accion"."""
+    return "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
+
+
+@lru_cache(maxsize=8)
+def stop_words(language: str) -> frozenset[str]:
+    words = set(stopwordsiso.stopwords(language)) if stopwordsiso.has_lang(language) else set()
+    return frozenset(fold(word) for word in words | QUESTION_WORDS)
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str, language: str) -> str:
+    """The folded stem; two forms of a word that the stemmer joins have the same one."""
+    if language not in STEMMERS:
+        return fold(word)
+    return fold(snowballstemmer.stemmer(STEMMERS[language]).stemWord(word.lower()))
+
+
+def words(text: str) -> list[str]:
+    return _WORD.findall(text)
+
+
+def content_words(text: str, language: str) -> list[str]:
+    """The words that are not stop words, in order, as written; all words where that would leave none."""
+    found = words(text)
+    return [word for word in found if fold(word) not in stop_words(language)] or found
+
+
+def content_stems(text: str, language: str) -> list[str]:
+    return [stem(word, language) for word in content_words(text, language)]

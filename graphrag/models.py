@@ -1,0 +1,141 @@
+"""The nouns. Frozen dataclasses without behaviour; offsets are characters of the document's cleaned text."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+LOCAL_OWNER = "local"  # the one owner where there is no authentication
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    id: UUID
+    owner_id: str
+    name: str
+    embedding_model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    level: int
+    text: str
+    start_char: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedText:
+    """What a parser makes of a file: its text, and where its headings stand in it."""
+
+    text: str
+    media_type: str
+    headings: tuple[Heading, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document's text is not here: its chunks tile it."""
+
+    id: UUID
+    collection_id: UUID
+    source: str  # where it came from, unique in a collection: a path, or the name it was uploaded under
+    filename: str
+    media_type: str
+    content_hash: str  # SHA-256 of the original bytes
+    language: str  # ISO 639-1, "und" when unknown
+    title: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """The span [start_char, end_char) of a document; a document's chunks are disjoint and tile it.
+
+    `window_start` ≤ start_char: the embedding also sees this overlap with the chunk before.
+    `context`: the title and the headings over the chunk, indexed with it.
+    """
+
+    id: UUID
+    index: int
+    content: str
+    start_char: int
+    end_char: int
+    window_start: int
+    context: str
+    document: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    chunk: Chunk
+    score: float  # in [0, 1], comparable only within one search
+    scores: Mapping[str, float] = field(default_factory=dict)  # stage → its own score
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A hit in its surroundings: a span of one document that holds one or more hits. What an answer is made from."""
+
+    document: Document
+    chunk_index: int  # of the best hit in it
+    start_char: int
+    end_char: int
+    content: str
+    matches: tuple[tuple[int, int], ...]  # the hits' own spans
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    start: int
+    end: int
+
+
+class Intent(StrEnum):
+    FACTUAL = "factual"
+    CAUSAL = "causal"
+    TEMPORAL = "temporal"
+    COMPARATIVE = "comparative"
+
+
+@dataclass(frozen=True, slots=True)
+class TransformedQuery:
+    """A question and what was understood of it. `sub_queries` is empty for a simple question."""
+
+    original: str
+    language: str
+    intent: Intent
+    sub_queries: tuple[str, ...] = ()
+
+    @property
+    def is_complex(self) -> bool:
+        return len(self.sub_queries) > 1
+
+    @property
+    def searches(self) -> tuple[str, ...]:
+        return (self.original, *self.sub_queries) if self.is_complex else (self.original,)
+
+
+@dataclass(frozen=True, slots=True)
+class CausalPath:
+    """A chain of causes: entities joined by quoted relations."""
+
+    entities: tuple[str, ...]
+    relations: tuple[Mapping[str, Any], ...]
+    score: float
+
+
+class IngestionStatus(StrEnum):
+    INDEXED = "indexed"
+    UNCHANGED = "unchanged"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class IngestionOutcome:
+    source: str
+    status: IngestionStatus
+    chunks: int = 0
+    cause: str = ""

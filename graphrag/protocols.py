@@ -1,0 +1,60 @@
+"""Every plug on one page. Implementations don't inherit from these; a conformance suite holds them to their promises."""
+
+from collections.abc import Sequence
+from typing import Protocol
+from uuid import UUID
+
+from graphrag.models import Chunk, Collection, Document, Hit
+
+
+class ChunkStore(Protocol):
+    """Keeps documents as chunks with their vectors, and finds them again, for one owner at a time.
+
+    A collection is the key to its owner's rows: nothing of another owner is ever read or changed.
+    """
+
+    async def find_collection(self, owner_id: str, name: str) -> Collection | None: ...
+
+    async def list_collections(self, owner_id: str) -> list[Collection]:
+        """By name."""
+        ...
+
+    async def create_collection(self, owner_id: str, name: str, *, embedding_model: str) -> Collection:
+        """The one of that name, made where there is none."""
+        ...
+
+    async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None: ...
+
+    async def list_documents(self, collection: Collection) -> list[Document]: ...
+
+    async def put_document(
+        self, collection: Collection, document: Document, chunks: Sequence[Chunk], vectors: Sequence[Sequence[float]]
+    ) -> None:
+        """Stores a document whole or not at all; one with the same id is replaced in the same instant."""
+        ...
+
+    async def delete_document(self, collection: Collection, document_id: UUID) -> bool:
+        """False where there was none."""
+        ...
+
+    async def search_fulltext(
+        self, collection: Collection, words: Sequence[str], *, phrases: Sequence[str] = (), limit: int
+    ) -> list[Hit]:
+        """Chunks that hold any of the words and all of the phrases, by BM25; scores in [0, 1]."""
+        ...
+
+    async def search_vectors(self, collection: Collection, vector: Sequence[float], *, limit: int) -> list[Hit]:
+        """The nearest chunks; the score is the cosine similarity, not below 0."""
+        ...
+
+    async def read_chunks(
+        self, collection: Collection, spans: Sequence[tuple[UUID, int, int]]
+    ) -> dict[UUID, list[Chunk]]:
+        """Chunks by document, in order, for spans of (document id, first index, last index); overlaps come once."""
+        ...
+
+
+class Reranker(Protocol):
+    async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
+        """The `top_k` hits that answer the query best, best first; scores in [0, 1], those of earlier stages kept."""
+        ...

@@ -1,0 +1,1 @@
+"""From a question to evidence: query_transformation, hybrid, fusion, expansion."""

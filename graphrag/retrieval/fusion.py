@@ -1,0 +1,48 @@
+"""Several rankings become one. Pure functions; scores come out in [0, 1]."""
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean, pstdev
+
+from graphrag.models import Hit
+
+RRF_K = 60  # Cormack et al. 2009; a smaller value lets one first place win alone
+
+
+def reciprocal_rank_fusion(
+    rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float], k: int = RRF_K
+) -> list[Hit]:
+    """score = Σ wᵢ/(k + rankᵢ), divided by the score of a hit that is first everywhere."""
+    most = sum(weights[name] / (k + 1) for name in rankings)
+    scores: dict[object, float] = {}
+    for name, hits in rankings.items():
+        for rank, hit in enumerate(hits, start=1):
+            scores[hit.chunk.id] = scores.get(hit.chunk.id, 0.0) + weights[name] / (k + rank)
+    return _ordered(rankings, {key: score / most if most else 0.0 for key, score in scores.items()})
+
+
+def weighted_sum(rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float]) -> list[Hit]:
+    """Σ wᵢ·zᵢ of the standardised scores, through the logistic function. A hit that a ranking lacks has its lowest score."""
+    standardised = {name: _standardise(hits) for name, hits in rankings.items() if hits}
+    keys = {hit.chunk.id for hits in rankings.values() for hit in hits}
+    sums = {
+        key: sum(weights[name] * z.get(key, min(z.values())) for name, z in standardised.items()) for key in keys
+    }
+    return _ordered(rankings, {key: 1 / (1 + math.exp(-value)) for key, value in sums.items()})
+
+
+def _standardise(hits: Sequence[Hit]) -> dict[object, float]:
+    scores = [hit.score for hit in hits]
+    mean, deviation = fmean(scores), pstdev(scores)
+    return {hit.chunk.id: (hit.score - mean) / deviation if deviation > 1e-9 else 0.0 for hit in hits}
+
+
+def _ordered(rankings: Mapping[str, Sequence[Hit]], scores: Mapping[object, float]) -> list[Hit]:
+    """Best first; ties go to the more recent document, then to the id, so that the order is always the same."""
+    chunks = {hit.chunk.id: hit.chunk for hits in rankings.values() for hit in hits}
+    stages: dict[object, dict[str, float]] = {}
+    for hits in rankings.values():
+        for hit in hits:
+            stages.setdefault(hit.chunk.id, {}).update(hit.scores)
+    fused = [Hit(chunk, scores[key], {**stages[key], "fusion": scores[key]}) for key, chunk in chunks.items()]
+    return sorted(fused, key=lambda hit: (-hit.score, -hit.chunk.document.created_at.timestamp(), str(hit.chunk.id)))

@@ -1,0 +1,92 @@
+"""Sentences with their offsets, in Spanish, French and English, in prose and in Markdown."""
+
+import re
+from collections.abc import Iterator
+
+from graphrag.models import Span
+
+ABBREVIATIONS = frozenset(
+    # A full stop after these does not end a sentence. Lower case, without the stop.
+    "sr sra srta dr dra prof ing lic art núm num pág pag cap vol ej aprox tel avda av c/ ud uds gral"
+    " m mm mme mmes mlle mgr me st ste p pp fig éd ed env cf n°"
+    " mr mrs ms jr no nos vs inc ltd co approx dept est e.g i.e p.ej a.m p.m u.s".split()
+)
+_END = re.compile(r"[.!?…]+[\"'»”’)\]]*(?=\s)")
+_OPENING = re.compile(r"[\s\"'«“‘(\[¿¡*_-]*")
+# A line that begins something of its own: heading, list item, quotation, table row, rule, or «Name: value».
+_OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•–]\s|\d{1,3}[.)]\s|>|\||-{3,}\s*$|\*{3,}\s*$|\w[\w .'-]{0,24}:\s)")
+_SHORT_LINE = 60  # characters; prose that was wrapped by hand runs longer
+_LEADING_MARKUP = re.compile(r"(?:\s|#{1,6}\s|[-*+•–]\s|>\s?|\|)+")
+_EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_ROW_CELLS = re.compile(r"\s*\|\s*")
+
+
+def split_sentences(text: str) -> list[Span]:
+    """Spans that tile the text: each runs to the beginning of the next, white space included. Empty for empty text."""
+    cuts = [0, *sorted(set(_line_cuts(text)) | set(_stop_cuts(text))), len(text)]
+    spans = [Span(start, end) for start, end in zip(cuts, cuts[1:], strict=False) if end > start]
+    return _join_blank(text, spans)
+
+
+def _join_blank(text: str, spans: list[Span]) -> list[Span]:
+    joined: list[Span] = []
+    for span in spans:
+        if joined and not text[span.start : span.end].strip():
+            joined[-1] = Span(joined[-1].start, span.end)
+        else:
+            joined.append(span)
+    if len(joined) > 1 and not text[: joined[0].end].strip():
+        joined[:2] = [Span(joined[0].start, joined[1].end)]
+    return joined
+
+
+def _stop_cuts(text: str) -> Iterator[int]:
+    for match in _END.finditer(text):
+        following = _OPENING.match(text, match.end())
+        assert following is not None
+        start = match.end() + len(text[match.end() :]) - len(text[match.end() :].lstrip())
+        if start >= len(text):
+            continue
+        if match.group().startswith(".") and not _ends_sentence(text, match.start(), following.end()):
+            continue
+        if text[following.end() : following.end() + 1].islower():
+            continue
+        yield start
+
+
+def _ends_sentence(text: str, stop: int, following: int) -> bool:
+    before = text[max(0, stop - 12) : stop].split()
+    word = before[-1].lstrip("(«\"'¿¡").lower() if before else ""
+    if word in ABBREVIATIONS:
+        return False
+    is_initial = len(word) == 1 and word.isalpha() and text[stop - 1].isupper()
+    is_list_number = word.isdigit() and text.rfind("\n", 0, stop) + 1 + len(word) == stop
+    return not (is_initial or is_list_number)
+
+
+def _line_cuts(text: str) -> Iterator[int]:
+    start = 0
+    while (newline := text.find("\n", start)) != -1:
+        line, following = text[start:newline], newline + 1
+        start = following
+        after = text[following : following + 80]
+        if not after.strip() and following < len(text) and "\n" not in after:
+            continue
+        blank_next = after.lstrip(" \t").startswith("\n")
+        own = _OWN_LINE.match(after) is not None
+        heading = line.lstrip().startswith("#")
+        short = len(line) < _SHORT_LINE and after[:1].isupper() and not line.rstrip().endswith(",")
+        if blank_next or own or heading or short or not line.strip():
+            yield following
+
+
+def plain(sentence: str) -> str:
+    """A sentence as it is read: without Markdown's marks, list bullets, table bars and line breaks."""
+    text = _LEADING_MARKUP.sub("", sentence, count=1) if _LEADING_MARKUP.match(sentence) else sentence
+    text = _EMPHASIS.sub("", text)
+    text = _ROW_CELLS.sub(" · ", text.strip().strip("|").strip())
+    return " ".join(text.split())
+
+
+def is_heading(sentence: str) -> bool:
+    return sentence.lstrip().startswith("#")

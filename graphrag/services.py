@@ -1,0 +1,100 @@
+"""The only list of implementations: settings in, everything a request needs out."""
+
+import asyncio
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from langchain_core.language_models import BaseChatModel
+
+from graphrag.chat_models import open_chat_model
+from graphrag.database import Database
+from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
+from graphrag.errors import CollectionNotFound, InvalidSettings
+from graphrag.extractive_chat_model import ExtractiveChatModel
+from graphrag.ingestion.pipeline import Pipeline
+from graphrag.models import Collection
+from graphrag.protocols import ChunkStore, Reranker
+from graphrag.rerankers.bundled import BundledReranker
+from graphrag.settings import Settings
+from graphrag.stores.postgres import PostgresStore
+
+DEFAULT_COLLECTION = "default"
+
+
+@dataclass(frozen=True)
+class Services:
+    """Made cheaply; the database and the models open themselves at their first use, or all at once in `open`."""
+
+    settings: Settings
+
+    async def open(self) -> None:
+        """Raises InvalidSettings or DatabaseUnavailable."""
+        await asyncio.gather(self.database.open(), asyncio.to_thread(lambda: self.embeddings))
+        _ = self.chat_model
+
+    async def close(self) -> None:
+        await self.database.close()
+
+    @cached_property
+    def database(self) -> Database:
+        return Database(self.settings)
+
+    @cached_property
+    def store(self) -> ChunkStore:
+        return PostgresStore(self.database, candidate_budget=self.settings.fulltext_candidate_budget)
+
+    @cached_property
+    def embeddings(self) -> EmbeddingRegistry:
+        return load_registry(self.settings.embeddings_config)
+
+    @cached_property
+    def reranker(self) -> Reranker:
+        return BundledReranker()
+
+    @cached_property
+    def chat_model(self) -> BaseChatModel:
+        return open_chat_model(self.settings) if self.settings.chat_model else self.extractive_chat_model
+
+    @cached_property
+    def extractive_chat_model(self) -> ExtractiveChatModel:
+        return ExtractiveChatModel()
+
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        return Pipeline(self.store, self.settings)
+
+    async def embedding_model(self, collection: Collection) -> EmbeddingModel:
+        """Raises EmbeddingModelUnavailable."""
+        registry = await asyncio.to_thread(lambda: self.embeddings)
+        return registry.get(collection.embedding_model)
+
+    async def collection(self, owner_id: str, name: str | None) -> Collection:
+        """The named one; without a name RAG_COLLECTION, else «default», else the only one. Raises CollectionNotFound."""
+        wanted = name or self.settings.collection
+        known = await self.store.list_collections(owner_id)
+        by_name = {collection.name: collection for collection in known}
+        if wanted is None and DEFAULT_COLLECTION not in by_name and len(known) == 1:
+            return known[0]
+        try:
+            return by_name[wanted or DEFAULT_COLLECTION]
+        except KeyError:
+            names = ", ".join(by_name) or "none yet: run `causeway ingest PATH`"
+            raise CollectionNotFound(
+                f"There is no collection {wanted or DEFAULT_COLLECTION!r}. Known: {names}.",
+                name=wanted or DEFAULT_COLLECTION,
+                known=list(by_name),
+            ) from None
+
+    async def make_collection(self, owner_id: str, name: str | None) -> Collection:
+        """The named one, made where there is none."""
+        registry = await asyncio.to_thread(lambda: self.embeddings)
+        wanted = name or self.settings.collection or DEFAULT_COLLECTION
+        if "\0" in wanted or not wanted.strip():
+            raise InvalidSettings(f"{wanted!r} is no name for a collection: use letters and digits.")
+        return await self.store.create_collection(owner_id, wanted, embedding_model=registry.default)
+
+
+@lru_cache(maxsize=1)
+def shared_services() -> Services:
+    """One per process, for a graph that nobody handed its services: LangGraph Studio."""
+    return Services(Settings.from_environment())

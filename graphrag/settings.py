@@ -1,0 +1,74 @@
+"""Every knob, by stage, checked at start. Only the doors (API, command line, Studio) make one from the environment."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from platformdirs import user_data_path
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from graphrag.errors import InvalidSettings
+
+Fraction = Annotated[float, Field(ge=0, le=1)]
+
+
+def default_home() -> Path:
+    # The embedded server runs as another user when we are root, who must be able to enter every parent folder.
+    return Path("/var/lib/causeway") if os.name == "posix" and os.geteuid() == 0 else user_data_path("causeway")
+
+
+class Settings(BaseSettings):
+    """Read from RAG_… variables, but for the few with a name of their own."""
+
+    model_config = SettingsConfigDict(env_prefix="RAG_", populate_by_name=True, extra="ignore", frozen=True)
+
+    # Where things are
+    home: Path = Field(default_factory=default_home, validation_alias="CAUSEWAY_HOME")
+    database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
+    database_pool_size: PositiveInt = 8
+    database_timeout_seconds: PositiveFloat = 10
+    embeddings_config: Path | None = Field(default=None, validation_alias="EMBEDDINGS_CONFIG")
+    collection: str | None = Field(default=None, min_length=1, description="Asked when a request names none")
+
+    # Ingestion
+    max_file_bytes: PositiveInt = 10_000_000
+    chunk_tokens: PositiveInt = 512
+    chunk_overlap_tokens: NonNegativeInt = 50
+    embedding_batch_size: PositiveInt = 100
+
+    # Retrieval
+    max_question_chars: PositiveInt = 4_000
+    candidates_per_leg: PositiveInt = 50
+    fulltext_candidate_budget: PositiveInt = 10_000
+    rerank: bool = True
+    retrieve_top_k: PositiveInt = 10
+    window_sentences: NonNegativeInt = 2
+
+    # Generation
+    enabled: bool = True
+    chat_model: str | None = Field(default=None, description='"provider:model"; without one, answers are extractive')
+    chat_top_k: PositiveInt = 5
+    chat_timeout_seconds: PositiveFloat = 60
+    chat_max_retries: NonNegativeInt = 2
+    max_context_chars: PositiveInt = 8_000
+    history_messages: NonNegativeInt = 8
+    history_chars: NonNegativeInt = 4_000
+
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
+
+    @field_validator("database_url", "embeddings_config", "collection", "chat_model", mode="before")
+    @classmethod
+    def _unset_when_empty(cls, value: object) -> object:
+        return None if value == "" else value
+
+    @classmethod
+    def from_environment(cls) -> "Settings":
+        """Raises InvalidSettings that names the variable, in one line."""
+        try:
+            return cls()
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            name = str(first["loc"][0])
+            variable = name if name.isupper() else f"RAG_{name.upper()}"
+            raise InvalidSettings(f"{variable}: {first['msg']} (given: {first['input']!r})") from exc

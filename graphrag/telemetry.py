@@ -1,0 +1,55 @@
+"""What every stage leaves behind: one span, one histogram value, one log line."""
+
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import structlog
+from opentelemetry import trace
+from prometheus_client import Histogram
+
+log = structlog.get_logger("causeway")
+STAGE_SECONDS = Histogram("causeway_stage_seconds", "Time of one stage of one request", ["stage"])
+_timings: ContextVar[dict[str, float] | None] = ContextVar("timings", default=None)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Times a stage; its milliseconds go to `collect_timings` too."""
+    started = time.perf_counter()
+    with trace.get_tracer("causeway").start_as_current_span(name):
+        try:
+            yield
+        finally:
+            seconds = time.perf_counter() - started
+            STAGE_SECONDS.labels(stage=name).observe(seconds)
+            timings = _timings.get()
+            if timings is not None:
+                timings[name] = round(timings.get(name, 0.0) + seconds * 1000, 2)
+            log.info("stage", stage=name, milliseconds=round(seconds * 1000, 2))
+
+
+def collect_timings() -> dict[str, float]:
+    """The stages of everything awaited from here on, in milliseconds; a stage that runs twice is added up."""
+    timings: dict[str, float] = {}
+    _timings.set(timings)
+    return timings
+
+
+def configure_logging(level: str) -> None:
+    """JSON lines on standard error. Call it after imports: some libraries configure logging when imported."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, force=True)
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
