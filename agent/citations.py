@@ -8,7 +8,7 @@ from uuid import UUID
 
 from graphrag.language import content_words, fold, stem, words
 from graphrag.models import Passage, Span
-from graphrag.sentences import is_heading, plain, split_sentences
+from graphrag.sentences import is_heading, split_sentences
 
 MARK = re.compile(r"\s?\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _UNFINISHED_MARK = re.compile(r"\s?(?:\[[\d\s,;]*)?$")
@@ -114,7 +114,7 @@ def _best_sentence(statement: str, passage: Passage) -> tuple[Span, float, Suppo
     language = passage.document.language
     wanted = _forms(statement, language)
     spans = [_trimmed(passage.content, span) for span in split_sentences(passage.content)]
-    best = max(spans, key=lambda span: (_share(wanted, passage.content[span.start : span.end], language), -span.start))
+    best = max(spans, key=lambda span: _closeness(wanted, passage.content[span.start : span.end], language))
     score = _share(wanted, passage.content, language)
     if not _numerals(statement) <= _numerals(passage.content):
         return best, min(score, PARTLY), Support.PARTLY if score >= SUPPORTED else Support.UNSUPPORTED
@@ -133,11 +133,13 @@ def _forms(text: str, language: str) -> set[str]:
     return {stem(word, language) for word in content_words(text, language)}
 
 
-def _share(wanted: set[str], sentence: str, language: str) -> float:
-    if not wanted or is_heading(sentence):
-        return 0.0
-    held = {stem(word, language) for word in words(plain(sentence))} | {fold(word) for word in words(sentence)}
-    return len(wanted & held) / len(wanted)
+def _closeness(wanted: set[str], sentence: str, language: str) -> float:
+    return -1.0 if is_heading(sentence) else _share(wanted, sentence, language)
+
+
+def _share(wanted: set[str], text: str, language: str) -> float:
+    held = {form for word in words(text) for form in (stem(word, language), fold(word))}
+    return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
 def _numerals(text: str) -> set[str]:

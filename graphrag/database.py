@@ -18,7 +18,7 @@ from graphrag.telemetry import log
 
 APPLICATION_ROLE = "causeway_app"
 MIGRATION_LOCK = 0x0CA5E3A7  # one migrates, the others wait
-SEARCH_PATH = "-c search_path=causeway,public"
+OPTIONS = "-c search_path=causeway,public -c jit=off"  # compiling costs more than any of our queries
 
 Connection = psycopg.AsyncConnection[dict[str, object]]
 
@@ -46,7 +46,7 @@ class Database:
             url = await asyncio.to_thread(self._start_and_migrate)
             pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
                 url,
-                kwargs={"row_factory": dict_row, "options": SEARCH_PATH},
+                kwargs={"row_factory": dict_row, "options": OPTIONS},
                 connection_class=psycopg.AsyncConnection[dict[str, object]],
                 configure=register_vector_async,
                 min_size=2,
@@ -97,7 +97,7 @@ class Database:
 def migrate(url: str) -> list[str]:
     """Applies the migrations that are missing, each whole or not at all; returns their names."""
     try:
-        with psycopg.connect(url, autocommit=True, options=SEARCH_PATH, connect_timeout=10) as connection:
+        with psycopg.connect(url, autocommit=True, options=OPTIONS, connect_timeout=10) as connection:
             return _apply_missing(connection)
     except (psycopg.OperationalError, psycopg.ProgrammingError) as exc:
         raise DatabaseUnavailable(

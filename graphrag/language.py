@@ -24,7 +24,8 @@ CONFIDENT = 0.5  # below it a document's language is unknown
 QUESTION_WORDS = frozenset(
     "qué cuál cuáles cuándo cuánto cuánta cuántos cuántas dónde cómo quién quiénes porqué quel quelle quels quelles"
     " quand combien où comment qui pourquoi quoi lequel laquelle what which when where who whom whose why how many much"
-    " happen happened ocurrió pasó produit passé".split()
+    " happen happened ocurrió pasó produit passé"
+    " razón motivo causa llevó raison poussé reason cause come".split()
 )
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")  # 12.000 and 3,5 stay one word
 
@@ -75,7 +76,12 @@ def words(text: str) -> list[str]:
 def content_words(text: str, language: str) -> list[str]:
     """The words that are not stop words, in order, as written; all words where that would leave none."""
     found = words(text)
-    return [word for word in found if fold(word) not in stop_words(language)] or found
+    return [word for word in found if not _is_empty(word, language)] or found
+
+
+def _is_empty(word: str, language: str) -> bool:
+    is_elided = len(word) == 1 and word.isalpha()  # the l of «l'entrepôt», the t of «a-t-il»
+    return is_elided or fold(word) in stop_words(language)
 
 
 def content_stems(text: str, language: str) -> list[str]:
