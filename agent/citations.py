@@ -24,7 +24,7 @@ class Support(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """One mark of the answer. `quote` is the passage's best sentence for the statement: [start_char, end_char) of the document."""
+    """One mark of the answer. `quote`, [start_char, end_char), is the passage's best sentence for the statement."""
 
     number: int
     document_id: UUID
@@ -110,7 +110,7 @@ def cite(statement: str, number: int, passage: Passage) -> Citation:
 
 
 def _best_sentence(statement: str, passage: Passage) -> tuple[Span, float, Support]:
-    """The sentence that shares most with the statement. The whole passage may carry it: a statement can join sentences."""
+    """The sentence that shares most with the statement; the whole passage may carry it: a statement joins sentences."""
     language = passage.document.language
     wanted = _forms(statement, language)
     spans = [_trimmed(passage.content, span) for span in split_sentences(passage.content)]

@@ -1,9 +1,9 @@
 """What a client sees while an answer is made: status, sources, token, citation, and done at the end."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 from uuid import UUID
 
 from langchain_core.messages import AnyMessage
@@ -61,14 +61,17 @@ def describe_citation(citation: Citation) -> dict[str, Any]:
 
 async def stream_answer(
     graph: CompiledStateGraph[Any, Context, Any, Any], messages: Sequence[AnyMessage], context: Context
-) -> AsyncIterator[Event]:
-    """Every event of one answer; the last is `done`. Closing it stops the graph and the model call. Raises CausewayError."""
+) -> AsyncGenerator[Event, None]:
+    """Every event of one answer; the last is `done`. Closing it stops the graph and the model call.
+
+    Raises CausewayError.
+    """
     timings = collect_timings()
     state: dict[str, Any] = {}
     with stage("total"):
-        stream = graph.astream({"messages": list(messages)}, context=context, stream_mode=["custom", "values"])
-        async with aclosing(stream) as parts:
-            async for mode, payload in parts:
+        parts = graph.astream({"messages": list(messages)}, context=context, stream_mode=["custom", "values"])
+        async with aclosing(cast(AsyncGenerator[tuple[str, Any], None], parts)) as stream:
+            async for mode, payload in stream:
                 if mode == "custom":
                     yield payload
                 else:

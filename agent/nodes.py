@@ -1,4 +1,4 @@
-"""The stages of an answer. Each reads the state, calls one function, returns the change, and says what it did without."""
+"""The stages of an answer: each reads the state, calls one function, returns the change; a failure is done without."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import date
@@ -48,7 +48,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             model=await services.embedding_model(collection),
             limit=services.settings.candidates_per_leg,
         )
-    return {"candidates": found.hits, "degraded": list(found.failed)}
+    return {"collection": collection, "candidates": found.hits, "degraded": list(found.failed)}
 
 
 async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -65,9 +65,8 @@ async def rerank(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         return {"evidence": state["candidates"][:top_k]}
     with stage("rerank"):
         try:
-            hits = await services.reranker.rerank(
-                query.original, state["candidates"], language=query.language, top_k=top_k
-            )
+            candidates = state["candidates"][: max(top_k, services.settings.rerank_candidates)]
+            hits = await services.reranker.rerank(query.original, candidates, language=query.language, top_k=top_k)
         except Exception as exc:
             return {"evidence": state["candidates"][:top_k], "degraded": [_degrade("rerank", exc)]}
     return {"evidence": hits}
@@ -80,9 +79,8 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     degraded = []
     with stage("expand"):
         try:
-            collection = await services.collection(runtime.context.owner_id, runtime.context.collection)
             passages = await expansion.expand(
-                hits, store=services.store, collection=collection, window_sentences=window, max_chars=max_chars
+                hits, store=services.store, collection=state["collection"], window_sentences=window, max_chars=max_chars
             )
         except Exception as exc:
             degraded = [_degrade("expand", exc)]
@@ -140,7 +138,7 @@ def _prompt(state: State, context: Context) -> list[AnyMessage]:
 
 
 async def _stream_answer(model: BaseChatModel, prompt: Sequence[AnyMessage], passages: Sequence[Passage]) -> str:
-    """Writes tokens and citations as they come. Raises AnswerInterrupted where the model fails after its first token."""
+    """Writes tokens and citations as they come. Raises AnswerInterrupted where the model fails after a first token."""
     write = get_stream_writer()
     marks = MarkFilter(len(passages))
     announced = 0

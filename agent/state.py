@@ -8,7 +8,7 @@ from langgraph.channels import UntrackedValue
 from langgraph.graph.message import add_messages
 
 from agent.citations import Verification
-from graphrag.models import CausalPath, Hit, Passage, TransformedQuery
+from graphrag.models import CausalPath, Collection, Hit, Passage, TransformedQuery
 
 
 class Input(TypedDict):
@@ -19,6 +19,7 @@ class State(TypedDict, total=False):
     messages: Annotated[list[AnyMessage], add_messages]
     question: str  # as the person wrote it
     query: Annotated[TransformedQuery, UntrackedValue]
+    collection: Annotated[Collection, UntrackedValue]
     candidates: Annotated[list[Hit], UntrackedValue]
     paths: Annotated[list[CausalPath], UntrackedValue]
     evidence: Annotated[list[Hit], UntrackedValue]

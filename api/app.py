@@ -40,7 +40,9 @@ def create_app(services: Services) -> FastAPI:
     )
     app.state.services = services
     app.add_middleware(RequestIdentity)
-    patch_fastapi(app, redirect_from_root_to_docs=False)  # /docs, from files of a package: FastAPI's own loads them from a CDN
+    patch_fastapi(
+        app, redirect_from_root_to_docs=False
+    )  # /docs, from files of a package: FastAPI's own loads them from a CDN
     error_handlers.install(app)
     app.include_router(chat.router, prefix="/api/v1")
     app.include_router(chat.router, prefix="/api", include_in_schema=False)

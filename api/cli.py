@@ -32,11 +32,19 @@ from graphrag.settings import Settings
 from graphrag.telemetry import configure_logging
 
 T = TypeVar("T")
-app = typer.Typer(help="Answers questions over your documents, with citations that were checked.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)  # fmt: skip
+app = typer.Typer(
+    help="Answers questions over your documents, with citations that were checked.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+GRACE_SECONDS = 3  # for streams that are open when the service is told to stop
 out = Console()
 err = Console(stderr=True)
 
-CollectionOption = Annotated[str | None, typer.Option("--collection", help="The collection; without it the default one.")]
+CollectionOption = Annotated[
+    str | None, typer.Option("--collection", help="The collection; without it the default one.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -74,18 +82,20 @@ async def _serve(settings: Settings, listener: socket.socket, paths: list[Path])
             failed = [outcome for outcome in outcomes if outcome.status is IngestionStatus.ERROR]
             if failed:
                 _print_outcomes(outcomes)
-        server = uvicorn.Server(uvicorn.Config(create_app(services), log_level="warning", access_log=False))
-        server.config.timeout_graceful_shutdown = 5
-        serving = asyncio.create_task(server.serve(sockets=[listener]))
-        while not server.started and not serving.done():
-            await asyncio.sleep(0.02)
-        if server.started:
-            host, port = listener.getsockname()[:2]
-            shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host
-            out.print(f"Causeway answers at [bold]http://{shown}:{port}[/bold]   (Ctrl-C stops it)")
-        await serving
+        config = uvicorn.Config(
+            create_app(services), log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
+        )
+        await _AnnouncedServer(config).serve(sockets=[listener])
     finally:
         await services.close()
+
+
+class _AnnouncedServer(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        host, port = sockets[0].getsockname()[:2] if sockets else ("", 0)
+        shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::1", "::"} else host
+        out.print(f"Causeway answers at [bold]http://{shown}:{port}[/bold]  (Ctrl-C stops it)")
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -119,12 +129,18 @@ async def _ingest(services: Services, paths: list[Path], name: str | None) -> li
     collection = await services.make_collection(LOCAL_OWNER, name)
     model = await services.embedding_model(collection)
     files = find_files(paths)
-    columns = (TextColumn("Indexing"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (
+        TextColumn("Indexing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
     outcomes = []
     with Progress(*columns, console=err) as progress:
         task = progress.add_task("", total=len(files))
         results = ingest_files(files, pipeline=services.pipeline, collection=collection, model=model)
-        async with aclosing(results) as finished:  # type: ignore[type-var]  # it is a generator
+        async with aclosing(results) as finished:
             async for outcome in finished:
                 outcomes.append(outcome)
                 progress.update(task, advance=1, description=Path(outcome.source).name)
@@ -171,7 +187,8 @@ async def _search(services: Services, text: str, name: str | None, limit: int) -
     )
     if not services.settings.rerank:
         return found.hits[:limit], list(found.failed)
-    hits = await services.reranker.rerank(text, found.hits, language=query.language, top_k=limit)
+    candidates = found.hits[: max(limit, services.settings.rerank_candidates)]
+    hits = await services.reranker.rerank(text, candidates, language=query.language, top_k=limit)
     return hits, list(found.failed)
 
 
@@ -207,7 +224,7 @@ async def _ask(services: Services, question: str, name: str | None, *, as_json: 
     await services.collection(LOCAL_OWNER, name)
     done: dict[str, Any] = {}
     events = stream_answer(graph, [HumanMessage(question)], Context(collection=name, services=services))
-    async with aclosing(events) as stream:  # type: ignore[type-var]  # it is a generator
+    async with aclosing(events) as stream:
         async for event in stream:
             if event["event"] == "token" and not as_json:
                 out.file.write(event["data"]["text"])
@@ -219,7 +236,11 @@ async def _ask(services: Services, question: str, name: str | None, *, as_json: 
     out.print()
     for citation in done["citations"]:
         quote = " ".join(citation["quote"].split())
-        out.print(f"\\[{citation['number']}] {citation['filename']}, {citation['status']}: {quote}", style="dim", highlight=False)
+        out.print(
+            f"\\[{citation['number']}] {citation['filename']}, {citation['status']}: {quote}",
+            style="dim",
+            highlight=False,
+        )
     for message in done["degraded_messages"]:
         err.print(message, style="yellow")
 

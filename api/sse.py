@@ -1,7 +1,7 @@
 """Events of an answer as Server-Sent Events. Once the stream has begun, a failure is an event too."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
 from fastapi import Request
@@ -13,7 +13,7 @@ from api.error_handlers import describe_error
 HEARTBEAT_SECONDS = 15
 
 
-def event_stream(events: AsyncIterator[Event], request: Request) -> EventSourceResponse:
+def event_stream(events: AsyncGenerator[Event, None], request: Request) -> EventSourceResponse:
     """The client's leaving closes `events`, and with it the graph and the model call."""
     return EventSourceResponse(
         _numbered(events, request),
@@ -22,18 +22,18 @@ def event_stream(events: AsyncIterator[Event], request: Request) -> EventSourceR
     )
 
 
-async def _numbered(events: AsyncIterator[Event], request: Request) -> AsyncIterator[ServerSentEvent]:
+async def _numbered(events: AsyncGenerator[Event, None], request: Request) -> AsyncIterator[ServerSentEvent]:
     number = 0
-    async with aclosing(_with_errors(events, request)) as parts:  # type: ignore[type-var]  # it is a generator
+    async with aclosing(_with_errors(events, request)) as parts:
         async for event in parts:
             number += 1
             data = json.dumps(event["data"], ensure_ascii=False)
             yield ServerSentEvent(data, event=event["event"], id=str(number))
 
 
-async def _with_errors(events: AsyncIterator[Event], request: Request) -> AsyncIterator[Event]:
+async def _with_errors(events: AsyncGenerator[Event, None], request: Request) -> AsyncGenerator[Event, None]:
     try:
-        async with aclosing(events) as parts:  # type: ignore[type-var]  # it is a generator
+        async with aclosing(events) as parts:
             async for event in parts:
                 yield event
     except Exception as exc:

@@ -1,4 +1,4 @@
-"""Which sentences of the evidence answer a question, or that none does. Words, rarity and the kind of answer asked for."""
+"""Which sentences of the evidence answer a question, if any: words, their rarity, the kind of answer asked for."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,9 @@ from graphrag.rerankers.bundled import rarity
 from graphrag.sentences import is_heading, plain, split_sentences
 
 MAX_STATEMENTS = 3
-ANSWERABLE = 0.33  # of the weight of the question must be met by the best sentence in its surroundings; see tests/benchmarks
+ANSWERABLE = (
+    0.33  # of the weight of the question must be met by the best sentence in its surroundings; see tests/benchmarks
+)
 ANSWERABLE_ACROSS = 0.5  # in another language mostly names and numbers can meet, which say little of what is asked
 WORTH_ADDING = 0.75  # of the best sentence's score
 SAME = 0.6  # share of words from which two sentences say the same
@@ -55,7 +57,7 @@ _FORMS = (
     (re.compile(r"\bt[ée]l[ée]fono|\btéléphone|\b(?:tele)?phone\b", re.I), re.compile(r"\+?\d(?:[ .()-]*\d){6,}")),
     (re.compile(r"\be-?mail\b|\bcorreo electrónico|\bcourriel|\badresse électronique", re.I), re.compile(r"\S@\S")),
 )
-_IDENTIFIER = re.compile(r"(?=.*\d)(?:.*[^\W\d]|.*\d{3}).*")  # H2, A2517, 2019: a question that names one is about that one
+_IDENTIFIER = re.compile(r"(?=.*\d)(?:.*[^\W\d]|.*\d{3}).*")  # H2, 2019: a question that names one is about it
 _TABLE_RULE = re.compile(r"[\s|:-]+")
 
 
@@ -89,7 +91,9 @@ def extract_answer(
     question: str, excerpts: Sequence[Excerpt], *, language: str, parts: Sequence[str] = ()
 ) -> list[Statement]:
     """At most three sentences, the best first, and one for each part of the question; empty where none answers."""
-    sentences = [sentence for excerpt in excerpts for sentence in _sentences(excerpt) if _is_of_form(question, sentence)]
+    sentences = [
+        sentence for excerpt in excerpts for sentence in _sentences(excerpt) if _is_of_form(question, sentence)
+    ]
     if not sentences or _names_something_else(question, excerpts):
         return []
     if parts:

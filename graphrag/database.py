@@ -114,7 +114,9 @@ def _apply_missing(connection: psycopg.Connection) -> list[str]:
         with connection.transaction():
             connection.execute("SET LOCAL client_min_messages = warning")
             connection.execute("CREATE SCHEMA IF NOT EXISTS causeway")
-            connection.execute("CREATE TABLE IF NOT EXISTS causeway.migrations (name text PRIMARY KEY, applied_at timestamptz)")
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS causeway.migrations (name text PRIMARY KEY, applied_at timestamptz)"
+            )
             connection.execute(scripts[name].read_bytes())
             connection.execute("INSERT INTO causeway.migrations VALUES (%s, now())", [name])
         log.info("migrated", migration=name)

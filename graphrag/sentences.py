@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from graphrag.models import Span
 
@@ -12,6 +13,7 @@ ABBREVIATIONS = frozenset(
     " mr mrs ms jr no nos vs inc ltd co approx dept est e.g i.e p.ej a.m p.m u.s".split()
 )
 _END = re.compile(r"[.!?…]+[\"'»”’)\]]*(?=\s)")
+_SPACE = re.compile(r"\s*")
 _OPENING = re.compile(r"[\s\"'«“‘(\[¿¡*_-]*")
 # A line that begins something of its own: heading, list item, quotation, table row, rule, or «Name: value».
 _OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•–]\s|\d{1,3}[.)]\s|>|\||-{3,}\s*$|\*{3,}\s*$|\w[\w .'-]{0,24}:\s)")
@@ -24,7 +26,7 @@ _ROW_CELLS = re.compile(r"\s*\|\s*")
 def split_sentences(text: str) -> list[Span]:
     """Spans that tile the text: each runs to the beginning of the next, white space included. Empty for empty text."""
     cuts = [0, *sorted(set(_line_cuts(text)) | set(_stop_cuts(text))), len(text)]
-    spans = [Span(start, end) for start, end in zip(cuts, cuts[1:], strict=False) if end > start]
+    spans = [Span(start, end) for start, end in pairwise(cuts) if end > start]
     return _join_blank(text, spans)
 
 
@@ -42,19 +44,14 @@ def _join_blank(text: str, spans: list[Span]) -> list[Span]:
 
 def _stop_cuts(text: str) -> Iterator[int]:
     for match in _END.finditer(text):
-        following = _OPENING.match(text, match.end())
-        assert following is not None
-        start = match.end() + len(text[match.end() :]) - len(text[match.end() :].lstrip())
-        if start >= len(text):
-            continue
-        if match.group().startswith(".") and not _ends_sentence(text, match.start(), following.end()):
-            continue
-        if text[following.end() : following.end() + 1].islower():
-            continue
-        yield start
+        start = _SPACE.match(text, match.end()).end()  # type: ignore[union-attr]  # it also matches nothing
+        letter = _OPENING.match(text, start).end()  # type: ignore[union-attr]
+        is_end = not match.group().startswith(".") or _ends_sentence(text, match.start())
+        if start < len(text) and is_end and not text[letter : letter + 1].islower():
+            yield start
 
 
-def _ends_sentence(text: str, stop: int, following: int) -> bool:
+def _ends_sentence(text: str, stop: int) -> bool:
     before = text[max(0, stop - 12) : stop].split()
     word = before[-1].lstrip("(«\"'¿¡").lower() if before else ""
     if word in ABBREVIATIONS:

@@ -69,7 +69,7 @@ class Services:
         return registry.get(collection.embedding_model)
 
     async def collection(self, owner_id: str, name: str | None) -> Collection:
-        """The named one; without a name RAG_COLLECTION, else «default», else the only one. Raises CollectionNotFound."""
+        """The named one; else RAG_COLLECTION, else «default», else the only one there is. Raises CollectionNotFound."""
         wanted = name or self.settings.collection
         known = await self.store.list_collections(owner_id)
         by_name = {collection.name: collection for collection in known}

@@ -42,7 +42,7 @@ class Settings(BaseSettings):
     candidates_per_leg: PositiveInt = 50
     fulltext_candidate_budget: PositiveInt = 10_000
     rerank: bool = True
-    retrieve_top_k: PositiveInt = 10
+    rerank_candidates: PositiveInt = 20
     window_sentences: NonNegativeInt = 2
 
     # Generation

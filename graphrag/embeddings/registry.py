@@ -71,7 +71,7 @@ class EmbeddingRegistry:
 
 
 def load_registry(path: Path | None = None) -> EmbeddingRegistry:
-    """Loads every model of the file (by default the packaged one). Raises InvalidSettings with the cause and an example."""
+    """Loads every model of the file, by default the packaged one. Raises InvalidSettings: the cause and an example."""
     path = path or PACKAGED_CONFIG
     return EmbeddingRegistry([_load(entry, path) for entry in _read(path).embeddings])
 
@@ -110,4 +110,6 @@ def _open(entry: Entry) -> Embeddings:
     from langchain_openai import OpenAIEmbeddings
 
     # Without a check of the length: the tokenizer's tables would be fetched from the network.
-    return OpenAIEmbeddings(model=entry.model, base_url=os.environ.get("OPENAI_BASE_URL"), check_embedding_ctx_length=False)
+    return OpenAIEmbeddings(
+        model=entry.model, base_url=os.environ.get("OPENAI_BASE_URL"), check_embedding_ctx_length=False
+    )

@@ -1,7 +1,8 @@
-"""A file's bytes → text with its headings. The type is told by the content; the name only chooses between text and Markdown."""
+"""A file's bytes → text with its headings. The name only chooses between plain text and Markdown."""
 
 import codecs
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import PurePath
 
 from charset_normalizer import from_bytes
@@ -51,6 +52,6 @@ def _markdown_headings(text: str) -> Iterator[Heading]:
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
     tokens = _MARKDOWN.parse(text)
-    for opening, inline in zip(tokens, tokens[1:], strict=False):
+    for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.map:
             yield Heading(int(opening.tag[1:]), " ".join(inline.content.split()), starts[opening.map[0]])

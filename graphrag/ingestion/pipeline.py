@@ -2,7 +2,8 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+import os
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +27,7 @@ class Pipeline:
 
     async def ingest_file(self, path: Path, *, collection: Collection, model: EmbeddingModel) -> IngestionOutcome:
         """Never raises for what is wrong with one file: the outcome says it."""
-        source = str(path.resolve())
+        source = _source(path)
         try:
             data = await asyncio.to_thread(self._read, path)
             return await self.ingest_bytes(data, source=source, filename=path.name, collection=collection, model=model)
@@ -61,7 +62,9 @@ class Pipeline:
     def _read(self, path: Path) -> bytes:
         if path.stat().st_size > self.settings.max_file_bytes:
             limit = self.settings.max_file_bytes
-            raise UnreadableDocument(f"the file is larger than {limit:,} bytes (RAG_MAX_FILE_BYTES)", reason="too_large")
+            raise UnreadableDocument(
+                f"the file is larger than {limit:,} bytes (RAG_MAX_FILE_BYTES)", reason="too_large"
+            )
         return path.read_bytes()
 
     def _chunk(self, parsed: ParsedText, document: Document, model: EmbeddingModel) -> list[Chunk]:
@@ -93,9 +96,7 @@ class Pipeline:
         return [vector for batch in batches for vector in await model.embed(batch)]
 
 
-def describe(
-    parsed: ParsedText, *, source: str, filename: str, content_hash: str, collection: Collection
-) -> Document:
+def describe(parsed: ParsedText, *, source: str, filename: str, content_hash: str, collection: Collection) -> Document:
     return Document(
         id=document_id(collection.id, source),
         collection_id=collection.id,
@@ -114,10 +115,14 @@ def document_id(collection_id: UUID, source: str) -> UUID:
     return uuid5(collection_id, source)
 
 
+def _source(path: Path) -> str:
+    return os.path.abspath(path)  # not resolved: a link is what the person named
+
+
 async def ingest_files(
     paths: Sequence[Path], *, pipeline: Pipeline, collection: Collection, model: EmbeddingModel
-) -> AsyncIterator[IngestionOutcome]:
-    """One outcome a file, as each ends. Raises DatabaseUnavailable or ProviderError: then nothing more can be stored."""
+) -> AsyncGenerator[IngestionOutcome, None]:
+    """One outcome a file, as each ends. Raises DatabaseUnavailable or ProviderError: then nothing can be stored."""
     for path in paths:
         try:
             yield await pipeline.ingest_file(path, collection=collection, model=model)

@@ -1,4 +1,4 @@
-"""A reranker without a model: how much of the question the best sentence of a chunk holds, beside the retrieval score."""
+"""A reranker without a model: what a chunk's best sentence holds of the question, beside the retrieval score."""
 
 import math
 from collections.abc import Mapping, Sequence

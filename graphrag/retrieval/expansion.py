@@ -23,7 +23,8 @@ def passages(
 ) -> list[Passage]:
     """Without neighbours every hit is its own passage: the fallback where expansion fails."""
     by_document: dict[UUID, list[Hit]] = {}
-    kept, used = [], 0
+    kept: list[Hit] = []
+    used = 0
     for hit in hits:
         used += len(hit.chunk.content)
         if used > max_chars and kept:

@@ -22,12 +22,10 @@ def reciprocal_rank_fusion(
 
 
 def weighted_sum(rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float]) -> list[Hit]:
-    """Σ wᵢ·zᵢ of the standardised scores, through the logistic function. A hit that a ranking lacks has its lowest score."""
+    """Σ wᵢ·zᵢ of the standardised scores, through the logistic function. A hit that a ranking lacks gets its lowest."""
     standardised = {name: _standardise(hits) for name, hits in rankings.items() if hits}
     keys = {hit.chunk.id for hits in rankings.values() for hit in hits}
-    sums = {
-        key: sum(weights[name] * z.get(key, min(z.values())) for name, z in standardised.items()) for key in keys
-    }
+    sums = {key: sum(weights[name] * z.get(key, min(z.values())) for name, z in standardised.items()) for key in keys}
     return _ordered(rankings, {key: 1 / (1 + math.exp(-value)) for key, value in sums.items()})
 
 

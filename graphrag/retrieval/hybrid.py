@@ -73,9 +73,7 @@ async def _fulltext(text: str, language: str, store: ChunkStore, collection: Col
         return await store.search_fulltext(collection, words, phrases=phrases, limit=limit) if words else []
 
 
-async def _vector(
-    text: str, store: ChunkStore, collection: Collection, model: EmbeddingModel, limit: int
-) -> list[Hit]:
+async def _vector(text: str, store: ChunkStore, collection: Collection, model: EmbeddingModel, limit: int) -> list[Hit]:
     with stage("vector"):
         vector = (await model.embed([text]))[0]
         return await store.search_vectors(collection, vector, limit=limit) if any(vector) else []

@@ -33,7 +33,9 @@ _ASKS = (
     r"|why|what|who|which|when|where|how)"
 )
 # «… ? … ?», «…, y por qué …», "… and how …": a new part begins where a conjunction meets a question word.
-_PART = re.compile(rf"\?\s*¿?\s*(?=\S)|,?\s+(?:y|e|et|and)\s+(?=(?:[àaáen]\s+|de\s+|pour\s+|in\s+)?{_ASKS}\b)", re.IGNORECASE)
+_PART = re.compile(
+    rf"\?\s*¿?\s*(?=\S)|,?\s+(?:y|e|et|and)\s+(?=(?:[àaáen]\s+|de\s+|pour\s+|in\s+)?{_ASKS}\b)", re.IGNORECASE
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 MIN_PART_WORDS = 2
 

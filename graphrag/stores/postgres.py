@@ -60,7 +60,12 @@ class PostgresStore:
                 await cursor.executemany(
                     QUERIES["insert_embedding"],
                     [
-                        key | {"chunk_id": chunk.id, "model": collection.embedding_model, "embedding": HalfVector(vector)}
+                        key
+                        | {
+                            "chunk_id": chunk.id,
+                            "model": collection.embedding_model,
+                            "embedding": HalfVector(list(vector)),
+                        }
                         for chunk, vector in zip(chunks, vectors, strict=True)
                     ],
                 )
@@ -96,7 +101,7 @@ class PostgresStore:
                 "search_vectors",
                 collection_id=collection.id,
                 model=collection.embedding_model,
-                vector=HalfVector(vector),
+                vector=HalfVector(list(vector)),
                 limit=limit,
             )
         return [Hit(_chunk(row), row["score"], {"vector": row["score"]}) for row in rows]
