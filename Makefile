@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # uv is quicker; venv and pip do the same.
 UV := $(shell command -v uv 2>/dev/null)
-INSTALL = $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check) --constraint constraints.txt
+INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check) --constraint constraints.txt
 
 .PHONY: run test lint clean
 .DELETE_ON_ERROR:
@@ -28,7 +28,7 @@ $(BIN)/python:
 	@$(if $(UV),$(UV) venv --quiet --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV))
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Causeway into $(VENV) ..."
+	@echo "Installing Causeway into $(VENV), which takes about a minute ..."
 	@$(INSTALL) --editable .
 	@touch $@
 

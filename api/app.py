@@ -37,6 +37,7 @@ def create_app(services: Services) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
+        swagger_ui_oauth2_redirect_url=None,
     )
     app.state.services = services
     app.add_middleware(RequestIdentity)

@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -69,7 +69,8 @@ def serve(
         for model in Services(settings).embeddings.models.values():
             out.print(f"{model.id}: loaded, {model.dimensions} dimensions")
         return
-    with _listen(host, port) as listener:
+    # Ctrl-C is how a person ends it: no failure.
+    with _listen(host, port) as listener, suppress(KeyboardInterrupt):
         asyncio.run(_serve(settings, listener, ingest_first or []))
 
 

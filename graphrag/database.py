@@ -82,7 +82,7 @@ class Database:
                 )
                 yield connection
         except (psycopg.OperationalError, PoolTimeout) as exc:
-            raise DatabaseUnavailable(f"PostgreSQL does not answer: {exc}. Check DATABASE_URL and the server.") from exc
+            raise DatabaseUnavailable(f"PostgreSQL does not answer: {_one_line(exc)}. Check DATABASE_URL and the server.") from exc
 
     def _start_and_migrate(self) -> str:
         url = self._embedded.start() if self._embedded else self._configured_url()
@@ -101,9 +101,13 @@ def migrate(url: str) -> list[str]:
             return _apply_missing(connection)
     except (psycopg.OperationalError, psycopg.ProgrammingError) as exc:
         raise DatabaseUnavailable(
-            f"PostgreSQL could not be prepared: {exc}. Check DATABASE_URL; its role must be able to create a schema, a "
+            f"PostgreSQL could not be prepared: {_one_line(exc)}. Check DATABASE_URL; its role must be able to create a schema, a "
             "role and the extension vector (or an administrator runs `causeway migrate` once)."
         ) from exc
+
+
+def _one_line(exc: Exception) -> str:
+    return " ".join(str(exc).split()).rstrip(".")
 
 
 def _apply_missing(connection: psycopg.Connection) -> list[str]:

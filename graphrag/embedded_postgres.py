@@ -120,8 +120,11 @@ def _remove_stale_pid_file(data: Path) -> None:
 
 
 def _is_postgres(pid: int) -> bool:
+    if not pid:
+        return False
     try:
-        return pid > 0 and "postgres" in psutil.Process(pid).name()
+        process = psutil.Process(pid)
+        return "postgres" in process.name() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
         return False
 
