@@ -1,5 +1,6 @@
 """The stages of an answer: each reads the state, calls one function, returns the change; a failure is done without."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from datetime import date
 from typing import Any
@@ -29,7 +30,7 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     degraded = []
     with stage("transform"):
         try:
-            query = query_transformation.transform(question)
+            query = await asyncio.to_thread(query_transformation.transform, question)
         except Exception as exc:
             degraded = [_degrade("transform", exc)]
             query = TransformedQuery(question, DEFAULT_LANGUAGE, Intent.FACTUAL)

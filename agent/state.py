@@ -1,11 +1,12 @@
 """What the nodes hand to each other. Messages and the question are kept with the thread; stage outputs are not."""
 
 import operator
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import UntrackedValue
 from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict
 
 from agent.citations import Verification
 from graphrag.models import CausalPath, Collection, Hit, Passage, TransformedQuery

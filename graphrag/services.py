@@ -6,6 +6,7 @@ from functools import cached_property, lru_cache
 
 from langchain_core.language_models import BaseChatModel
 
+from graphrag import language
 from graphrag.chat_models import open_chat_model
 from graphrag.database import Database
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
@@ -29,7 +30,9 @@ class Services:
 
     async def open(self) -> None:
         """Raises InvalidSettings or DatabaseUnavailable."""
-        await asyncio.gather(self.database.open(), asyncio.to_thread(lambda: self.embeddings))
+        await asyncio.gather(
+            self.database.open(), asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load)
+        )
         _ = self.chat_model
 
     async def close(self) -> None:
