@@ -22,6 +22,7 @@ from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
 from api.app import create_app
+from graphrag.database import Database
 from graphrag.errors import CausewayError, InvalidSettings
 from graphrag.ingestion.pipeline import find_files, ingest_files
 from graphrag.models import LOCAL_OWNER, Hit, IngestionOutcome, IngestionStatus
@@ -249,7 +250,13 @@ async def _ask(services: Services, question: str, name: str | None, *, as_json: 
 @app.command()
 def migrate(collection: CollectionOption = None) -> None:
     """Prepare the database for this version. Every other command does it by itself, where its role may."""
-    _run(lambda services: services.database.open())
+    database = Database(_settings())
+
+    async def prepare() -> None:
+        await database.open()
+        await database.close()
+
+    asyncio.run(prepare())
     out.print("The database is ready.")
 
 
@@ -264,6 +271,7 @@ def _run(command: Callable[[Services], Awaitable[T]]) -> T:
 
     async def run() -> T:
         try:
+            await services.open()
             return await command(services)
         finally:
             await services.close()

@@ -82,7 +82,9 @@ class Database:
                 )
                 yield connection
         except (psycopg.OperationalError, PoolTimeout) as exc:
-            raise DatabaseUnavailable(f"PostgreSQL does not answer: {_one_line(exc)}. Check DATABASE_URL and the server.") from exc
+            raise DatabaseUnavailable(
+                f"PostgreSQL does not answer: {_one_line(exc)}. Check DATABASE_URL and the server."
+            ) from exc
 
     def _start_and_migrate(self) -> str:
         url = self._embedded.start() if self._embedded else self._configured_url()

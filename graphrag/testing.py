@@ -1,0 +1,159 @@
+"""Stand-ins for tests and notebooks: a store in memory, and parts that fail on purpose."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from uuid import UUID, uuid4
+
+from langchain_core.embeddings import Embeddings
+
+from graphrag.language import fold, stem, stop_words, words
+from graphrag.models import Chunk, Collection, Document, Hit
+
+K1, B = 1.2, 0.75
+
+
+@dataclass
+class _Shelf:
+    collection: Collection
+    documents: dict[UUID, Document] = field(default_factory=dict)
+    chunks: dict[UUID, list[Chunk]] = field(default_factory=dict)
+    vectors: dict[UUID, Sequence[float]] = field(default_factory=dict)
+
+
+class InMemoryStore:
+    """A ChunkStore that keeps the promises of one, without speed."""
+
+    def __init__(self) -> None:
+        self._shelves: dict[UUID, _Shelf] = {}
+
+    async def find_collection(self, owner_id: str, name: str) -> Collection | None:
+        return next((found for found in await self.list_collections(owner_id) if found.name == name), None)
+
+    async def list_collections(self, owner_id: str) -> list[Collection]:
+        owned = [shelf.collection for shelf in self._shelves.values() if shelf.collection.owner_id == owner_id]
+        return sorted(owned, key=lambda collection: collection.name)
+
+    async def create_collection(self, owner_id: str, name: str, *, embedding_model: str) -> Collection:
+        if found := await self.find_collection(owner_id, name):
+            return found
+        collection = Collection(uuid4(), owner_id, name, embedding_model)
+        self._shelves[collection.id] = _Shelf(collection)
+        return collection
+
+    async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
+        documents = self._shelf(collection).documents.values()
+        return next((document for document in documents if document.content_hash == content_hash), None)
+
+    async def list_documents(self, collection: Collection) -> list[Document]:
+        documents = self._shelf(collection).documents.values()
+        return sorted(documents, key=lambda document: (document.created_at, document.id))
+
+    async def put_document(
+        self, collection: Collection, document: Document, chunks: Sequence[Chunk], vectors: Sequence[Sequence[float]]
+    ) -> None:
+        stored = [replace(chunk, document=document) for chunk in chunks]
+        embedded = {chunk.id: vector for chunk, vector in zip(stored, vectors, strict=True)}
+        await self.delete_document(collection, document.id)
+        shelf = self._shelf(collection)
+        shelf.documents[document.id] = document
+        shelf.chunks[document.id] = stored
+        shelf.vectors.update(embedded)
+
+    async def delete_document(self, collection: Collection, document_id: UUID) -> bool:
+        shelf = self._shelf(collection)
+        for chunk in shelf.chunks.pop(document_id, []):
+            del shelf.vectors[chunk.id]
+        return shelf.documents.pop(document_id, None) is not None
+
+    async def search_fulltext(
+        self, collection: Collection, words: Sequence[str], *, phrases: Sequence[str] = (), limit: int
+    ) -> list[Hit]:
+        chunks = [chunk for held in self._shelf(collection).chunks.values() for chunk in held]
+        scores = _bm25(words, chunks)
+        found = [
+            Hit(chunk, score, {"fulltext": score})
+            for chunk, score in zip(chunks, scores, strict=True)
+            if score and all(_holds_phrase(chunk, phrase) for phrase in phrases)
+        ]
+        return sorted(found, key=_order)[:limit]
+
+    async def search_vectors(self, collection: Collection, vector: Sequence[float], *, limit: int) -> list[Hit]:
+        shelf = self._shelf(collection)
+        similarities = [
+            (chunk, _cosine(vector, shelf.vectors[chunk.id])) for held in shelf.chunks.values() for chunk in held
+        ]
+        found = [Hit(chunk, score, {"vector": score}) for chunk, score in similarities if score is not None]
+        return sorted(found, key=_order)[:limit]
+
+    async def read_chunks(
+        self, collection: Collection, spans: Sequence[tuple[UUID, int, int]]
+    ) -> dict[UUID, list[Chunk]]:
+        wanted: dict[UUID, set[int]] = {}
+        for document, first, last in spans:
+            wanted.setdefault(document, set()).update(range(first, last + 1))
+        held = self._shelf(collection).chunks
+        return {
+            document: [chunk for chunk in held[document] if chunk.index in indexes]
+            for document, indexes in wanted.items()
+            if document in held
+        }
+
+    def _shelf(self, collection: Collection) -> _Shelf:
+        """Another owner's collection is empty."""
+        shelf = self._shelves.get(collection.id)
+        return shelf if shelf and shelf.collection.owner_id == collection.owner_id else _Shelf(collection)
+
+
+class FailingEmbeddings(Embeddings):
+    """An embedding model that is down."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        raise ConnectionError("the embedding model is down, on purpose")
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+
+def _terms(text: str, language: str) -> list[str]:
+    return [stem(word, language) for word in words(text) if fold(word) not in stop_words(language)]
+
+
+def _chunk_terms(chunk: Chunk) -> Counter[str]:
+    return Counter(_terms(f"{chunk.context}\n{chunk.content}", chunk.document.language))
+
+
+def _bm25(query: Sequence[str], chunks: Sequence[Chunk]) -> list[float]:
+    counts = [_chunk_terms(chunk) for chunk in chunks]
+    languages = {chunk.document.language for chunk in chunks}
+    terms = {stem(word, language) for word in query for language in languages}
+    frequency = {term: n for term in terms if (n := sum(term in count for count in counts))}
+    idf = {term: math.log(1 + (len(chunks) - n + 0.5) / (n + 0.5)) for term, n in frequency.items()}
+    average = sum(len(chunk.content) for chunk in chunks) / len(chunks) if chunks else 1.0
+    most = sum(idf.values()) * (K1 + 1) or 1.0
+    return [
+        sum(
+            idf[term] * count[term] * (K1 + 1) / (count[term] + K1 * (1 - B + B * len(chunk.content) / average))
+            for term in idf
+        )
+        / most
+        for chunk, count in zip(chunks, counts, strict=True)
+    ]
+
+
+def _holds_phrase(chunk: Chunk, phrase: str) -> bool:
+    flat = " ".join(re.findall(r"\w+", fold(f"{chunk.context}\n{chunk.content}")))
+    wanted = " ".join(re.findall(r"\w+", fold(phrase)))
+    return f" {wanted} " in f" {flat} "
+
+
+def _cosine(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """None where one of them has no direction."""
+    lengths = math.hypot(*a) * math.hypot(*b)
+    return max(0.0, sum(x * y for x, y in zip(a, b, strict=True)) / lengths) if lengths else None
+
+
+def _order(hit: Hit) -> tuple[float, float, str]:
+    return (-hit.score, -hit.chunk.document.created_at.timestamp(), str(hit.chunk.id))
