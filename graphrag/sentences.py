@@ -8,18 +8,24 @@ from graphrag.models import Span
 
 ABBREVIATIONS = frozenset(
     # A full stop after these does not end a sentence. Lower case, without the stop.
-    "sr sra srta dr dra prof ing lic art núm num pág pag cap vol ej aprox tel avda av c/ ud uds gral"
-    " m mm mme mmes mlle mgr me st ste p pp fig éd ed env cf n°"
-    " mr mrs ms jr no nos vs inc ltd co approx dept est e.g i.e p.ej a.m p.m u.s".split()
+    "sr sra srta dña dr dra prof ing lic ej aprox tel avda av c/ ud uds gral ee"
+    " mme mmes mlle mgr éd ed env cf n°"
+    " mr mrs ms jr vs inc ltd co approx dept e.g i.e p.ej a.m p.m u.s".split()
 )
-_END = re.compile(r"[.!?…]+[\"'»”’)\]]*(?=\s)")
+BEFORE_NUMBERS = frozenset("art núm num pág pag cap vol p pp fig no nos est".split())  # else words, or pages alone
+CAPITALISED = frozenset("M MM Me St Ste".split())  # «M. Roy» and "5 m.", «Me Roy» and "told me."
+_END = re.compile(r"[.!?…]+(?:[\"'»”’)\]]|[ \u00a0\u202f]»)*(?=\s)")
 _SPACE = re.compile(r"\s*")
-_OPENING = re.compile(r"[\s\"'«“‘(\[¿¡*_-]*")
-# A line that begins something of its own: heading, list item, quotation, table row, rule, or «Name: value».
-_OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•–]\s|\d{1,3}[.)]\s|>|\||-{3,}\s*$|\*{3,}\s*$|\w[\w .'-]{0,24}:\s)")
+_OPENING = re.compile(r"[\s\"'«“‘(\[¿¡*_–—-]*")
+# A line that begins something of its own: heading, list item, quotation, table row, or rule; «Name: value» is another.
+_OWN_LINE = re.compile(r"\s*(?:#{1,6}\s|[-*+•–]\s|\d{1,3}[.)]\s|>|\||\*{3,}[ \t]*(?:\n|$))")
+_NAMED_LINE = re.compile(r"\s*\w[\w .'-]{0,24}:\s")
+_HEADING = re.compile(r"\s*#{1,6}(?:\s|$)")
+_UNDERLINE = re.compile(r"\n {0,3}(?:={2,}|-{2,})\s*$")  # makes a heading of the line above
 _SHORT_LINE = 60  # characters; prose that was wrapped by hand runs longer
+_NUMBER = re.compile(r"\s*\d")
 _LEADING_MARKUP = re.compile(r"(?:\s|#{1,6}\s|[-*+•–]\s|>\s?|\|)+")
-_EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_EMPHASIS = re.compile(r"\*{2,3}|__|`|(?<!\w)[*_](?=[^\s*_])|(?<=[^\s*_])[*_](?!\w)")
 _ROW_CELLS = re.compile(r"\s*\|\s*")
 
 
@@ -53,8 +59,11 @@ def _stop_cuts(text: str) -> Iterator[int]:
 
 def _ends_sentence(text: str, stop: int) -> bool:
     before = text[max(0, stop - 12) : stop].split()
-    word = before[-1].lstrip("(«\"'¿¡").lower() if before else ""
-    if word in ABBREVIATIONS:
+    written = before[-1].lstrip("(«\"'¿¡") if before else ""
+    word = written.lower()
+    if word in ABBREVIATIONS or written in CAPITALISED:
+        return False
+    if word in BEFORE_NUMBERS and _NUMBER.match(text, stop + 1):
         return False
     is_initial = len(word) == 1 and word.isalpha() and text[stop - 1].isupper()
     is_list_number = word.isdigit() and text.rfind("\n", 0, stop) + 1 + len(word) == stop
@@ -71,19 +80,21 @@ def _line_cuts(text: str) -> Iterator[int]:
             continue
         blank_next = after.lstrip(" \t").startswith("\n")
         own = _OWN_LINE.match(after) is not None
-        heading = line.lstrip().startswith("#")
+        begins = after.lstrip()[:1].isupper()
+        named = _NAMED_LINE.match(after) is not None and (begins or len(line) < _SHORT_LINE)
         short = len(line) < _SHORT_LINE and after[:1].isupper() and not line.rstrip().endswith(",")
-        if blank_next or own or heading or short or not line.strip():
+        if blank_next or own or named or is_heading(line) or short or not line.strip():
             yield following
 
 
 def plain(sentence: str) -> str:
     """A sentence as it is read: without Markdown's marks, list bullets, table bars and line breaks."""
-    text = _LEADING_MARKUP.sub("", sentence, count=1) if _LEADING_MARKUP.match(sentence) else sentence
+    text = _UNDERLINE.sub("", sentence)
+    text = _LEADING_MARKUP.sub("", text, count=1) if _LEADING_MARKUP.match(text) else text
     text = _EMPHASIS.sub("", text)
     text = _ROW_CELLS.sub(" · ", text.strip().strip("|").strip())
     return " ".join(text.split())
 
 
 def is_heading(sentence: str) -> bool:
-    return sentence.lstrip().startswith("#")
+    return _HEADING.match(sentence) is not None or _UNDERLINE.search(sentence) is not None
