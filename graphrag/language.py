@@ -60,8 +60,8 @@ def detect_question(text: str, default: str = "es") -> str:
 
 @lru_cache(maxsize=CACHED_WORDS)
 def fold(word: str) -> str:
-    """Lower case without accents: «Acción» → "accion"."""
-    text = word.lower()
+    """Lower case without accents: «Acción» → "accion", «Œuvre» → "oeuvre". The database's causeway.fold agrees."""
+    text = word.lower().replace("œ", "oe")
     if text.isascii():
         return text
     return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))

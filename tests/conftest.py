@@ -1,4 +1,4 @@
-"""What tests stand on: one real PostgreSQL for the session, services over it, real server processes, a scripted model."""
+"""What tests stand on: one real PostgreSQL a session, services over it, real server processes, a scripted model."""
 
 import os
 import shutil
@@ -17,6 +17,7 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
+from pydantic import SecretStr
 
 from graphrag.database import migrate
 from graphrag.embedded_postgres import EmbeddedPostgres
@@ -85,7 +86,7 @@ def registry() -> EmbeddingRegistry:
 @pytest.fixture
 async def services(postgres: str) -> AsyncIterator[Services]:
     """Services over the shared database. Use an owner of your own: `owner`."""
-    opened = Services(Settings(database_url=postgres))
+    opened = Services(Settings(database_url=SecretStr(postgres)))
     yield opened
     await opened.close()
 

@@ -3,8 +3,8 @@
 import re
 import unicodedata
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
-_LINE_END = re.compile(r"\r\n?|\x0c|\x85|\u2028|\u2029")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
+_LINE_END = re.compile(r"\r\n?|[\x0b\x0c]|\x85|\u2028|\u2029")
 _TRAILING_SPACE = re.compile(r"[ \t]+(?=\n|$)")
 _BLANK_LINES = re.compile(r"\n{3,}")
 

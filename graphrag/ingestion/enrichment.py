@@ -15,7 +15,8 @@ def title(parsed: ParsedText, *, filename: str) -> str:
         return min(parsed.headings, key=lambda heading: (heading.level, heading.start_char)).text[:TITLE_CHARS]
     first, _, rest = parsed.text.partition("\n")
     line = plain(first)
-    if 0 < len(line) <= TITLE_CHARS and ":" not in line and not line.endswith(".") and rest.strip():
+    is_name = len(line) <= TITLE_CHARS and any(character.isalnum() for character in line)
+    if is_name and ":" not in line and not line.endswith(".") and rest.strip():
         return line
     return PurePath(filename).stem.replace("-", " ").replace("_", " ")
 

@@ -59,6 +59,11 @@ CREATE FUNCTION causeway.phrase(language text, words text) RETURNS tsquery IMMUT
     SELECT causeway.fold(phraseto_tsquery(causeway.exact(language), words)::text)::tsquery
 $$;
 
+-- A text's words alone, for a phrase with stop words, which no tsvector holds.
+CREATE FUNCTION causeway.bare(words text) RETURNS text IMMUTABLE PARALLEL SAFE LANGUAGE sql AS $$
+    SELECT ' ' || btrim(regexp_replace(causeway.fold(words), '[^[:alnum:]]+', ' ', 'g')) || ' '
+$$;
+
 -- "@@" is not leakproof as shipped, and a policy then keeps the planner from using the GIN index. Only a superuser may say
 -- that it is (as it is: it raises no error that holds a row's data); without that right, search is right but slower.
 DO $$ BEGIN

@@ -97,7 +97,8 @@ WITH collection AS (
       AND NOT EXISTS (
         SELECT FROM unnest(%(phrases)s::text[]) AS words
         WHERE NOT EXISTS (SELECT FROM collection, unnest(languages) AS language, causeway.phrase(language, words) AS phrase
-                          WHERE numnode(phrase) = 0 OR tsv @@ phrase))
+                          WHERE numnode(phrase) = 0 OR tsv @@ phrase)
+           OR strpos(causeway.bare(context || ' ' || content), causeway.bare(words)) = 0)
     ORDER BY ts_rank(tsv, rarest.query, 1) DESC, chunk_id LIMIT %(candidates)s
 ), scored AS (
     SELECT chunk_id, sum(idf * tf * 2.2 / (tf + 1.2 * (.25 + .75 * chars / average_chars))) / (SELECT sum(idf) * 2.2 FROM known) AS score

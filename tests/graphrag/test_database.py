@@ -1,0 +1,126 @@
+"""The database: identity, isolation, migrations."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from graphrag.database import APPLICATION_ROLE, Database, migrate, queries
+from graphrag.errors import DatabaseUnavailable
+from graphrag.services import Services
+from graphrag.settings import Settings
+
+OWNED_TABLES = """
+    SELECT relname, relrowsecurity, relforcerowsecurity, count(polname) AS policies,
+           has_table_privilege(%s, c.oid, 'SELECT') AS readable, pg_get_userbyid(relowner) AS owner
+    FROM pg_class c JOIN pg_attribute a ON attrelid = c.oid AND attname = 'owner_id'
+    LEFT JOIN pg_policy ON polrelid = c.oid
+    WHERE relkind IN ('r', 'p') AND relnamespace = 'causeway'::regnamespace
+    GROUP BY c.oid
+"""
+
+
+def test_every_owned_table_is_isolated(postgres: str) -> None:
+    """Security 1: a table with an owner_id has forced row level security and a policy, and the role does not own it."""
+    with psycopg.connect(postgres) as connection:
+        tables = connection.execute(OWNED_TABLES, [APPLICATION_ROLE]).fetchall()
+    assert {"collections", "documents", "chunks", "chunk_embeddings", "lexeme_statistics"} <= {row[0] for row in tables}
+    for name, enabled, forced, policies, readable, table_owner in tables:
+        assert enabled, name
+        assert forced, name
+        assert policies, name
+        assert readable, name
+        assert table_owner != APPLICATION_ROLE, name
+
+
+def test_application_role_bypasses_nothing(postgres: str) -> None:
+    """Security 1."""
+    with psycopg.connect(postgres) as connection:
+        row = connection.execute(
+            "SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin FROM pg_roles WHERE rolname = %s",
+            [APPLICATION_ROLE],
+        ).fetchone()
+    assert row == (False, False, False, False, False)
+
+
+async def test_no_identity_sees_no_rows(services: Services, owner: str) -> None:
+    """Security 2."""
+    await services.store.create_collection(owner, "notes", embedding_model="bundled")
+    async with services.database.transaction("") as connection:
+        cursor = await connection.execute("SELECT count(*) AS n FROM collections")
+        assert await cursor.fetchone() == {"n": 0}
+
+
+async def test_identity_does_not_outlive_its_transaction(postgres: str, owner: str) -> None:
+    """Security 2: on the same pooled connection the next transaction is nobody's."""
+    database = Database(Settings(database_url=SecretStr(postgres), database_pool_size=2))
+    try:
+        async with database.transaction(owner) as connection:
+            pid = connection.info.backend_pid
+            cursor = await connection.execute("SELECT current_user AS role, current_setting('app.user_id') AS owner")
+            assert await cursor.fetchone() == {"role": APPLICATION_ROLE, "owner": owner}
+        seen = set()
+        for _ in range(20):
+            assert database._pool is not None
+            async with database._pool.connection() as connection:
+                seen.add(connection.info.backend_pid)
+                cursor = await connection.execute("SELECT current_user AS role, current_setting('app.user_id', true) AS owner")
+                row = await cursor.fetchone()
+                assert row is not None
+                assert row["role"] != APPLICATION_ROLE
+                assert not row["owner"]
+        assert pid in seen
+    finally:
+        await database.close()
+
+
+async def test_row_of_another_owner_cannot_be_written(services: Services, owner: str) -> None:
+    """R4.8 the policy also checks what is written."""
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        async with services.database.transaction(owner) as connection:
+            await connection.execute(
+                "INSERT INTO collections (collection_id, owner_id, name, embedding_model)"
+                " VALUES (gen_random_uuid(), 'somebody else', 'notes', 'bundled')"
+            )
+
+
+async def test_failed_transaction_leaves_nothing(services: Services, owner: str) -> None:
+    with pytest.raises(RuntimeError):
+        async with services.database.transaction(owner) as connection:
+            await connection.execute(
+                "INSERT INTO collections (collection_id, owner_id, name, embedding_model)"
+                " VALUES (gen_random_uuid(), %s, 'notes', 'bundled')",
+                [owner],
+            )
+            raise RuntimeError("in mid-transaction")
+    assert await services.store.list_collections(owner) == []
+
+
+def test_migrating_again_changes_nothing(make_database: Callable[[], str]) -> None:
+    url = make_database()
+    assert migrate(url) == []
+
+
+def test_ready_database_needs_no_right_to_create(make_database: Callable[[], str]) -> None:
+    """An administrator migrates once; the service's own role then only needs membership in the application's."""
+    url = make_database()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS plain_login")
+        connection.execute("CREATE ROLE plain_login LOGIN IN ROLE causeway_app")
+        connection.execute("GRANT SELECT ON causeway.migrations TO causeway_app")
+    assert migrate(psycopg.conninfo.make_conninfo(url, user="plain_login")) == []
+
+
+@pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/none?connect_timeout=1", "not a connection string"])
+async def test_unreachable_database_names_the_way_out(url: str) -> None:
+    with pytest.raises(DatabaseUnavailable, match="DATABASE_URL") as caught:
+        await Database(Settings(database_url=SecretStr(url))).open()
+    assert "\n" not in str(caught.value)
+
+
+def test_queries_are_read_by_name(tmp_path: Path) -> None:
+    script = tmp_path / "some.sql"
+    script.write_text("-- name: one\nSELECT 1\n\n-- name: two\n-- a remark\nSELECT 2\n")
+    assert queries(script) == {"one": "SELECT 1", "two": "-- a remark\nSELECT 2"}
