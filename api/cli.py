@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
-import uvicorn
 from langchain_core.messages import HumanMessage
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -21,9 +19,8 @@ from rich.table import Table
 from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
-from api.app import create_app
 from graphrag.database import Database
-from graphrag.errors import CausewayError, InvalidSettings
+from graphrag.errors import CausewayError
 from graphrag.ingestion.pipeline import find_files, ingest_files
 from graphrag.models import LOCAL_OWNER, Hit, IngestionOutcome, IngestionStatus
 from graphrag.retrieval import hybrid
@@ -73,46 +70,6 @@ def serve(
     # Ctrl-C is how a person ends it: no failure.
     with _listen(host, port) as listener, suppress(KeyboardInterrupt):
         asyncio.run(_serve(settings, listener, ingest_first or []))
-
-
-async def _serve(settings: Settings, listener: socket.socket, paths: list[Path]) -> None:
-    services = Services(settings)
-    try:
-        await services.open()
-        if paths:
-            outcomes = await _ingest(services, paths, settings.collection)
-            failed = [outcome for outcome in outcomes if outcome.status is IngestionStatus.ERROR]
-            if failed:
-                _print_outcomes(outcomes)
-        config = uvicorn.Config(
-            create_app(services), log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
-        )
-        await _AnnouncedServer(config).serve(sockets=[listener])
-    finally:
-        await services.close()
-
-
-class _AnnouncedServer(uvicorn.Server):
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        host, port = sockets[0].getsockname()[:2] if sockets else ("", 0)
-        shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::1", "::"} else host
-        out.print(f"Causeway answers at [bold]http://{shown}:{port}[/bold]  (Ctrl-C stops it)")
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """Taken before anything is loaded: a busy port is known at once."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as exc:
-        listener.close()
-        raise InvalidSettings(
-            f"Port {port} on {host} can't be used ({exc.strerror}). Choose another: causeway serve --port {port + 1}"
-        ) from exc
-    return listener
 
 
 @app.command()

@@ -1,0 +1,59 @@
+"""The HTTP server's process: its port, its start, its end."""
+
+import ipaddress
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from api.app import create_app
+from graphrag.errors import InvalidSettings
+from graphrag.services import Services
+
+GRACE_SECONDS = 3  # for streams that are open when the service is told to stop
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Taken before anything is loaded: a busy port is known at once. Raises InvalidSettings."""
+    if not _is_loopback(host):
+        raise InvalidSettings(
+            f"{host} can be reached from other machines, and there is no authentication yet: use --host 127.0.0.1, "
+            "behind a proxy that knows its users where others shall reach it."
+        )
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as exc:
+        listener.close()
+        raise InvalidSettings(
+            f"Port {port} on {host} can't be used ({exc.strerror}). Choose another: causeway serve --port {port + 1}"
+        ) from exc
+    return listener
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+async def serve_http(services: Services, listener: socket.socket, *, announce: Callable[[str], None]) -> None:
+    """Until a signal ends it; `announce` gets the address once it answers."""
+    config = uvicorn.Config(
+        create_app(services), log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
+    )
+    host, port = listener.getsockname()[:2]
+    shown = "localhost" if host in {"127.0.0.1", "::1"} else host
+    await _AnnouncedServer(config, lambda: announce(f"http://{shown}:{port}")).serve(sockets=[listener])
+
+
+class _AnnouncedServer(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._announce()

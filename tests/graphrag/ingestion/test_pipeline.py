@@ -1,0 +1,142 @@
+"""From a file to stored chunks."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
+from graphrag.errors import ProviderError
+from graphrag.ingestion.pipeline import Pipeline, find_files, ingest_files
+from graphrag.models import Collection, IngestionOutcome, IngestionStatus
+from graphrag.protocols import ChunkStore
+from graphrag.settings import Settings
+from graphrag.testing import FailingEmbeddings, InMemoryStore
+
+REPORT = "# Informe\n\n## Horno\n\nEl horno H2 falló en marzo. La galleta salió húmeda.\n\n## Medidas\n\nSe cambió el retén.\n"
+
+
+class Desk:
+    """A pipeline over a store in memory."""
+
+    def __init__(self, collection: Collection, store: ChunkStore, model: EmbeddingModel, **settings: int) -> None:
+        self.collection, self.store, self.model = collection, store, model
+        self.pipeline = Pipeline(store, Settings.model_validate(settings))
+
+    async def ingest(self, *paths: Path) -> list[IngestionOutcome]:
+        files = find_files(paths)
+        results = ingest_files(files, pipeline=self.pipeline, collection=self.collection, model=self.model)
+        return [outcome async for outcome in results]
+
+    async def text(self, path: Path) -> str:
+        documents = await self.store.list_documents(self.collection)
+        document = next(document for document in documents if document.source == os.path.abspath(path))
+        chunks = await self.store.read_chunks(self.collection, [(document.id, 0, 999)])
+        return "".join(chunk.content for chunk in chunks[document.id])
+
+
+async def make_desk(registry: EmbeddingRegistry, **settings: int) -> Desk:
+    store = InMemoryStore()
+    collection = await store.create_collection("me", "notes", embedding_model="bundled")
+    return Desk(collection, store, registry.get("bundled"), **settings)
+
+
+@pytest.fixture
+async def desk(registry: EmbeddingRegistry) -> Desk:
+    return await make_desk(registry)
+
+
+async def test_document_is_stored_with_what_describes_it(desk: Desk, tmp_path: Path) -> None:
+    """R1.3 title and language; R2.3 offsets."""
+    file = tmp_path / "informe.md"
+    file.write_text(REPORT)
+    (outcome,) = await desk.ingest(file)
+    assert (outcome.status, outcome.chunks) == (IngestionStatus.INDEXED, 1)
+    (document,) = await desk.store.list_documents(desk.collection)
+    assert (document.title, document.language, document.filename) == ("Informe", "es", "informe.md")
+    assert await desk.text(file) == REPORT.strip()
+
+
+async def test_chunks_tile_the_text_and_overlap_in_the_embedding(registry: EmbeddingRegistry, tmp_path: Path) -> None:
+    """R2.2, R2.3."""
+    desk = await make_desk(registry, chunk_tokens=30, chunk_overlap_tokens=15)
+    file = tmp_path / "largo.txt"
+    file.write_text(" ".join(f"La frase número {number} habla del horno." for number in range(20)))
+    await desk.ingest(file)
+    (document,) = await desk.store.list_documents(desk.collection)
+    chunks = (await desk.store.read_chunks(desk.collection, [(document.id, 0, 99)]))[document.id]
+    assert len(chunks) > 5
+    assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
+    assert all(a.end_char == b.start_char for a, b in zip(chunks, chunks[1:], strict=False))
+    assert all(chunk.window_start < chunk.start_char for chunk in chunks[1:])
+    assert await desk.text(file) == file.read_text()
+
+
+async def test_same_bytes_change_nothing(desk: Desk, tmp_path: Path) -> None:
+    """R1.6 also under another name."""
+    (tmp_path / "a.md").write_text(REPORT)
+    await desk.ingest(tmp_path)
+    (tmp_path / "b.md").write_text(REPORT)
+    assert [outcome.status for outcome in await desk.ingest(tmp_path)] == [IngestionStatus.UNCHANGED] * 2
+    assert len(await desk.store.list_documents(desk.collection)) == 1
+
+
+async def test_changed_file_replaces_its_document(desk: Desk, tmp_path: Path) -> None:
+    """R1.6 same id, nothing of the old text."""
+    file = tmp_path / "a.md"
+    file.write_text(REPORT)
+    await desk.ingest(file)
+    (before,) = await desk.store.list_documents(desk.collection)
+    file.write_text("# Informe\n\nTodo funciona.\n")
+    await desk.ingest(file)
+    (after,) = await desk.store.list_documents(desk.collection)
+    assert after.id == before.id
+    assert await desk.text(file) == "# Informe\n\nTodo funciona."
+
+
+async def test_bad_files_leave_the_good_ones_unharmed(registry: EmbeddingRegistry, tmp_path: Path) -> None:
+    """R1.2 each with its cause."""
+    desk = await make_desk(registry, max_file_bytes=1_000)
+    files = {
+        "good.md": REPORT.encode(),
+        "empty.txt": b"",
+        "blank.md": b" \n\n ",
+        "picture.png": b"\x89PNG",
+        "binary.txt": b"abc\0def",
+        "huge.txt": b"x" * 1_001,
+        ".hidden.md": b"# Hidden",
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "dangling.md").symlink_to(tmp_path / "nowhere.md")
+    outcomes = {Path(outcome.source).name: outcome for outcome in await desk.ingest(tmp_path, tmp_path / "dangling.md")}
+    causes = {name: outcome.cause for name, outcome in outcomes.items() if outcome.status is IngestionStatus.ERROR}
+    assert outcomes["good.md"].status is IngestionStatus.INDEXED
+    assert set(causes) == {"empty.txt", "blank.md", "picture.png", "binary.txt", "huge.txt", "dangling.md"}
+    assert "no text" in causes["empty.txt"]
+    assert "not read" in causes["picture.png"]
+    assert "NUL" in causes["binary.txt"]
+    assert "RAG_MAX_FILE_BYTES" in causes["huge.txt"]
+    assert "can't be read" in causes["dangling.md"]
+    assert len(await desk.store.list_documents(desk.collection)) == 1
+
+
+async def test_embedding_failure_stops_and_stores_nothing(desk: Desk, tmp_path: Path) -> None:
+    """R1.9 nothing half-indexed is visible."""
+    (tmp_path / "a.md").write_text(REPORT)
+    desk.model = EmbeddingModel("down", "down", 4, 0.5, FailingEmbeddings())
+    with pytest.raises(ProviderError):
+        await desk.ingest(tmp_path)
+    assert await desk.store.list_documents(desk.collection) == []
+
+
+def test_files_are_found_at_any_depth_once_and_sorted(tmp_path: Path) -> None:
+    for name in ("b.md", "deep/er/a.txt", ".git/config", "deep/.cache/x.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    missing = tmp_path / "missing.md"
+    assert find_files([tmp_path, tmp_path / "b.md", missing]) == [
+        tmp_path / "b.md",
+        tmp_path / "deep/er/a.txt",
+        missing,
+    ]
