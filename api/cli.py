@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
@@ -19,6 +20,7 @@ from rich.table import Table
 from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
+from api.serving import listen, serve_http
 from graphrag.database import Database
 from graphrag.errors import CausewayError
 from graphrag.ingestion.pipeline import find_files, ingest_files
@@ -36,7 +38,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-GRACE_SECONDS = 3  # for streams that are open when the service is told to stop
 out = Console()
 err = Console(stderr=True)
 
@@ -68,8 +69,24 @@ def serve(
             out.print(f"{model.id}: loaded, {model.dimensions} dimensions")
         return
     # Ctrl-C is how a person ends it: no failure.
-    with _listen(host, port) as listener, suppress(KeyboardInterrupt):
+    with listen(host, port) as listener, suppress(KeyboardInterrupt):
         asyncio.run(_serve(settings, listener, ingest_first or []))
+
+
+async def _serve(settings: Settings, listener: socket.socket, paths: list[Path]) -> None:
+    services = Services(settings)
+    try:
+        await services.open()
+        outcomes = await _ingest(services, paths, settings.collection) if paths else []
+        if any(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
+            _print_outcomes(outcomes)
+        await serve_http(services, listener, announce=_announce)
+    finally:
+        await services.close()
+
+
+def _announce(address: str) -> None:
+    out.print(f"Causeway answers at [bold]{address}[/bold]  (Ctrl-C stops it)")
 
 
 @app.command()

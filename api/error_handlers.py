@@ -3,11 +3,13 @@
 from typing import Any
 
 from babel import Locale, negotiate_locale
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
+from api.observability import identity_headers
 from graphrag.errors import CausewayError
 from graphrag.language import ANSWER_LANGUAGES
 from graphrag.telemetry import log
@@ -124,6 +126,11 @@ def _body(code: str, details: dict[str, Any], request: Request, request_id: str)
     return {"error": {"code": code, "message": message, "details": details, "request_id": request_id}}
 
 
+def _field_and_message(error: dict[str, Any]) -> tuple[str, str]:
+    path = () if error["type"] == "json_invalid" else error["loc"][1:]  # there it is a position in the text
+    return ".".join(str(part) for part in path), error["msg"]
+
+
 def install(app: FastAPI) -> None:
     @app.exception_handler(CausewayError)
     async def causeway_error(request: Request, exc: CausewayError) -> JSONResponse:
@@ -132,12 +139,11 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid_request(request: Request, exc: RequestValidationError) -> JSONResponse:
-        errors = [
-            {"field": ".".join(str(part) for part in error["loc"][1:]), "message": error["msg"]}
-            for error in exc.errors()
-        ]
-        reason = "; ".join(f"{error['field']}: {error['message']}".removeprefix(": ") for error in errors)
-        details = {"reason": reason, "errors": errors}
+        found = dict.fromkeys(
+            _field_and_message(error) for error in exc.errors()
+        )  # every reader of the body reports it
+        reason = "; ".join(f"{field}: {message}".removeprefix(": ") for field, message in found)
+        details = {"reason": reason, "errors": [{"field": field, "message": message} for field, message in found]}
         return JSONResponse(_body("invalid_request", details, request, request.state.request_id), 422)
 
     @app.exception_handler(HTTPException)
@@ -146,7 +152,12 @@ def install(app: FastAPI) -> None:
         body = _body(code, {"reason": str(exc.detail)}, request, request.state.request_id)
         return JSONResponse(body, exc.status_code, headers=exc.headers)
 
+    @app.exception_handler(ClientDisconnect)
+    async def client_left(request: Request, exc: ClientDisconnect) -> Response:
+        return Response(status_code=499)  # for the log only: nobody reads it
+
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, exc: Exception) -> JSONResponse:
         status, body = describe_error(exc, request)
-        return JSONResponse(body, status)
+        # Answered outside of all middleware.
+        return JSONResponse(body, status, headers=identity_headers(request.state.request_id))

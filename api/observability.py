@@ -7,6 +7,10 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
+def identity_headers(request_id: str) -> dict[str, str]:
+    return {"X-Request-ID": request_id, "X-Content-Type-Options": "nosniff"}
+
+
 class RequestIdentity:
     """Plain ASGI: a middleware that wraps the response would keep a client's leaving from the stream."""
 
@@ -22,9 +26,7 @@ class RequestIdentity:
 
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers["X-Request-ID"] = request_id
-                headers["X-Content-Type-Options"] = "nosniff"
+                MutableHeaders(scope=message).update(identity_headers(request_id))
             await send(message)
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):

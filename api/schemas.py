@@ -1,15 +1,27 @@
 """What the HTTP API takes and gives."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 MAX_MESSAGES = 100
 
 
+def _encodable(text: str) -> str:
+    """JSON may hold halves of surrogate pairs, which no answer, no model and no database takes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as exc:
+        raise ValueError("the text is not valid Unicode") from exc
+    return text
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+
+
 class Message(BaseModel):
     role: Literal["user", "assistant"]
-    content: str
+    content: Text
 
 
 class ChatRequest(BaseModel):
@@ -19,9 +31,9 @@ class ChatRequest(BaseModel):
         extra="forbid", json_schema_extra={"examples": [{"message": "¿Qué provocó la retirada del lote A-2517?"}]}
     )
 
-    message: str | None = None
+    message: Text | None = None
     messages: list[Message] = Field(default_factory=list, max_length=MAX_MESSAGES)
-    collection: str | None = Field(default=None, description="Without one, the server's default collection")
+    collection: Text | None = Field(default=None, description="Without one, the server's default collection")
     rag_enabled: bool = Field(default=True, description="false: plain chat, without the documents")
     top_k: int | None = Field(default=None, ge=1, le=50, description="Chunks that reach the answer")
 

@@ -103,8 +103,8 @@ def migrate(url: str) -> list[str]:
             return _apply_missing(connection)
     except (psycopg.OperationalError, psycopg.ProgrammingError) as exc:
         raise DatabaseUnavailable(
-            f"PostgreSQL could not be prepared: {_one_line(exc)}. Check DATABASE_URL; its role must be able to create a "
-            "schema, a role and the extension vector (or an administrator runs `causeway migrate` once)."
+            f"PostgreSQL could not be prepared: {_one_line(exc)}. Check DATABASE_URL; its role must be able to create "
+            "a schema, a role and the extension vector (or an administrator runs `causeway migrate` once)."
         ) from exc
 
 

@@ -1,10 +1,13 @@
 """Questions and answers, whole or streamed."""
 
-from typing import Annotated, Any
+import asyncio
+from collections.abc import Coroutine
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from sse_starlette import EventSourceResponse
+from starlette.requests import ClientDisconnect
 
 from agent.context import Context
 from agent.events import answer, stream_answer
@@ -14,6 +17,7 @@ from api.schemas import ChatRequest, ChatResponse, ErrorResponse
 from api.sse import event_stream
 from graphrag.retrieval.query_transformation import check_question
 
+T = TypeVar("T")
 ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorResponse} for status in (400, 404, 422, 502, 503)}
 router = APIRouter(tags=["chat"], responses=ERRORS)
 
@@ -26,6 +30,25 @@ async def checked_context(body: ChatRequest, services: ServicesDep, owner: Owner
     return Context(
         collection=body.collection, rag_enabled=body.rag_enabled, top_k=body.top_k, owner_id=owner, services=services
     )
+
+
+async def _while_client_waits(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """The client's leaving stops the graph and the model call. Raises ClientDisconnect."""
+    working = asyncio.create_task(work)
+    leaving = asyncio.create_task(_client_left(request))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+
+
+async def _client_left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 ContextDep = Annotated[Context, Depends(checked_context)]
@@ -41,8 +64,9 @@ def to_messages(body: ChatRequest) -> list[AnyMessage]:
 
 
 @router.post("/chat", summary="Answer a question, with checked citations")
-async def chat(body: ChatRequest, context: ContextDep) -> ChatResponse:
-    return ChatResponse.model_validate(await answer(graph, to_messages(body), context))
+async def chat(body: ChatRequest, context: ContextDep, request: Request) -> ChatResponse:
+    done = await _while_client_waits(request, answer(graph, to_messages(body), context))
+    return ChatResponse.model_validate(done)
 
 
 @router.post(

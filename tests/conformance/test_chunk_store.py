@@ -24,7 +24,9 @@ class Shelf:
 
     async def put(self, *texts: str, vectors: Sequence[Sequence[float]] | None = None, **overrides: object) -> Document:
         document = make_document(collection_id=self.collection.id, **overrides)
-        await self.store.put_document(self.collection, document, tile(document, texts), vectors or [[1.0, 0.0]] * len(texts))
+        await self.store.put_document(
+            self.collection, document, tile(document, texts), vectors or [[1.0, 0.0]] * len(texts)
+        )
         return document
 
     async def found(self, *words: str, phrases: Sequence[str] = (), limit: int = 10) -> list[str]:
@@ -142,7 +144,9 @@ async def test_phrase_must_match_as_a_phrase(shelf: Shelf) -> None:
     assert await shelf.found("aviso", "fuga", phrases=["aviso de fuga", "llegó antes"]) == []
 
 
-@pytest.mark.parametrize("words", [["'"], [":*"], ["<->", "|", "&", "!"], ["\\"], ['"'], ["%s", "%(x)s"], ["x" * 9_000]])
+@pytest.mark.parametrize(
+    "words", [["'"], [":*"], ["<->", "|", "&", "!"], ["\\"], ['"'], ["%s", "%(x)s"], ["x" * 9_000]]
+)
 async def test_any_punctuation_is_safe(shelf: Shelf, words: list[str]) -> None:
     """Security 10, 12."""
     await shelf.put("El horno funciona.")
@@ -182,7 +186,9 @@ async def test_nearest_vectors_come_first(shelf: Shelf) -> None:
 async def test_vector_without_direction_is_never_near(shelf: Shelf) -> None:
     """A text that the embedding model knows no word of has the zero vector."""
     await shelf.put("a", "b", vectors=[[0.0, 0.0], [0.5, 0.5]])
-    assert [hit.chunk.content for hit in await shelf.store.search_vectors(shelf.collection, [1.0, 0.0], limit=9)] == ["b"]
+    assert [hit.chunk.content for hit in await shelf.store.search_vectors(shelf.collection, [1.0, 0.0], limit=9)] == [
+        "b"
+    ]
 
 
 async def test_ties_go_to_the_more_recent_document(shelf: Shelf) -> None:
@@ -241,7 +247,7 @@ async def test_failed_store_changes_nothing(shelf: Shelf) -> None:
     """R1.9 whole or not at all."""
     old = await shelf.put("La versión vieja.")
     new = make_document(id=old.id, source=old.source, collection_id=shelf.collection.id)
-    with pytest.raises(ValueError, match="shorter|longer"):
+    with pytest.raises(ValueError, match=r"shorter|longer"):
         await shelf.store.put_document(shelf.collection, new, tile(new, ["La nueva.", "Versión."]), [[1.0, 0.0]])
     assert await shelf.found("versión") == ["La versión vieja."]
     assert await shelf.found("nueva") == []

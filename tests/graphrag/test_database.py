@@ -66,7 +66,9 @@ async def test_identity_does_not_outlive_its_transaction(postgres: str, owner: s
             assert database._pool is not None
             async with database._pool.connection() as connection:
                 seen.add(connection.info.backend_pid)
-                cursor = await connection.execute("SELECT current_user AS role, current_setting('app.user_id', true) AS owner")
+                cursor = await connection.execute(
+                    "SELECT current_user AS role, current_setting('app.user_id', true) AS owner"
+                )
                 row = await cursor.fetchone()
                 assert row is not None
                 assert row["role"] != APPLICATION_ROLE

@@ -40,7 +40,7 @@ def test_broken_file_stops_the_start_with_an_example(tmp_path: Path, text: str) 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:
     """R3.1."""
-    with pytest.raises(InvalidSettings, match="nowhere.yml"):
+    with pytest.raises(InvalidSettings, match=r"nowhere\.yml"):
         load_registry(tmp_path / "nowhere.yml")
 
 
