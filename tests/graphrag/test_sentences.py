@@ -36,7 +36,7 @@ def test_sentences_tile_the_text(text: str) -> None:
 
 
 def test_an_empty_text_has_no_sentences() -> None:
-    assert split_sentences("") == []
+    assert split_sentences("") == ()
 
 
 ONE_SENTENCE = [

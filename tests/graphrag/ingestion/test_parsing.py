@@ -112,7 +112,10 @@ def headings(markdown: str) -> list[tuple[int, str, str]]:
         ("#sin-espacio\n", []),
         ("####### siete\n", []),
         ("#\n\n## \n\ntexto", []),
-        ("# **Horno** *H2* `x` [enlace](http://a)", [(1, "Horno H2 x enlace", "# **Horno** *H2* `x` [enlace](http://a)")]),
+        (
+            "# **Horno** *H2* `x` [enlace](http://a)",
+            [(1, "Horno H2 x enlace", "# **Horno** *H2* `x` [enlace](http://a)")],
+        ),
         ("# A &amp; B \\* <b>c</b>", [(1, "A & B * c", "# A &amp; B \\* <b>c</b>")]),
         ("Título en\ndos líneas\n===", [(1, "Título en dos líneas", "Título en")]),
         ("> # cita\n\n- # en lista", [(1, "cita", "> # cita"), (1, "en lista", "- # en lista")]),
