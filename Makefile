@@ -6,41 +6,43 @@ BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check) --constraint constraints.txt
 
-.PHONY: run test lint clean
+.PHONY: run test test-slow lint bench studio studio-install clean
 .DELETE_ON_ERROR:
 
 run: $(VENV)/.core
 	@exec $(BIN)/causeway serve --collection demo --ingest notebooks/demo
 
 test: $(VENV)/.dev
-	$(BIN)/pytest --cov --cov-report=term
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+test-slow: $(VENV)/.dev $(VENV)/.studio
+	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-studio: $(VENV)/.studio
-	$(BIN)/langgraph dev --no-browser
+bench: $(VENV)/.dev
+	$(BIN)/python -m tests.benchmarks.answers
+
+studio: studio-install
+	@exec $(BIN)/langgraph dev --no-browser
+
+studio-install: $(VENV)/.studio
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Causeway needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(if $(UV),$(UV) venv --quiet --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV))
 
-$(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Causeway into $(VENV), which takes about a minute ..."
-	@$(INSTALL) --editable .
+# Each stamp stands for one installed set of extras.
+$(VENV)/.core: EXTRAS =
+$(VENV)/.dev: EXTRAS = [dev]
+$(VENV)/.studio: EXTRAS = [studio]
+$(VENV)/.core $(VENV)/.dev $(VENV)/.studio: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing causeway$(EXTRAS) into $(VENV), which takes about a minute ..."
+	@$(INSTALL) --editable '.$(EXTRAS)'
 	@touch $@
-
-$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Causeway and its tests' tools into $(VENV) ..."
-	@$(INSTALL) --editable '.[dev]'
-	@touch $@ $(VENV)/.core
-
-$(VENV)/.studio: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing LangGraph Studio's server into $(VENV) ..."
-	@$(INSTALL) --editable '.[studio]'
-	@touch $@ $(VENV)/.core
 
 clean:
 	rm -rf $(VENV) build *.egg-info

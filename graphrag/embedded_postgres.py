@@ -149,4 +149,4 @@ def _only_passage_granted(*paths: Path) -> Iterator[None]:
     finally:
         for parent, mode in before.items():
             if parent.exists() and parent.stat().st_mode != mode:
-                parent.chmod(mode | 0o001)
+                parent.chmod(mode | 0o011)  # its user keeps our group

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from graphrag.models import Span
@@ -14,6 +15,7 @@ ABBREVIATIONS = frozenset(
 )
 BEFORE_NUMBERS = frozenset("art núm num pág pag cap vol p pp fig no nos est".split())  # else words, or pages alone
 CAPITALISED = frozenset("M MM Me St Ste".split())  # «M. Roy» and "5 m.", «Me Roy» and "told me."
+REMEMBERED_CHARS = 10_000  # one answer reads the same chunks in four stages; whole documents come only once
 _END = re.compile(r"[.!?…]+(?:[\"'»”’)\]]|[ \u00a0\u202f]»)*(?=\s)")
 _SPACE = re.compile(r"\s*")
 _OPENING = re.compile(r"[\s\"'«“‘(\[¿¡*_–—-]*")
@@ -29,11 +31,20 @@ _EMPHASIS = re.compile(r"\*{2,3}|__|`|(?<!\w)[*_](?=[^\s*_])|(?<=[^\s*_])[*_](?!
 _ROW_CELLS = re.compile(r"\s*\|\s*")
 
 
-def split_sentences(text: str) -> list[Span]:
+def split_sentences(text: str) -> tuple[Span, ...]:
     """Spans that tile the text: each runs to the beginning of the next, white space included. Empty for empty text."""
+    return _remembered_sentences(text) if len(text) <= REMEMBERED_CHARS else _sentences(text)
+
+
+@lru_cache(maxsize=1024)
+def _remembered_sentences(text: str) -> tuple[Span, ...]:
+    return _sentences(text)
+
+
+def _sentences(text: str) -> tuple[Span, ...]:
     cuts = [0, *sorted(set(_line_cuts(text)) | set(_stop_cuts(text))), len(text)]
     spans = [Span(start, end) for start, end in pairwise(cuts) if end > start]
-    return _join_blank(text, spans)
+    return tuple(_join_blank(text, spans))
 
 
 def _join_blank(text: str, spans: list[Span]) -> list[Span]:

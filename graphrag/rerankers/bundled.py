@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from graphrag.language import content_stems
+from graphrag.language import content_stems, stem, words
 from graphrag.models import Hit
 from graphrag.sentences import split_sentences
 
@@ -27,7 +27,10 @@ def sentence_coverage(query: str, texts: Sequence[str], *, language: str) -> lis
     """For each text the share, in [0, 1], of the query's words that its best sentence holds; rare words weigh more."""
     wanted = set(content_stems(query, language))
     sentences = [
-        [wanted & set(content_stems(text[span.start : span.end], language)) for span in split_sentences(text)]
+        [
+            {found for word in words(text[span.start : span.end]) if (found := stem(word, language)) in wanted}
+            for span in split_sentences(text)
+        ]
         for text in texts
     ]
     weights = rarity(wanted, [set().union(*found) for found in sentences])

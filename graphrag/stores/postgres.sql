@@ -74,7 +74,7 @@ WHERE collection_id = %(collection_id)s AND document_id = %(document_id)s
 WITH collection AS (
     SELECT languages, chunk_count AS n, total_chars::float8 / greatest(chunk_count, 1) AS average_chars
     FROM collections WHERE collection_id = %(collection_id)s
-), term AS (
+), term AS MATERIALIZED (
     SELECT lexeme, max(weight) AS weight
     FROM collection, unnest(languages) AS language, LATERAL (
         SELECT unnest(tsvector_to_array(causeway.stems(language, %(words)s))) AS lexeme, 1.0 AS weight
@@ -88,6 +88,7 @@ WITH collection AS (
            sum(document_frequency) OVER (ORDER BY document_frequency, lexeme) AS matches
     FROM term JOIN lexeme_statistics USING (lexeme), collection
     WHERE lexeme_statistics.collection_id = %(collection_id)s
+      AND lexeme_statistics.lexeme = ANY (ARRAY(SELECT lexeme FROM term))  -- by the index, whatever the planner guesses
 ), rarest AS (
     SELECT string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', ' | ')::tsquery AS query
     FROM known WHERE matches - document_frequency < %(budget)s

@@ -17,9 +17,8 @@ RECOUNTED = """
 """
 KEPT = "SELECT lexeme, document_frequency AS n FROM lexeme_statistics WHERE collection_id = %s ORDER BY lexeme"
 SIZES = """
-    SELECT (SELECT count(*) FROM chunks c WHERE c.collection_id = k.collection_id) = chunk_count
-       AND (SELECT sum(length(content)) FROM chunks c WHERE c.collection_id = k.collection_id) IS NOT DISTINCT FROM nullif(total_chars, 0)
-       AS equal, languages FROM collections k WHERE collection_id = %s
+    SELECT chunk_count = count(chunk_id) AND total_chars = coalesce(sum(length(content)), 0) AS equal, languages
+    FROM collections LEFT JOIN chunks USING (collection_id) WHERE collection_id = %s GROUP BY collection_id
 """
 
 
