@@ -1,11 +1,8 @@
-"""Speed and memory of answers over the demo collection: `make bench` prints the table. Nothing here is a test."""
+"""Speed, memory and golden questions over the demo collection: `make bench` prints the table; nothing is a test."""
 
 import json
-import os
-import signal
+import re
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -15,14 +12,17 @@ from typing import Any
 import httpx
 import psutil
 
-ROOT = Path(__file__).parents[2]
-CASES = json.loads((ROOT / "tests/golden/demo.json").read_text(encoding="utf-8"))
+from tests.conftest import DEMO, run_server
+from tests.model_server import ModelServer, Reply
+
+CASES = json.loads((Path(__file__).parents[1] / "golden" / "demo.json").read_text(encoding="utf-8"))
 ROUNDS = 5
 OVERHEAD = ("transform", "retrieve", "rerank", "expand")  # what comes before the model
+SERVE = ("--collection", "demo", "--ingest", str(DEMO))
 
 
-def measure(client: httpx.Client, question: str) -> dict[str, float]:
-    """Milliseconds, as a client on the same machine sees them, and the server's own stages."""
+def ask(client: httpx.Client, question: str) -> dict[str, Any]:
+    """The data of `done`, and milliseconds as a client on the same machine sees them."""
     started = time.perf_counter()
     first = None
     done: dict[str, Any] = {}
@@ -32,38 +32,58 @@ def measure(client: httpx.Client, question: str) -> dict[str, float]:
                 first = (time.perf_counter() - started) * 1000
             if line.startswith("data: "):
                 done = json.loads(line[6:])
-    assert first is not None
     overhead = sum(done["timings_ms"].get(stage, 0.0) for stage in OVERHEAD)
-    return {"retrieval overhead": overhead, "first token": first, "whole answer": done["timings_ms"]["total"]}
+    return done | {"retrieval overhead": overhead, "first token": first, "whole answer": done["timings_ms"]["total"]}
+
+
+def golden(answers: Sequence[dict[str, Any]]) -> str:
+    """How many answerable questions cite a right document, and how many of the others are refused."""
+    pairs = list(zip(CASES, answers, strict=True))
+    cited = [
+        bool({citation["filename"] for citation in answer["citations"]} & set(case["relevant_documents"]))
+        for case, answer in pairs
+        if case["relevant_documents"]
+    ]
+    refused = [not answer["found"] for case, answer in pairs if not case["relevant_documents"]]
+    return f"right document cited {sum(cited)}/{len(cited)}, unanswerable refused {sum(refused)}/{len(refused)}"
+
+
+def first_sentence(body: dict[str, Any]) -> str:
+    """A model that repeats the beginning of the first excerpt: it shows the plumbing, and knows nothing."""
+    excerpt = re.search(r'<excerpt number="1"[^>]*>\n(.{40,200}?)[.\n]', body["messages"][-1]["content"], re.DOTALL)
+    return f"{excerpt[1] if excerpt else 'Nothing'} [1]."
 
 
 def percentile(values: Sequence[float], share: float) -> float:
     return statistics.quantiles(values, n=100, method="inclusive")[round(share * 100) - 1]
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp") as home:
-        command = [sys.executable, "-m", "api.cli", "serve", "--port", "0", "--collection", "demo", "--ingest", "notebooks/demo"]  # fmt: skip
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=os.environ | {"CAUSEWAY_HOME": home}, stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
-        address = next(line for line in process.stdout if "http://" in line).split("http://")[1].split()[0]
-        try:
-            with httpx.Client(base_url=f"http://{address}", timeout=30) as client:
-                cold = measure(client, CASES[0]["query"])
-                rows = [measure(client, case["query"]) for _ in range(ROUNDS) for case in CASES]
-            memory = psutil.Process(process.pid).memory_info().rss / 1e6
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(20)
-    print(f"{len(rows)} questions over the demo collection, one client, extractive model")
+def print_table(rows: Sequence[dict[str, Any]], cold: dict[str, Any]) -> None:
     print(f"{'milliseconds':20} {'p50':>8} {'p95':>8} {'p99':>8} {'first question':>15}")
-    for name in rows[0]:
+    for name in ("retrieval overhead", "first token", "whole answer"):
         values = [row[name] for row in rows]
         shares = " ".join(f"{percentile(values, share):8.1f}" for share in (0.5, 0.95, 0.99))
         print(f"{name:20} {shares} {cold[name]:15.1f}")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp") as home, ModelServer(default=Reply(first_sentence)) as model:
+        with run_server(*SERVE, CAUSEWAY_HOME=home) as server, server.client() as client:
+            cold = ask(client, CASES[0]["query"])
+            rows = [ask(client, case["query"]) for _ in range(ROUNDS) for case in CASES]
+            memory = psutil.Process(server.process.pid).memory_info().rss / 1e6
+        scripted = {
+            "RAG_CHAT_MODEL": "openai:gpt-4o-mini",
+            "OPENAI_API_KEY": "none",
+            "OPENAI_BASE_URL": model.base_url,
+        }
+        with run_server(*SERVE, CAUSEWAY_HOME=home, **scripted) as server, server.client() as client:
+            through_model = [ask(client, case["query"]) for case in CASES]
+    print(f"{len(rows)} questions over the demo collection, one client, extractive model")
+    print_table(rows, cold)
     print(f"memory of the API process (RSS): {memory:.0f} MB")
+    print(f"golden questions, extractive model: {golden(rows[: len(CASES)])}")
+    print(f"golden questions, scripted model (plumbing only: it repeats excerpt 1): {golden(through_model)}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,129 @@
+"""LangGraph Studio's server over the same graph: `langgraph dev`, spoken to over its HTTP API."""
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from langchain_core.messages import HumanMessage
+from pydantic import SecretStr
+
+from agent.context import Context
+from agent.events import answer
+from agent.graph import graph
+from graphrag.ingestion.pipeline import find_files, ingest_files
+from graphrag.models import LOCAL_OWNER
+from graphrag.services import Services
+from graphrag.settings import Settings
+from tests.conftest import DEMO, ROOT
+
+LANGGRAPH = shutil.which("langgraph", path=os.path.dirname(sys.executable)) or ""
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not LANGGRAPH, reason="needs the extra studio")]
+QUESTIONS = [
+    "¿Qué llevó a Supermercados Lindazo a pedirnos menos cajas cada semana?",
+    "Combien de magasins Épicerie Valadour possède-t-elle ?",
+    "What net profit did the Sistine Chapel make?",
+]
+START_SECONDS = 90
+
+
+@pytest.fixture(scope="module")
+def database(make_database: Callable[[], str]) -> str:
+    url = make_database()
+
+    async def load() -> None:
+        services = Services(Settings(database_url=SecretStr(url)))
+        collection = await services.make_collection(LOCAL_OWNER, "demo")
+        model = await services.embedding_model(collection)
+        files = find_files([DEMO])
+        async for _ in ingest_files(files, pipeline=services.pipeline, collection=collection, model=model):
+            pass
+        await services.close()
+
+    asyncio.run(load())
+    return url
+
+
+@pytest.fixture(scope="module")
+def studio(database: str, unused_port: int) -> Iterator[httpx.Client]:
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w+") as log:
+        command = [LANGGRAPH, "dev", "--no-browser", "--no-reload", "--port", str(unused_port)]
+        environment = os.environ | {"DATABASE_URL": database}
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        client = httpx.Client(base_url=f"http://127.0.0.1:{unused_port}", timeout=60)
+        try:
+            wait_until_ready(client, process, Path(log.name))
+            yield client
+        finally:
+            client.close()
+            process.terminate()
+            process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def unused_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_until_ready(client: httpx.Client, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            if client.get("/ok").is_success:
+                return
+        except httpx.TransportError:
+            time.sleep(0.3)
+    raise AssertionError(log.read_text())
+
+
+def run(studio: httpx.Client, question: str, **context: Any) -> dict[str, Any]:
+    body = {
+        "assistant_id": "causeway",
+        "input": {"messages": [{"role": "user", "content": question}]},
+        "context": context,
+    }
+    state: dict[str, Any] = studio.post("/runs/wait", json=body).raise_for_status().json()
+    return state
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_answers_as_the_agent_does(studio: httpx.Client, database: str, question: str) -> None:
+    """The same graph gives the same answer through every door, from the first run on."""
+
+    async def ask() -> dict[str, Any]:
+        services = Services(Settings(database_url=SecretStr(database)))
+        done = await answer(graph, [HumanMessage(question)], Context(services=services))
+        await services.close()
+        return done
+
+    state = run(studio, question)
+    assert state["messages"][-1]["content"] == asyncio.run(ask())["answer"]
+    assert state["degraded"] == []
+
+
+def test_identity_is_not_the_clients_to_choose(studio: httpx.Client) -> None:
+    """Security 7: owner_id is no field of the context that Studio accepts."""
+    state = run(studio, QUESTIONS[0], collection="demo", owner_id="somebody else")
+    assert state["collection"]["owner_id"] == LOCAL_OWNER
+
+
+def test_schemas_are_readable(studio: httpx.Client) -> None:
+    """What Studio shows: each field of the context with its description, and the shape of the input."""
+    (assistant,) = studio.post("/assistants/search", json={}).raise_for_status().json()
+    schemas = studio.get(f"/assistants/{assistant['assistant_id']}/schemas").raise_for_status().json()
+    fields = schemas["context_schema"]["properties"]
+    assert set(fields) == {"collection", "rag_enabled", "rerank", "top_k"}
+    assert all(field["description"] for field in fields.values())
+    assert "messages" in schemas["input_schema"]["properties"]
