@@ -145,3 +145,17 @@ def test_all_words_stay_where_none_would_be_left(text: str, language: str, all_w
 
 def test_content_stems_are_the_stems_of_the_content_words() -> None:
     assert content_stems("¿Cuántos hornos hay?", "es") == [stem("horno", "es")]
+
+
+@pytest.mark.xfail(strict=True, reason="stopwordsiso's 1,298 English stop words hold common nouns and verbs")
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("Why did the oven stop?", ["oven", "stop"]),
+        ("Who reported the fire?", ["reported", "fire"]),
+        ("What was the order number?", ["order", "number"]),
+    ],
+)
+def test_words_with_a_meaning_of_their_own_are_kept(question: str, kept: list[str]) -> None:
+    """R6.2"""
+    assert content_words(question, "en") == kept

@@ -83,7 +83,7 @@ def test_every_chunk_found_by_either_leg_is_there_once(
 @given(found=rankings(), weights=weights)
 def test_the_order_of_the_legs_does_not_matter(fuse: Fusion, found: Rankings, weights: Mapping[str, float]) -> None:
     """P4 R4.6"""
-    turned = dict(reversed(found.items()))
+    turned = dict(reversed(list(found.items())))
     assert fuse(turned, weights=weights) == fuse(found, weights=weights)
 
 
