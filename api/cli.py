@@ -22,7 +22,7 @@ from agent.events import stream_answer
 from agent.graph import graph
 from api.serving import listen, serve_http
 from graphrag.database import Database
-from graphrag.errors import CausewayError
+from graphrag.errors import CausewayError, UnreadableDocument
 from graphrag.ingestion.pipeline import find_files, ingest_files
 from graphrag.models import LOCAL_OWNER, Hit, IngestionOutcome, IngestionStatus
 from graphrag.retrieval import hybrid
@@ -38,8 +38,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-out = Console()
-err = Console(stderr=True)
+out = Console(markup=False, emoji=False)  # documents and errors may hold what rich takes for its own marks
+err = Console(markup=False, emoji=False, stderr=True)
 
 CollectionOption = Annotated[
     str | None, typer.Option("--collection", help="The collection; without it the default one.")
@@ -86,7 +86,7 @@ async def _serve(settings: Settings, listener: socket.socket, paths: list[Path])
 
 
 def _announce(address: str) -> None:
-    out.print(f"Causeway answers at [bold]{address}[/bold]  (Ctrl-C stops it)")
+    out.print(f"Causeway answers at {address}  (Ctrl-C stops it)")
 
 
 @app.command()
@@ -102,15 +102,17 @@ def ingest(
 
 
 async def _ingest(services: Services, paths: list[Path], name: str | None) -> list[IngestionOutcome]:
+    files = find_files(paths)
+    if not any(file.exists() for file in files):  # before a mistyped path makes a collection
+        raise UnreadableDocument(f"There is no file at {', '.join(map(str, paths))}.", reason="unreadable")
     collection = await services.make_collection(LOCAL_OWNER, name)
     model = await services.embedding_model(collection)
-    files = find_files(paths)
     columns = (
         TextColumn("Indexing"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
     )
     outcomes = []
     with Progress(*columns, console=err) as progress:
@@ -128,7 +130,7 @@ def _print_outcomes(outcomes: list[IngestionOutcome]) -> None:
     for outcome in outcomes:
         chunks = str(outcome.chunks) if outcome.chunks else ""
         table.add_row(Path(outcome.source).name, outcome.status.value, chunks, outcome.cause)
-    out.print(table if outcomes else "No files found.")
+    out.print(table)
 
 
 @app.command()
@@ -213,7 +215,7 @@ async def _ask(services: Services, question: str, name: str | None, *, as_json: 
     for citation in done["citations"]:
         quote = " ".join(citation["quote"].split())
         out.print(
-            f"\\[{citation['number']}] {citation['filename']}, {citation['status']}: {quote}",
+            f"[{citation['number']}] {citation['filename']}, {citation['status']}: {quote}",
             style="dim",
             highlight=False,
         )
@@ -265,7 +267,7 @@ def main() -> None:
     try:
         app()
     except CausewayError as exc:
-        err.print(f"Error: {exc}", style="red", markup=False, highlight=False, soft_wrap=True)
+        err.print(f"Error: {exc}", style="red", highlight=False, soft_wrap=True)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

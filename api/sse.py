@@ -1,5 +1,6 @@
 """Events of an answer as Server-Sent Events. Once the stream has begun, a failure is an event too."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -16,19 +17,40 @@ HEARTBEAT_SECONDS = 15
 def event_stream(events: AsyncGenerator[Event, None], request: Request) -> EventSourceResponse:
     """The client's leaving closes `events`, and with it the graph and the model call."""
     return EventSourceResponse(
-        _numbered(events, request),
+        _numbered(_in_a_task_of_its_own(_with_errors(events, request))),
         ping=HEARTBEAT_SECONDS,
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-async def _numbered(events: AsyncGenerator[Event, None], request: Request) -> AsyncIterator[ServerSentEvent]:
+async def _numbered(events: AsyncGenerator[Event, None]) -> AsyncIterator[ServerSentEvent]:
     number = 0
-    async with aclosing(_with_errors(events, request)) as parts:
+    async with aclosing(events) as parts:
         async for event in parts:
             number += 1
             data = json.dumps(event["data"], ensure_ascii=False)
             yield ServerSentEvent(data, event=event["event"], id=str(number))
+
+
+async def _in_a_task_of_its_own(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+    """Cancelled once, so that the graph can stop its nodes.
+
+    anyio cancels the response's own task again and again, which breaks LangGraph's cleanup off and leaves them running.
+    """
+    queue: asyncio.Queue[Event | None] = asyncio.Queue(maxsize=1)
+
+    async def fill() -> None:
+        async with aclosing(events) as parts:
+            async for event in parts:
+                await queue.put(event)
+        await queue.put(None)
+
+    filling = asyncio.create_task(fill())
+    try:
+        while (event := await queue.get()) is not None:
+            yield event
+    finally:
+        filling.cancel()
 
 
 async def _with_errors(events: AsyncGenerator[Event, None], request: Request) -> AsyncGenerator[Event, None]:

@@ -74,6 +74,7 @@ async def chat(body: ChatRequest, context: ContextDep, request: Request) -> Chat
     summary="The same, streamed as Server-Sent Events",
     description="Events: status, sources, token, citation, done; error instead of done where it fails. Each has an id.",
     response_class=EventSourceResponse,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
 async def chat_stream(body: ChatRequest, context: ContextDep, request: Request) -> EventSourceResponse:
     return event_stream(stream_answer(graph, to_messages(body), context), request)
