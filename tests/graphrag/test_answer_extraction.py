@@ -88,6 +88,32 @@ def test_what_no_excerpt_names_is_refused(language: str, question: str) -> None:
     assert answer(question, TEXTS[language], language=language) == []
 
 
+@pytest.mark.parametrize(
+    ("language", "question"),
+    [
+        ("es", "¿Quién ganó la carrera ciclista que pasó por Huesca?"),
+        ("fr", "Qui a gagné la course cycliste passée par Toulouse ?"),
+        ("en", "Which cyclist won the race that ended near Leeds?"),
+    ],
+)
+def test_one_word_in_common_is_no_answer(language: str, question: str) -> None:
+    """R8.5"""
+    assert answer(question, TEXTS[language], language=language) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "expected"),
+    [
+        ("es", "¿Cuánto costó finalmente la reparación?", "La reparación costó 1.250 euros."),
+        ("fr", "Combien a finalement coûté la réparation ?", "La réparation a coûté 1 250 euros."),
+        ("en", "How much did the unexpected repair cost?", "The repair cost £1,250.50 in all."),
+    ],
+)
+def test_one_word_that_is_lacking_does_not_prevent_an_answer(language: str, question: str, expected: str) -> None:
+    """R8.5"""
+    assert answer(question, TEXTS[language], language=language)[0] == expected
+
+
 def test_a_name_in_the_title_is_known() -> None:
     text = "La reparación del horno costó 1.250 euros."
     found = extract_answer(

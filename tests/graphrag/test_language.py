@@ -123,6 +123,7 @@ def test_numbers_stay_whole(text: str, found: list[str]) -> None:
         ("How many ovens were there?", "en", ["ovens"]),
         ("What was the reason for the recall?", "en", ["recall"]),
         ("el horno", "und", ["el", "horno"]),
+        ("l'entrepôt", "und", ["entrepôt"]),
     ],
 )
 def test_words_that_only_ask_or_join_are_dropped(text: str, language: str, kept: list[str]) -> None:
