@@ -10,9 +10,11 @@ from graphrag.language import content_words, fold, stem, words
 from graphrag.models import Passage, Span
 from graphrag.sentences import is_heading, split_sentences
 
-MARK = re.compile(r"\s?\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
-_UNFINISHED_MARK = re.compile(r"\s?(?:\[[\d\s,;]*)?$")
-_NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f ]\d{3})*(?:[.,]\d+)?")
+# An opening that is never closed belongs to the mark in it: without that, what is left of [9[9]] would be a mark again.
+MARK = re.compile(r"(?<!\[)\s?(?P<before>(?:\[[\d\s,;]*+(?=\[))*+)\[(?P<numbers>\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
+_UNFINISHED_MARK = re.compile(r"(?<!\[)\s?(?:\[[\d\s,;\[]*)?$")
+_STOP_AND_MARKS = re.compile(r"([.!?…]+(?:\s?[\"'»”’)])*)(\u2060+)")
+_NUMBER = re.compile(r"(\d{1,3}(?:[.,\u00a0\u202f ]\d{3}(?!\d))+|\d+)(?:[.,](\d+))?")
 SUPPORTED, PARTLY = 0.6, 0.3  # share of a statement's content words that its passage must hold
 
 
@@ -60,35 +62,45 @@ def verify(answer: str, passages: Sequence[Passage]) -> Verification:
 
 
 def statements(answer: str) -> Iterator[tuple[str, list[int]]]:
-    """Each sentence without its marks, with the numbers it cites; marks after its full stop belong to it."""
-    start = 0
+    """Each sentence without its marks, with the numbers it cites; marks after its full stop belong to it.
+
+    So do marks that stand alone, such as those below a paragraph; at the very beginning they belong to what follows.
+    """
+    text, numbers, start = "", list[int](), 0
     for end in _statement_ends(answer):
-        text = MARK.sub("", answer[start:end]).strip()
-        numbers = _numbers(answer[start:end])
-        if words(text):
-            yield text, numbers
+        piece, cited = MARK.sub("", answer[start:end]).strip(), _numbers(answer[start:end])
         start = end
+        if text and words(piece):
+            yield text, numbers
+            numbers = []
+        text = piece if words(piece) else text
+        numbers += cited
+    if text:
+        yield text, numbers
 
 
 def _statement_ends(answer: str) -> list[int]:
     hidden = MARK.sub(lambda match: "\u2060" * len(match.group()), answer)  # marks must not hide the end of a sentence
-    visible = re.sub(r"([.!?…»\"]+)(\u2060+)", lambda match: match[2] + match[1], hidden)
-    return [span.end for span in split_sentences(visible)]
+    visible = _STOP_AND_MARKS.sub(lambda match: match[2] + match[1], hidden)
+    ends = [span.end for span in split_sentences(visible)]
+    for match in _STOP_AND_MARKS.finditer(hidden):
+        ends = [match.end() if match.start() < end < match.end() else end for end in ends]
+    return ends
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(number) for match in MARK.finditer(text) for number in re.findall(r"\d+", match[1])]
+    return [int(number) for match in MARK.finditer(text) for number in re.findall(r"\d+", match["numbers"])]
 
 
 def _remove_unknown_marks(answer: str, known: int) -> tuple[str, list[int]]:
     removed: list[int] = []
 
     def keep_known(match: re.Match[str]) -> str:
-        numbers = [int(number) for number in re.findall(r"\d+", match[1])]
+        numbers = [int(number) for number in re.findall(r"\d+", match["numbers"])]
         removed.extend(number for number in numbers if not 1 <= number <= known)
         kept = [number for number in numbers if 1 <= number <= known]
         space = " " if kept and match[0][0].isspace() else ""
-        return space + "".join(f"[{number}]" for number in kept)
+        return space + (match["before"] if kept else "") + "".join(f"[{number}]" for number in kept)
 
     return MARK.sub(keep_known, answer), removed
 
@@ -143,8 +155,9 @@ def _share(wanted: set[str], text: str, language: str) -> float:
 
 
 def _numerals(text: str) -> set[str]:
-    """Numbers without their separators: 9.240, 9,240 and 9 240 are one."""
-    return {re.sub(r"\D", "", number) for number in _NUMBER.findall(text)}
+    """Numbers in one writing: 9.240, 9,240 and 9 240 are one; so are 3,5 and 3.50, which 35 is not."""
+    found = _NUMBER.findall(text)
+    return {f"{''.join(filter(str.isdigit, whole))}.{decimals.rstrip('0')}" for whole, decimals in found}
 
 
 class MarkFilter:

@@ -139,24 +139,31 @@ def _prompt(state: State, context: Context) -> list[AnyMessage]:
 
 
 async def _stream_answer(model: BaseChatModel, prompt: Sequence[AnyMessage], passages: Sequence[Passage]) -> str:
-    """Writes tokens and citations as they come. Raises AnswerInterrupted where the model fails after a first token."""
+    """Writes tokens and citations as they come. Raises AnswerInterrupted where the model fails after a first word."""
     write = get_stream_writer()
     marks = MarkFilter(len(passages))
     announced = 0
     try:
         async for text in _tokens(model, prompt, marks):
             write(token_event(text))
-            cited = marks.cited() if "]" in text else []
-            for statement, number in cited[announced:]:
-                write(citation_event(cite(statement, number, passages[number - 1])))
-            announced = max(announced, len(cited))
+            if "]" in text:
+                announced += _write_citations(marks, passages, since=announced)
+        _write_citations(marks, passages, since=announced)  # a mark before the first word waited for its statement
     except Exception as exc:
-        if marks.text:
+        if marks.text.strip():
             raise AnswerInterrupted(f"The model failed in mid-answer: {exc!r}", partial_answer=marks.text) from exc
         raise
     if not marks.text.strip():
         raise ValueError("the model answered nothing")
     return marks.text.strip()
+
+
+def _write_citations(marks: MarkFilter, passages: Sequence[Passage], *, since: int) -> int:
+    """How many there were beyond the first `since`."""
+    cited = marks.cited()[since:]
+    for statement, number in cited:
+        get_stream_writer()(citation_event(cite(statement, number, passages[number - 1])))
+    return len(cited)
 
 
 async def _tokens(model: BaseChatModel, prompt: Sequence[AnyMessage], marks: MarkFilter) -> AsyncIterator[str]:
