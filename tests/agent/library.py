@@ -1,0 +1,70 @@
+"""A few short documents in a store in memory, and how to ask them; for the tests of the graph."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from langchain_core.messages import AnyMessage, HumanMessage
+
+from agent.context import Context
+from agent.events import Event, stream_answer
+from agent.graph import graph
+from graphrag.embeddings.registry import EmbeddingRegistry
+from graphrag.models import LOCAL_OWNER
+from graphrag.services import Services
+from graphrag.settings import Settings
+from graphrag.testing import InMemoryStore
+
+DOCUMENTS = {
+    "puente.md": "# Informe del puente\n\nEl puente de Arenal se cerró el 3 de mayo de 2024. El cierre del puente de "
+    "Arenal se debió a que la riada dañó dos pilares. La reparación costó 9.240 euros.\n",
+    "bibliotheque.md": "# La bibliothèque\n\nLa bibliothèque municipale ouvre à neuf heures. Elle compte 12 000 livres."
+    " Le directeur de la bibliothèque est Paul Lemaire.\n",
+    "boiler.md": "# Boiler manual\n\nThe boiler must be serviced every twelve months. The pressure should stay at 1.5 "
+    "bar. Call the fitter when the red lamp blinks.\n",
+}
+
+
+async def open_library(
+    registry: EmbeddingRegistry, documents: Mapping[str, str] = DOCUMENTS, *, store: InMemoryStore, **settings: Any
+) -> Services:
+    services = Services(Settings(**settings))
+    replace_part(services, store=store, embeddings=registry)
+    collection = await services.make_collection(LOCAL_OWNER, None)
+    model = await services.embedding_model(collection)
+    for name, text in documents.items():
+        data = text.encode()
+        await services.pipeline.ingest_bytes(data, source=name, filename=name, collection=collection, model=model)
+    return services
+
+
+def replace_part(services: Services, **parts: object) -> None:
+    """Puts other implementations in place of what the services would make of their settings."""
+    services.__dict__.update(parts)  # where cached_property keeps what it made
+
+
+async def ask(services: Services, question: str | Sequence[AnyMessage], **context: Any) -> list[Event]:
+    messages = [HumanMessage(question)] if isinstance(question, str) else question
+    async with aclosing(stream_answer(graph, messages, Context(services=services, **context))) as events:
+        return [event async for event in events]
+
+
+def data_of(events: Sequence[Event], name: str) -> list[dict[str, Any]]:
+    return [event["data"] for event in events if event["event"] == name]
+
+
+def stages(events: Sequence[Event]) -> list[str]:
+    return [data["stage"] for data in data_of(events, "status")]
+
+
+def tokens(events: Sequence[Event]) -> list[str]:
+    return [data["text"] for data in data_of(events, "token")]
+
+
+def done(events: Sequence[Event]) -> dict[str, Any]:
+    (data,) = data_of(events, "done")
+    return data
+
+
+def filenames(sources: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [source["filename"] for source in sources]
