@@ -10,14 +10,15 @@ from graphrag.rerankers.bundled import rarity
 from graphrag.sentences import is_heading, plain, split_sentences
 
 MAX_STATEMENTS = 3
-ANSWERABLE = (
-    0.33  # of the weight of the question must be met by the best sentence in its surroundings; see tests/benchmarks
-)
-ANSWERABLE_ACROSS = 0.5  # in another language mostly names and numbers can meet, which say little of what is asked
+# Shares of the weight of the question that the best sentence, in its surroundings, must meet; tuned on development
+# sets. In another language mostly names and numbers can meet, which say little of what is asked.
+ANSWERABLE = 0.31
+ANSWERABLE_ACROSS = 0.5
 WORTH_ADDING = 0.75  # of the best sentence's score
 SAME = 0.6  # share of words from which two sentences say the same
 NEARBY, AROUND, TITLED = 0.5, 0.3, 0.3  # what a word counts in the sentence beside, the passage, the title
 KIND_BONUS = 0.15
+REASON_BONUS = 0.3  # a sentence that repeats the question must not outweigh the one that gives the reason
 NEGATED_REASON = 0.3  # taken from «no se debió a…» where a reason is asked for
 MIN_WORDS = 4
 PLACE_BONUS = 0.3  # for the first excerpt, falling with rank
@@ -41,7 +42,8 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _NEGATED = re.compile(
-    r"\bno (?:se deb|fue|ha sido|tiene)\w*|\btampoco\b|\bn'\w+ pas\b|\bne \w+ pas\b|\bnor\b|\b(?:was|were|is|did) not\b|n't\b",
+    r"\bno (?:se |ha |había |fue |tiene |tuvo )\w*|\btampoco\b|\bn[e'’] ?(?:s['’]|se )?\w+ pas\b|\bnor\b"
+    r"|\b(?:was|were|is|did|does|has|had) not\b|n't\b",
     re.IGNORECASE,
 )
 # What a question word asks for, and how a sentence shows that it has it.
@@ -50,7 +52,7 @@ _KINDS = (
     (re.compile(r"\bcost\b|\bpay\b|\bprice\b|\bcuesta\b|\bprecio\b|\bpenalización\b|\bpagar\b|\bcoûte|\bprix\b|\bavoir\b", re.I), _MONEY),
     (re.compile(r"\bcu[áa]ndo\b|\bfecha\b|\bquand\b|\bdate\b|\bwhen\b|\b(?:quel|what|which|qué) (?:jour|mois|an|day|month|year|día|mes|año)", re.I), _DATE),
     (re.compile(r"\bqui[ée]n(?:es)?\b|\bqui\b|\bwhom?\b|\bwhose\b", re.I), _NAME),
-    (re.compile(r"\bpor qu[ée]\b|\bcausas?\b|\bmotivo|\braz[óo]n|\bqu[ée] (?:llevó|provocó)|\bpourquoi\b|\braison\b|\bpoussé\b|\bwhy\b|\bhow come\b|\breason\b|\bcause", re.I), _REASON),
+    (re.compile(r"\bpor qu[ée]\b|\bcausas?\b|\bmotivo|\braz[óo]n|\bqu[ée] (?:llevó|provocó|se deb)|\bpourquoi\b|\braison\b|\bpoussé\b|\bwhy\b|\bhow come\b|\breason\b|\bcause", re.I), _REASON),
 )  # fmt: skip
 # What has a form of its own is in a sentence or is not.
 _FORMS = (
@@ -129,10 +131,15 @@ class _Wanted:
         return sum(self._weights[word] * self._met(self._forms[word], sentence) for word in self._words) / self._total
 
     def score(self, sentence: _Sentence) -> float:
-        kind = KIND_BONUS if any(shows.search(sentence.text) for shows in self._kinds) else 0.0
-        if _REASON in self._kinds and _NEGATED.search(sentence.text):
-            kind = -NEGATED_REASON
-        return self.coverage(sentence) + kind + PLACE_BONUS / sentence.excerpt.number
+        return self.coverage(sentence) + self._fit(sentence.text) + PLACE_BONUS / sentence.excerpt.number
+
+    def _fit(self, text: str) -> float:
+        """What a sentence gains for having the kind of thing that is asked for."""
+        if _REASON in self._kinds and _NEGATED.search(text):
+            return -NEGATED_REASON
+        if _REASON in self._kinds and _REASON.search(text):
+            return REASON_BONUS
+        return KIND_BONUS if any(shows.search(text) for shows in self._kinds) else 0.0
 
     @staticmethod
     def _met(forms: set[str], sentence: _Sentence) -> float:

@@ -8,6 +8,8 @@ import snowballstemmer
 import stopwordsiso
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from graphrag.function_words import FUNCTION_WORDS, QUESTION_WORDS
+
 UNKNOWN = "und"
 ANSWER_LANGUAGES = ("es", "fr", "en")  # what we answer in
 STEMMERS = {
@@ -21,13 +23,6 @@ STEMMERS = {
 }
 CONFIDENT = 0.5  # below it a document's language is unknown
 CACHED_WORDS = 50_000
-# A question's own words, which the lists of stop words leave out: they ask, they do not describe.
-QUESTION_WORDS = frozenset(
-    "qué cuál cuáles cuándo cuánto cuánta cuántos cuántas dónde cómo quién quiénes porqué quel quelle quels quelles"
-    " quand combien où comment qui pourquoi quoi lequel laquelle what which when where who whom whose why how many much"
-    " happen happened ocurrió pasó produit passé"
-    " razón motivo causa llevó raison poussé reason cause come".split()
-)
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")  # 12.000 and 3,5 stay one word
 
 
@@ -55,7 +50,9 @@ def detect_question(text: str, default: str = "es") -> str:
     """The language to answer in: the likeliest of ANSWER_LANGUAGES; `default` where the text has no letters."""
     if not any(character.isalpha() for character in text):
         return default
-    return next(str(language) for language, _ in _identifier().rank(text) if language in ANSWER_LANGUAGES)
+    ranked = [(str(language), share) for language, share in _identifier().rank(text) if language in ANSWER_LANGUAGES]
+    best, share = ranked[0]
+    return best if share > ranked[-1][1] else default  # all alike: it saw nothing that it knows
 
 
 @lru_cache(maxsize=CACHED_WORDS)
@@ -69,8 +66,10 @@ def fold(word: str) -> str:
 
 @lru_cache(maxsize=8)
 def stop_words(language: str) -> frozenset[str]:
-    words = set(stopwordsiso.stopwords(language)) if stopwordsiso.has_lang(language) else set()
-    return frozenset(fold(word) for word in words | QUESTION_WORDS)
+    """Folded. Those of the languages that we answer in are our own; of the others, the published ones."""
+    if language in FUNCTION_WORDS:
+        return frozenset(fold(word) for word in f"{FUNCTION_WORDS[language]} {QUESTION_WORDS[language]}".split())
+    return frozenset(map(fold, stopwordsiso.stopwords(language))) if stopwordsiso.has_lang(language) else frozenset()
 
 
 @lru_cache(maxsize=CACHED_WORDS)

@@ -1,4 +1,4 @@
-"""Runs every command of the README's shell blocks as written, from the project's folder; fails at the first that fails."""
+"""Runs every command of the README's shell blocks as written, from the project's folder; stops at a failure."""
 
 import re
 import subprocess

@@ -1,7 +1,7 @@
 """From hits to passages: each grows by the sentences around it, and neighbours merge. Never across documents."""
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from uuid import UUID
 
 from graphrag.models import Chunk, Collection, Hit, Passage
@@ -12,61 +12,74 @@ from graphrag.sentences import split_sentences
 async def expand(
     hits: Sequence[Hit], *, store: ChunkStore, collection: Collection, window_sentences: int, max_chars: int
 ) -> list[Passage]:
-    """Passages in the order of their best hit; the least relevant are left out once `max_chars` are used up."""
-    spans = [(hit.chunk.document.id, max(0, hit.chunk.index - 1), hit.chunk.index + 1) for hit in hits]
+    """Passages in the order of their best hit, together at most `max_chars`; the first may be longer by itself."""
+    # A chunk holds at least one sentence, so this many chunks hold the window.
+    spans = [
+        (hit.chunk.document.id, max(0, hit.chunk.index - window_sentences), hit.chunk.index + window_sentences)
+        for hit in hits
+    ]
     neighbours = await store.read_chunks(collection, spans) if window_sentences and hits else {}
     return passages(hits, neighbours, window_sentences=window_sentences, max_chars=max_chars)
 
 
 def passages(
-    hits: Sequence[Hit], neighbours: dict[UUID, list[Chunk]], *, window_sentences: int, max_chars: int
+    hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], *, window_sentences: int, max_chars: int
 ) -> list[Passage]:
-    """Without neighbours every hit is its own passage: the fallback where expansion fails."""
-    by_document: dict[UUID, list[Hit]] = {}
-    kept: list[Hit] = []
-    used = 0
-    for hit in hits:
-        used += len(hit.chunk.content)
-        if used > max_chars and kept:
-            break
-        kept.append(hit)
-        by_document.setdefault(hit.chunk.document.id, []).append(hit)
-    grown = [
-        passage
-        for document, found in by_document.items()
-        for passage in _document_passages(found, neighbours.get(document, []), window_sentences)
-    ]
-    rank = {(hit.chunk.document.id, hit.chunk.index): place for place, hit in enumerate(kept)}
-    return sorted(grown, key=lambda passage: rank[passage.document.id, passage.chunk_index])
+    """Without neighbours every hit is its own passage: the fallback where expansion fails.
+
+    Where the characters run short the surroundings go first, then the least relevant hits.
+    """
+    kept: list[Passage] = []
+    left = max_chars
+    for group in _groups(_affordable(hits, max_chars), neighbours, window_sentences):
+        chunks = _by_index(group, neighbours)
+        passage = _passage(group, chunks, window_sentences)
+        if len(passage.content) > left:
+            passage = _passage(group, chunks, 0)
+        if len(passage.content) <= left or not kept:
+            kept.append(passage)
+            left -= len(passage.content)
+    return kept
 
 
-def _document_passages(hits: Sequence[Hit], neighbours: Sequence[Chunk], window: int) -> list[Passage]:
-    chunks = {chunk.index: chunk for chunk in [*neighbours, *(hit.chunk for hit in hits)]}
-    ordered = sorted(hits, key=lambda hit: hit.chunk.index)
-    groups: list[list[Hit]] = [ordered[:1]]
-    for before, after in pairwise(ordered):
-        if _touch(before.chunk, after.chunk, chunks, window):
-            groups[-1].append(after)
-        else:
-            groups.append([after])
-    return [_passage(group, chunks, window) for group in groups]
+def _affordable(hits: Sequence[Hit], max_chars: int) -> list[Hit]:
+    """The first hits whose own text fits; at least one."""
+    used = list(accumulate(len(hit.chunk.content) for hit in hits))
+    return [hit for hit, chars in zip(hits, used, strict=True) if chars <= max_chars] or list(hits[:1])
 
 
-def _touch(before: Chunk, after: Chunk, chunks: dict[int, Chunk], window: int) -> bool:
+def _groups(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], window: int) -> list[list[Hit]]:
+    """Hits of one document whose windows meet, together; in the order of their best hit."""
+    rank = {hit.chunk.id: place for place, hit in enumerate(hits)}
+    groups: list[list[Hit]] = []
+    for hit in sorted(hits, key=lambda hit: (str(hit.chunk.document.id), hit.chunk.index)):
+        before = groups[-1][-1] if groups else None
+        if before and before.chunk.document.id == hit.chunk.document.id:
+            chunks = _by_index([before, hit], neighbours)
+            if _touch(before.chunk, hit.chunk, chunks, window):
+                groups[-1].append(hit)
+                continue
+        groups.append([hit])
+    return sorted(groups, key=lambda group: min(rank[hit.chunk.id] for hit in group))
+
+
+def _by_index(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]]) -> dict[int, Chunk]:
+    around = neighbours.get(hits[0].chunk.document.id, ())
+    return {chunk.index: chunk for chunk in [*around, *(hit.chunk for hit in hits)]}
+
+
+def _touch(before: Chunk, after: Chunk, chunks: Mapping[int, Chunk], window: int) -> bool:
     """Whether what is added after one reaches what is added before the other."""
-    if after.index == before.index + 1:
-        return True
-    between = chunks.get(before.index + 1)
-    if after.index != before.index + 2 or between is None:
+    between = "".join(chunks[index].content for index in range(before.index + 1, after.index) if index in chunks)
+    if len(between) != after.start_char - before.end_char:
         return False
-    return len(_tail(between.content, window)) + len(_lead(between.content, window)) >= len(between.content)
+    return len(_tail(between, window)) + len(_lead(between, window)) >= len(between)
 
 
-def _passage(group: Sequence[Hit], chunks: dict[int, Chunk], window: int) -> Passage:
+def _passage(group: Sequence[Hit], chunks: Mapping[int, Chunk], window: int) -> Passage:
     first, last = group[0].chunk, group[-1].chunk
-    before, after = chunks.get(first.index - 1), chunks.get(last.index + 1)
-    lead = _tail(before.content, window) if before else ""
-    tail = _lead(after.content, window) if after else ""
+    lead = _tail(_run(chunks, first.index, -1), window)
+    tail = _lead(_run(chunks, last.index, +1), window)
     body = "".join(chunks[index].content for index in range(first.index, last.index + 1))
     best = max(group, key=lambda hit: hit.score)
     return Passage(
@@ -80,11 +93,21 @@ def _passage(group: Sequence[Hit], chunks: dict[int, Chunk], window: int) -> Pas
     )
 
 
+def _run(chunks: Mapping[int, Chunk], index: int, step: int) -> str:
+    """The text of the chunks that follow (or, with step -1, precede) a chunk without a gap."""
+    texts = []
+    while (index := index + step) in chunks:
+        texts.append(chunks[index].content)
+    return "".join(texts[::step])
+
+
 def _lead(text: str, sentences: int) -> str:
+    """Its first sentences."""
     spans = split_sentences(text)[:sentences]
     return text[: spans[-1].end] if spans else ""
 
 
 def _tail(text: str, sentences: int) -> str:
+    """Its last sentences."""
     spans = split_sentences(text)[-sentences:] if sentences else []
     return text[spans[0].start :] if spans else ""

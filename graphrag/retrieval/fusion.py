@@ -14,11 +14,12 @@ def reciprocal_rank_fusion(
 ) -> list[Hit]:
     """score = Σ wᵢ/(k + rankᵢ), divided by the score of a hit that is first everywhere."""
     most = sum(weights[name] / (k + 1) for name in rankings)
-    scores: dict[object, float] = {}
+    shares: dict[object, list[float]] = {}
     for name, hits in rankings.items():
         for rank, hit in enumerate(hits, start=1):
-            scores[hit.chunk.id] = scores.get(hit.chunk.id, 0.0) + weights[name] / (k + rank)
-    return _ordered(rankings, {key: score / most if most else 0.0 for key, score in scores.items()})
+            shares.setdefault(hit.chunk.id, []).append(weights[name] / (k + rank))
+    # fsum: places 3, 1, 7 must be worth exactly what places 1, 7, 3 are.
+    return _ordered(rankings, {key: math.fsum(parts) / most if most else 0.0 for key, parts in shares.items()})
 
 
 def weighted_sum(rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float]) -> list[Hit]:

@@ -28,14 +28,14 @@ _TEMPORAL = re.compile(
 )
 _INTENTS = ((Intent.CAUSAL, _CAUSAL), (Intent.COMPARATIVE, _COMPARATIVE), (Intent.TEMPORAL, _TEMPORAL))
 _ASKS = (
-    r"(?:por qu[ée]|qu[ée]|qui[ée]n(?:es)?|cu[áa]l(?:es)?|cu[áa]ndo|cu[áa]nt[oa]s?|d[óo]nde|c[óo]mo"
-    r"|pourquoi|que|qu'|qui|quel(?:le)?s?|quand|combien|où|comment"
+    # With their accents: «que», «cuando», «como» and the French «que» join clauses.
+    r"(?:por qu[ée]|qué|quién(?:es)?|cuál(?:es)?|cuándo|cu[áa]nt[oa]s?|dónde|cómo"
+    r"|pourquoi|qu'est-ce|qui|quel(?:le)?s?|quand|combien|où|comment"
     r"|why|what|who|which|when|where|how)"
 )
 # «… ? … ?», «…, y por qué …», "… and how …": a new part begins where a conjunction meets a question word.
-_PART = re.compile(
-    rf"\?\s*¿?\s*(?=\S)|,?\s+(?:y|e|et|and)\s+(?=(?:[àaáen]\s+|de\s+|pour\s+|in\s+)?{_ASKS}\b)", re.IGNORECASE
-)
+_BEFORE = r"(?:(?:à|a|en|de|con|desde|hasta|pour|dans|in|at|for|from)\s+)?"
+_PART = re.compile(rf"\?\s*¿?\s*(?=\S)|,?\s+(?:y|e|et|and)\s+(?={_BEFORE}{_ASKS}\b)", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 MIN_PART_WORDS = 2
 

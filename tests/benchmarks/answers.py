@@ -67,7 +67,8 @@ def print_table(rows: Sequence[dict[str, Any]], cold: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp") as home, ModelServer(default=Reply(first_sentence)) as model:
+    folder = tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp")
+    with folder as home, ModelServer(default=Reply(first_sentence)) as model:
         with run_server(*SERVE, CAUSEWAY_HOME=home) as server, server.client() as client:
             cold = ask(client, CASES[0]["query"])
             rows = [ask(client, case["query"]) for _ in range(ROUNDS) for case in CASES]

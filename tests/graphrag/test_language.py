@@ -148,7 +148,6 @@ def test_content_stems_are_the_stems_of_the_content_words() -> None:
     assert content_stems("¿Cuántos hornos hay?", "es") == [stem("horno", "es")]
 
 
-@pytest.mark.xfail(strict=True, reason="stopwordsiso's 1,298 English stop words hold common nouns and verbs")
 @pytest.mark.parametrize(
     ("question", "kept"),
     [

@@ -220,7 +220,6 @@ def test_the_scores_of_each_stage_are_kept(fuse: Fusion) -> None:
     assert scores[two.id] == {"vector": 0.3, "fusion": fusions[two.id]}
 
 
-@pytest.mark.xfail(strict=True, reason="Sums of three floats depend on their order: math.fsum would not")
 def test_ties_over_three_legs_go_to_the_more_recent_document() -> None:
     """R4.6 P4: places 3, 1, 7 are worth what places 1, 7, 3 are. Three legs: a question with two parts."""
     old = make_chunk("Viejo.")
