@@ -28,7 +28,7 @@ FUNCTION_WORDS = {
         à avant après avec chez contre dans depuis derrière dès devant durant entre envers hors jusque jusqu malgré par parmi
         pendant pour sans sauf selon sous sur vers
         et ou ni mais or donc car que qu si comme lorsque lorsqu quand puisque puisqu quoique tandis afin ainsi
-        ne n pas plus moins non oui très trop peu si aussi encore déjà toujours jamais alors puis ici tout tous toute toutes
+        ne n pas plus moins autant non oui très trop peu si aussi encore déjà toujours jamais alors puis ici tout tous toute toutes
         autre autres même mêmes quelque quelques chaque aucun aucune rien personne plusieurs tel telle tels telles
         être est sont était étaient fut furent soit soient été étant sera seront serait suis es sommes êtes
         avoir a ont avait avaient eut eu ayant aura auront aurait ai as avons avez ait aient

@@ -2,10 +2,22 @@
 import { readEvents } from "./sse.js";
 import { make, Turn } from "./turn.js";
 
-const EXAMPLES = {
-  es: ["¿Por qué se retiraron las galletas en mayo?", "¿Cuánto se vendió en 2025?", "¿Qué proveedor se cambió y por qué?"],
-  fr: ["Pourquoi les biscuits ont-ils été rappelés en mai ?", "Quel a été le chiffre d’affaires de 2025 ?", "Quel fournisseur a été remplacé, et pourquoi ?"],
-  en: ["Why were the biscuits recalled in May?", "How much was sold in 2025?", "Which supplier was replaced, and why?"],
+const EXAMPLES = { // over the documents of notebooks/demo
+  es: [
+    "¿Qué llevó a Supermercados Lindazo a pedirnos menos cajas cada semana?",
+    "¿Cuánto cobra de más al mes quien está habilitado en varias líneas?",
+    "¿Cuándo se vieron por primera vez las grietas del latiguillo de la carretilla F7 y cuándo acabó reventando?",
+  ],
+  fr: [
+    "Combien nous a-t-on fait payer pour le détour et l'attente du camion de beurre ?",
+    "À quelle date s'arrête le contrat avec Épicerie Valadour ?",
+    "Jusqu'à quand nos palettes sont-elles restées chez Frigo Lauraguet après la panne du ventilateur ?",
+  ],
+  en: [
+    "Why did Harrowmere Stores leave Dorada out of its Easter promotion?",
+    "Why did the Christmas tins reach Bristol so late?",
+    "What is the name of the buyer we deal with at Harrowmere Stores?",
+  ],
 };
 
 const TEXTS = {
