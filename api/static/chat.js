@@ -10,7 +10,7 @@ const EXAMPLES = { // over the documents of notebooks/demo
   ],
   fr: [
     "Combien nous a-t-on fait payer pour le détour et l'attente du camion de beurre ?",
-    "À quelle date s'arrête le contrat avec Épicerie Valadour ?",
+    "Combien de magasins Épicerie Valadour possède-t-elle ?",
     "Jusqu'à quand nos palettes sont-elles restées chez Frigo Lauraguet après la panne du ventilateur ?",
   ],
   en: [
