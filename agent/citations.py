@@ -8,13 +8,14 @@ from uuid import UUID
 
 from graphrag.language import content_words, fold, stem, words
 from graphrag.models import Passage, Span
-from graphrag.sentences import is_heading, split_sentences
+from graphrag.sentences import is_heading, plain, split_sentences
 
 # An opening that is never closed belongs to the mark in it: without that, what is left of [9[9]] would be a mark again.
 MARK = re.compile(r"(?<!\[)\s?(?P<before>(?:\[[\d\s,;]*+(?=\[))*+)\[(?P<numbers>\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _UNFINISHED_MARK = re.compile(r"(?<!\[)\s?(?:\[[\d\s,;\[]*)?$")
 _STOP_AND_MARKS = re.compile(r"([.!?…]+(?:\s?[\"'»”’)])*)(\u2060+)")
 _NUMBER = re.compile(r"(\d{1,3}(?:[.,\u00a0\u202f ]\d{3}(?!\d))+|\d+)(?:[.,](\d+))?")
+MIN_REPEATED_WORDS = 3
 SUPPORTED, PARTLY = 0.6, 0.3  # share of a statement's content words that its passage must hold
 
 
@@ -99,7 +100,7 @@ def _remove_unknown_marks(answer: str, known: int) -> tuple[str, list[int]]:
         numbers = [int(number) for number in re.findall(r"\d+", match["numbers"])]
         removed.extend(number for number in numbers if not 1 <= number <= known)
         kept = [number for number in numbers if 1 <= number <= known]
-        space = " " if kept and match[0][0].isspace() else ""
+        space = match[0][0] if kept and match[0][0].isspace() else ""
         return space + (match["before"] if kept else "") + "".join(f"[{number}]" for number in kept)
 
     return MARK.sub(keep_known, answer), removed
@@ -126,6 +127,9 @@ def _best_sentence(statement: str, passage: Passage) -> tuple[Span, float, Suppo
     language = passage.document.language
     wanted = _forms(statement, language)
     spans = [_trimmed(passage.content, span) for span in split_sentences(passage.content)]
+    for span in spans:
+        if _is_repeated(passage.content[span.start : span.end], statement):
+            return span, 1.0, Support.SUPPORTED
     best = max(spans, key=lambda span: _closeness(wanted, passage.content[span.start : span.end], language))
     score = _share(wanted, passage.content, language)
     if not _numerals(statement) <= _numerals(passage.content):
@@ -133,6 +137,12 @@ def _best_sentence(statement: str, passage: Passage) -> tuple[Span, float, Suppo
     if score >= SUPPORTED:
         return best, score, Support.SUPPORTED
     return best, score, Support.PARTLY if score >= PARTLY else Support.UNSUPPORTED
+
+
+def _is_repeated(sentence: str, statement: str) -> bool:
+    """Word for word: that holds in every language."""
+    text = plain(sentence)
+    return not is_heading(sentence) and len(words(text)) >= MIN_REPEATED_WORDS and text in statement
 
 
 def _trimmed(text: str, span: Span) -> Span:
@@ -161,7 +171,10 @@ def _numerals(text: str) -> set[str]:
 
 
 class MarkFilter:
-    """Takes an answer as it streams and lets its text through, without the marks that cite nothing."""
+    """Takes an answer as it streams and lets its text through, without the marks that cite nothing.
+
+    Where nothing can be cited (`known` is 0), nothing is a mark: a[0] stays.
+    """
 
     def __init__(self, known: int) -> None:
         self._known = known
@@ -180,7 +193,7 @@ class MarkFilter:
         return self._release(held)
 
     def _release(self, text: str) -> str:
-        clean, _ = _remove_unknown_marks(text, self._known)
+        clean = _remove_unknown_marks(text, self._known)[0] if self._known else text
         self.text += clean
         return clean
 

@@ -1,20 +1,19 @@
 """What a run is given: who asks, over which collection, and the means to answer."""
 
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from dataclasses import field
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
 from pydantic.json_schema import SkipJsonSchema
 
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services, shared_services
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))
 class Context:
     """LangGraph Studio shows and accepts the described fields only; identity and services come from the doors."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(arbitrary_types_allowed=True)
 
     collection: Annotated[str | None, Field(description="The collection asked; empty: the default one")] = None
     rag_enabled: Annotated[bool, Field(description="Search the documents; false: plain chat with the model")] = True

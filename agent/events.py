@@ -11,7 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from agent.citations import Citation, Verification
 from agent.context import Context
-from agent.messages import say
+from agent.messages import is_not_found, say
 from graphrag.models import CausalPath, Passage
 from graphrag.telemetry import collect_timings, stage
 
@@ -103,7 +103,7 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
         "degraded": degraded,
         "degraded_messages": [say(f"degraded_{name}", query.language) for name in degraded],
         "unsupported_statements": list(verification.unsupported_statements),
-        "found": verification.answer != say("not_found", query.language),
+        "found": not is_not_found(verification.answer, query.language),
         "reliability": round(len(used) / len(passages), 3) if passages else 0.0,
         "language": query.language,
         "intent": query.intent.value,

@@ -1,8 +1,10 @@
 """Every sentence that Causeway says by itself to a person, in Spanish, French and English."""
 
+import re
 from typing import Final
 
 DEFAULT_LANGUAGE: Final = "es"
+_WORD: Final = re.compile(r"\w+")
 
 _MESSAGES: Final[dict[str, dict[str, str]]] = {
     "not_found": {
@@ -86,6 +88,11 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "en": "The citations could not be checked.",
     },
 }
+
+
+def is_not_found(answer: str, language: str) -> bool:
+    """Whether an answer is the not-found sentence, however its quotes and apostrophes are written."""
+    return _WORD.findall(answer) == _WORD.findall(say("not_found", language))
 
 
 def say(key: str, language: str) -> str:

@@ -15,10 +15,10 @@ from agent.citations import MarkFilter, Verification, cite
 from agent.citations import verify as verify_citations
 from agent.context import Context
 from agent.events import citation_event, sources_event, status_event, token_event
-from agent.messages import DEFAULT_LANGUAGE, say
+from agent.messages import DEFAULT_LANGUAGE, is_not_found, say
 from agent.prompts import build_plain_prompt, build_prompt, history_window
 from agent.state import Input, State
-from graphrag.errors import AnswerInterrupted
+from graphrag.errors import AnswerInterrupted, ProviderError
 from graphrag.models import Intent, Passage, TransformedQuery
 from graphrag.retrieval import expansion, hybrid, query_transformation
 from graphrag.telemetry import log, stage
@@ -101,6 +101,8 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         except AnswerInterrupted:
             raise
         except Exception as exc:
+            if not state["passages"]:  # plain chat has nothing to quote instead
+                raise ProviderError(f"The model does not answer: {exc!r}") from exc
             degraded = [_degrade("generate", exc)]
             answer = await _stream_answer(services.extractive_chat_model, prompt, state["passages"])
     return {"messages": [AIMessage(answer)], "degraded": degraded}
@@ -116,7 +118,7 @@ async def refuse(state: State) -> dict[str, Any]:
 async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("verify", state)
     message = state["messages"][-1]
-    if message.text == say("not_found", state["query"].language) or not state["passages"]:
+    if is_not_found(message.text, state["query"].language) or not state["passages"]:
         return {"verification": Verification(message.text)}
     with stage("verify"):
         try:

@@ -50,7 +50,7 @@ def create_app(services: Services) -> FastAPI:
     app.include_router(system.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers={"Content-Security-Policy": PAGE_POLICY})
 

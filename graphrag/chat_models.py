@@ -21,4 +21,4 @@ def open_chat_model(settings: Settings) -> BaseChatModel:
         way_out = f"pip install 'causeway[{extra}]'" if extra else "an installed provider, such as openai:…"
         raise MissingExtra(f"RAG_CHAT_MODEL={name} needs: {way_out}") from exc
     except Exception as exc:  # each vendor checks its key and arguments with errors of its own
-        raise InvalidSettings(f"RAG_CHAT_MODEL={name}: {exc}") from exc
+        raise InvalidSettings(f"RAG_CHAT_MODEL={name}: {' '.join(str(exc).split())}") from exc

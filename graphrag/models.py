@@ -1,4 +1,4 @@
-"""The nouns. Frozen dataclasses without behaviour; offsets are characters of the document's cleaned text."""
+"""The nouns: frozen dataclasses; offsets are characters of the document's cleaned text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -138,4 +138,8 @@ class IngestionOutcome:
     source: str
     status: IngestionStatus
     chunks: int = 0
-    cause: str = ""
+    cause: str = ""  # of an error; or which document has the same content
+
+    @property
+    def is_copy(self) -> bool:
+        return self.status is IngestionStatus.UNCHANGED and bool(self.cause)

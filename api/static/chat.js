@@ -22,14 +22,14 @@ const EXAMPLES = { // over the documents of notebooks/demo
 
 const TEXTS = {
   es: {
-    welcome: "Pregunta a tus documentos. Cada respuesta dice de dónde sale.",
+    welcome: "Pregunte a sus documentos. Cada respuesta dice de dónde sale.",
     language: "Idioma", examples: "Preguntas de ejemplo", turns: "Preguntas y respuestas",
-    question: "Tu pregunta", send: "Enviar", stop: "Parar",
+    question: "Su pregunta", send: "Enviar", stop: "Parar",
     sources: "Fuentes", consulted: "Fragmentos consultados", source: "Fuente",
     partly: "La fuente respalda solo en parte esta frase de la respuesta", unsupported: "La fuente no respalda esta frase de la respuesta",
     stopped: "Respuesta detenida.", reference: "Referencia",
-    network: "No se pudo hablar con el servidor. Comprueba la conexión y vuelve a preguntar.",
-    cut: "La respuesta se cortó antes de terminar. Vuelve a preguntar.",
+    network: "No se pudo hablar con el servidor. Compruebe la conexión y vuelva a preguntar.",
+    cut: "La respuesta se cortó antes de terminar. Vuelva a preguntar.",
     failed: "El servidor no pudo responder.",
   },
   fr: {

@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.errors import DatabaseUnavailable, ProviderError, UnreadableDocument
+from graphrag.errors import UnreadableDocument
 from graphrag.ingestion import enrichment
 from graphrag.ingestion.chunking import chunk_by_sentences
 from graphrag.ingestion.parsing import parse
@@ -46,8 +46,9 @@ class Pipeline:
         Raises UnreadableDocument, ProviderError, DatabaseUnavailable.
         """
         content_hash = hashlib.sha256(data).hexdigest()
-        if await self.store.find_document(collection, content_hash=content_hash):
-            return IngestionOutcome(source, IngestionStatus.UNCHANGED)
+        if found := await self.store.find_document(collection, content_hash=content_hash):
+            cause = "" if found.source == source else f"the same content as {found.filename}"
+            return IngestionOutcome(source, IngestionStatus.UNCHANGED, cause=cause)
         with stage("parse"):
             parsed = await asyncio.to_thread(parse, data, filename=filename)
         document = describe(parsed, source=source, filename=filename, content_hash=content_hash, collection=collection)
@@ -123,12 +124,15 @@ async def ingest_files(
     paths: Sequence[Path], *, pipeline: Pipeline, collection: Collection, model: EmbeddingModel
 ) -> AsyncGenerator[IngestionOutcome, None]:
     """One outcome a file, as each ends. Raises DatabaseUnavailable or ProviderError: then nothing can be stored."""
+    copies = []
     for path in paths:
-        try:
-            yield await pipeline.ingest_file(path, collection=collection, model=model)
-        except (DatabaseUnavailable, ProviderError):
-            log.error("ingestion stopped", remaining=len(paths))
-            raise
+        outcome = await pipeline.ingest_file(path, collection=collection, model=model)
+        if outcome.is_copy:
+            copies.append(path)  # of a document that may itself be replaced before the end
+        else:
+            yield outcome
+    for path in copies:
+        yield await pipeline.ingest_file(path, collection=collection, model=model)
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
@@ -141,5 +145,7 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
 
 def _visible_files(folder: Path) -> Iterator[Path]:
     for path in folder.rglob("*"):
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
+        is_dangling = path.is_symlink() and not path.exists()
+        is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if (path.is_file() or is_dangling) and not is_hidden:
             yield path

@@ -304,3 +304,18 @@ def test_an_answer_of_nothing_but_marks_states_nothing() -> None:
     """R8.4 No statement, no citation, nothing to flag."""
     checked = verify("[1]", passages())
     assert (checked.citations, checked.unsupported_statements) == ((), ())
+
+
+def test_quotation_in_another_language_is_supported() -> None:
+    """R8.4 word for word holds in every language, also after a lead of ours."""
+    statement = (
+        "The documents, in another language, say: El puente de Arenal se cerró el 3 de mayo de 2024 tras la riada. [1]"
+    )
+    (citation,) = verify(statement, passages()).citations
+    assert (citation.status, citation.score) == (Support.SUPPORTED, 1.0)
+
+
+def test_nothing_is_a_mark_where_nothing_can_be_cited() -> None:
+    """R8.10 plain chat keeps its subscripts."""
+    marks = MarkFilter(0)
+    assert marks.feed("x = a[0] + b[1]") + marks.flush() == "x = a[0] + b[1]"

@@ -31,4 +31,4 @@ def test_the_graph_describes_its_input() -> None:
 def test_top_k_out_of_range_is_refused(top_k: int) -> None:
     """R4.10 Checked where the form is read."""
     with pytest.raises(ValidationError, match="top_k"):
-        TypeAdapter(Context).validate_python({"top_k": top_k})
+        Context(top_k=top_k)

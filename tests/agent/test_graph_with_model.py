@@ -18,7 +18,7 @@ from agent.messages import say
 from agent.prompts import date_line
 from graphrag.chat_models import open_chat_model
 from graphrag.embeddings.registry import EmbeddingRegistry
-from graphrag.errors import AnswerInterrupted, InvalidSettings, MissingExtra
+from graphrag.errors import AnswerInterrupted, InvalidSettings, MissingExtra, ProviderError
 from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.testing import InMemoryStore
@@ -344,3 +344,13 @@ def test_a_key_does_not_show_in_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(InvalidSettings) as caught:
         open_chat_model(Settings(chat_model="nosuchprovider:gpt"))
     assert "sk-very-secret" not in repr(caught.value)
+
+
+@pytest.mark.parametrize("failure", [Fail(500), Garbage()])
+async def test_plain_chat_has_nothing_to_fall_back_on(
+    library: Services, model_server: ModelServer, failure: Behaviour
+) -> None:
+    """R8.10 an error that says that the model does not answer, not one about documents or settings."""
+    model_server.script(failure)
+    with pytest.raises(ProviderError, match="does not answer"):
+        await ask(library, COST, rag_enabled=False)

@@ -7,7 +7,7 @@ import string
 import pytest
 
 from agent import messages, nodes
-from agent.messages import say
+from agent.messages import is_not_found, say
 
 LANGUAGES = {"es", "fr", "en"}
 LEGS = {"fulltext", "vector"}  # the parts of retrieval that one can do without
@@ -61,3 +61,16 @@ def test_the_not_found_sentence_in_french() -> None:
     """R8.5 As the specification has it, to the letter."""
     expected = "Je n'ai pas trouvé d'information pertinente dans vos documents concernant cette question."
     assert say("not_found", "fr") == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "language", "expected"),
+    [
+        ("« Je n’ai pas trouvé d’information pertinente dans vos documents concernant cette question. »", "fr", True),
+        ("I found no relevant information in your documents about this question", "en", True),
+        ("I found no relevant information in your documents about this question. But ask Ana.", "en", False),
+    ],
+)
+def test_not_found_is_recognised_however_it_is_quoted(answer: str, language: str, expected: bool) -> None:
+    """R8.5 models write other quotes and apostrophes."""
+    assert is_not_found(answer, language) is expected

@@ -195,7 +195,7 @@ async def test_the_chosen_language_is_kept(demo_server: Server, visit: Open) -> 
     visited = await visit(demo_server, locale="de-DE")
     page = visited.page
     await expect(page.locator("html")).to_have_attribute("lang", "es")
-    await expect(page.locator("#welcome p")).to_contain_text("Pregunta a tus documentos.")
+    await expect(page.locator("#welcome p")).to_contain_text("Pregunte a sus documentos.")
     await page.get_by_role("button", name="Français").click()
     await expect(page.get_by_role("button", name="Français")).to_have_attribute("aria-pressed", "true")
     await expect(page.get_by_role("button", name="Español")).to_have_attribute("aria-pressed", "false")

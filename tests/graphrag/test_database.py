@@ -122,6 +122,13 @@ async def test_unreachable_database_names_the_way_out(url: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_password_stays_out_of_the_error() -> None:
+    """Security 20."""
+    with pytest.raises(DatabaseUnavailable) as caught:
+        migrate("postgresql://me:geheim@[::1/db")
+    assert "geheim" not in str(caught.value)
+
+
 def test_queries_are_read_by_name(tmp_path: Path) -> None:
     script = tmp_path / "some.sql"
     script.write_text("-- name: one\nSELECT 1\n\n-- name: two\n-- a remark\nSELECT 2\n")

@@ -81,6 +81,17 @@ async def test_same_bytes_change_nothing(desk: Desk, tmp_path: Path) -> None:
     assert len(await desk.store.list_documents(desk.collection)) == 1
 
 
+async def test_copy_of_a_document_that_changes_is_not_lost(desk: Desk, tmp_path: Path) -> None:
+    """R1.6: b is a's content until, in the same load, b itself becomes another."""
+    (tmp_path / "b.md").write_text(REPORT)
+    await desk.ingest(tmp_path)
+    (tmp_path / "a.md").write_text(REPORT)
+    (tmp_path / "b.md").write_text("# Informe\n\nTodo funciona.\n")
+    assert [outcome.status for outcome in await desk.ingest(tmp_path)] == [IngestionStatus.INDEXED] * 2
+    assert await desk.text(tmp_path / "a.md") == REPORT.strip()
+    assert await desk.text(tmp_path / "b.md") == "# Informe\n\nTodo funciona."
+
+
 async def test_changed_file_replaces_its_document(desk: Desk, tmp_path: Path) -> None:
     """R1.6 same id, nothing of the old text."""
     file = tmp_path / "a.md"
@@ -109,7 +120,7 @@ async def test_bad_files_leave_the_good_ones_unharmed(registry: EmbeddingRegistr
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     (tmp_path / "dangling.md").symlink_to(tmp_path / "nowhere.md")
-    outcomes = {Path(outcome.source).name: outcome for outcome in await desk.ingest(tmp_path, tmp_path / "dangling.md")}
+    outcomes = {Path(outcome.source).name: outcome for outcome in await desk.ingest(tmp_path)}
     causes = {name: outcome.cause for name, outcome in outcomes.items() if outcome.status is IngestionStatus.ERROR}
     assert outcomes["good.md"].status is IngestionStatus.INDEXED
     assert set(causes) == {"empty.txt", "blank.md", "picture.png", "binary.txt", "huge.txt", "dangling.md"}
