@@ -104,8 +104,8 @@ def migrate(url: str) -> list[str]:
     except (psycopg.OperationalError, psycopg.ProgrammingError) as exc:
         cause = _one_line(exc).replace(url, "…")  # it may hold a password
         raise DatabaseUnavailable(
-            f"PostgreSQL could not be prepared: {cause}. Check DATABASE_URL; its role must be able to create a schema, a "
-            "role and the extension vector (or an administrator runs `causeway migrate` once)."
+            f"PostgreSQL could not be prepared: {cause}. Check DATABASE_URL; its role must be able to create a schema, "
+            "a role and the extension vector (or an administrator runs `causeway migrate` once)."
         ) from exc
 
 
