@@ -10,9 +10,7 @@ from graphrag.language import content_words, fold, stem, words
 from graphrag.models import Passage, Span
 from graphrag.sentences import is_heading, plain, split_sentences
 
-# An opening that is never closed belongs to the mark in it: without that, what is left of [9[9]] would be a mark again.
-MARK = re.compile(r"(?<!\[)\s?(?P<before>(?:\[[\d\s,;]*+(?=\[))*+)\[(?P<numbers>\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
-_UNFINISHED_MARK = re.compile(r"(?<!\[)\s?(?:\[[\d\s,;\[]*)?$")
+MARK = re.compile(r"\s?\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _STOP_AND_MARKS = re.compile(r"([.!?…]+(?:\s?[\"'»”’)])*)(\u2060+)")
 _NUMBER = re.compile(r"(\d{1,3}(?:[.,\u00a0\u202f ]\d{3}(?!\d))+|\d+)(?:[.,](\d+))?")
 MIN_REPEATED_WORDS = 3
@@ -90,20 +88,22 @@ def _statement_ends(answer: str) -> list[int]:
 
 
 def _numbers(text: str) -> list[int]:
-    return [int(number) for match in MARK.finditer(text) for number in re.findall(r"\d+", match["numbers"])]
+    return [int(number) for match in MARK.finditer(text) for number in re.findall(r"\d+", match[1])]
 
 
 def _remove_unknown_marks(answer: str, known: int) -> tuple[str, list[int]]:
     removed: list[int] = []
 
     def keep_known(match: re.Match[str]) -> str:
-        numbers = [int(number) for number in re.findall(r"\d+", match["numbers"])]
+        numbers = [int(number) for number in re.findall(r"\d+", match[1])]
         removed.extend(number for number in numbers if not 1 <= number <= known)
         kept = [number for number in numbers if 1 <= number <= known]
         space = match[0][0] if kept and match[0][0].isspace() else ""
-        return space + (match["before"] if kept else "") + "".join(f"[{number}]" for number in kept)
+        return space + "".join(f"[{number}]" for number in kept)
 
-    return MARK.sub(keep_known, answer), removed
+    while (clean := MARK.sub(keep_known, answer)) != answer:  # what is left of [9[9]] is a mark again
+        answer = clean
+    return answer, removed
 
 
 def cite(statement: str, number: int, passage: Passage) -> Citation:
@@ -170,6 +170,19 @@ def _numerals(text: str) -> set[str]:
     return {f"{''.join(filter(str.isdigit, whole))}.{decimals.rstrip('0')}" for whole, decimals in found}
 
 
+def _unfinished_mark(text: str) -> int:
+    """Where a mark begins, or marks in one another, that what follows may end; the text's length if none does."""
+    start, depth = len(text), 0
+    for index, character in enumerate(text):
+        if character == "[":
+            start, depth = (start, depth + 1) if depth else (index, 1)
+        elif character == "]":
+            depth = max(0, depth - 1)
+        elif not (character.isdigit() or character.isspace() or character in ",;"):
+            depth = 0
+    return start if depth else len(text)
+
+
 class MarkFilter:
     """Takes an answer as it streams and lets its text through, without the marks that cite nothing.
 
@@ -183,8 +196,9 @@ class MarkFilter:
 
     def feed(self, token: str) -> str:
         held = self._held + token
-        match = _UNFINISHED_MARK.search(held)
-        cut = match.start() if match else len(held)
+        cut = _unfinished_mark(held)
+        if held[:cut][-1:].isspace():  # it goes with a mark that is removed
+            cut -= 1
         self._held = held[cut:]
         return self._release(held[:cut])
 

@@ -58,10 +58,11 @@ def detect_question(text: str, default: str = "es") -> str:
 @lru_cache(maxsize=CACHED_WORDS)
 def fold(word: str) -> str:
     """Lower case without accents: «Acción» → "accion", «Œuvre» → "oeuvre". The database's causeway.fold agrees."""
-    text = word.lower().replace("œ", "oe")
-    if text.isascii():
-        return text
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    if word.isascii():
+        return word.lower()
+    plain = unicodedata.normalize("NFKD", word).lower()  # a styled «𝘈» is an A, which then has a lower case
+    text = "".join(c for c in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(c))
+    return text.replace("œ", "oe")
 
 
 @lru_cache(maxsize=8)
