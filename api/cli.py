@@ -122,6 +122,8 @@ async def _ingest(services: Services, paths: list[Path], name: str | None) -> li
             async for outcome in finished:
                 outcomes.append(outcome)
                 progress.update(task, advance=1, description=Path(outcome.source).name)
+    if any(outcome.status is IngestionStatus.INDEXED for outcome in outcomes):
+        await services.database.analyze()
     return outcomes
 
 

@@ -86,6 +86,16 @@ class Database:
                 f"PostgreSQL does not answer: {_one_line(exc)}. Check DATABASE_URL and the server."
             ) from exc
 
+    async def analyze(self) -> None:
+        """Tells the planner what a load has changed, which the server itself notices after a minute, or never if small.
+
+        The login role does it where it owns the tables; else PostgreSQL passes it over with a warning.
+        """
+        await self.open()
+        assert self._pool is not None
+        async with self._pool.connection() as connection:
+            await connection.execute("ANALYZE collections, documents, chunks, chunk_embeddings, lexeme_statistics")
+
     def _start_and_migrate(self) -> str:
         url = self._embedded.start() if self._embedded else self._configured_url()
         migrate(url)

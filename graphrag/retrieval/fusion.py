@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import fmean, pstdev
+from statistics import fmean
 
 from graphrag.models import Hit
 
@@ -32,7 +32,8 @@ def weighted_sum(rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str,
 
 def _standardise(hits: Sequence[Hit]) -> dict[object, float]:
     scores = [hit.score for hit in hits]
-    mean, deviation = fmean(scores), pstdev(scores)
+    mean = fmean(scores)
+    deviation = math.sqrt(fmean((score - mean) ** 2 for score in scores))
     return {hit.chunk.id: (hit.score - mean) / deviation if deviation > 1e-9 else 0.0 for hit in hits}
 
 
