@@ -1,4 +1,4 @@
-"""Every sentence that Causeway says by itself to a person, in Spanish, French and English."""
+"""Every sentence of an answer that is ours and not a document's or a model's, in Spanish, French and English."""
 
 import re
 from typing import Final

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
+from anyio import create_memory_object_stream
 from fastapi import Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
@@ -37,18 +38,19 @@ async def _in_a_task_of_its_own(events: AsyncGenerator[Event, None]) -> AsyncGen
 
     anyio cancels the response's own task again and again, which breaks LangGraph's cleanup off and leaves them running.
     """
-    queue: asyncio.Queue[Event | None] = asyncio.Queue(maxsize=1)
+    sending, receiving = create_memory_object_stream[Event]()
 
     async def fill() -> None:
-        async with aclosing(events) as parts:
+        async with sending, aclosing(events) as parts:
             async for event in parts:
-                await queue.put(event)
-        await queue.put(None)
+                await sending.send(event)
 
     filling = asyncio.create_task(fill())
     try:
-        while (event := await queue.get()) is not None:
-            yield event
+        async with receiving:
+            async for event in receiving:
+                yield event
+        await filling
     finally:
         filling.cancel()
 
