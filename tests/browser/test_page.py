@@ -292,7 +292,8 @@ async def test_while_an_answer_is_written_no_other_is_asked_for(
     """R8.9 Enter waits; the typed question stays in the box."""
     model.script(ENDLESS)
     visited = await visit(model_backed)
-    await visited.ask(QUESTION)
+    turn = await visited.ask(QUESTION)
+    await expect(turn.locator(".answer")).to_contain_text("word")  # else the next test's question would get these words
     box = visited.page.get_by_role("textbox")
     await box.fill("And then?")
     await visited.page.keyboard.press("Enter")

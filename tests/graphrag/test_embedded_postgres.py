@@ -88,13 +88,14 @@ def test_killed_user_does_not_keep_it_running(home: Path) -> None:
     assert not is_running(home)
 
 
-@pytest.mark.parametrize("content", [f"{os.getpid()}\n/elsewhere\n1\n5432\n\n\n1 1\nready\n", "", "12"])
+@pytest.mark.parametrize("content", [f"{os.getpid()}\n/elsewhere\n1\n5432\n\n\n1 1\nready\n", "", "4000000"])
 def test_stale_pid_file_is_no_obstacle(home: Path, content: str) -> None:
     """After a crash of the machine the file may name another process, or be cut short."""
     server = EmbeddedPostgres(home)
     server.start()
     server.stop()
-    (home / "postgres" / "postmaster.pid").write_text(content)
+    for lock in ("postmaster.pid", ".s.PGSQL.5432.lock"):
+        (home / "postgres" / lock).write_text(content)
     with psycopg.connect(server.start()) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
     server.stop()
