@@ -1,5 +1,6 @@
 """The HTTP server's process: its port, its start, its end."""
 
+import gc
 import ipaddress
 import socket
 from collections.abc import Callable
@@ -56,4 +57,5 @@ class _AnnouncedServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        gc.freeze()  # models and modules live for ever: looking through them stopped a request for 100 ms
         self._announce()

@@ -27,23 +27,19 @@ class BundledReranker:
 def sentence_coverage(query: str, texts: Sequence[str], *, language: str) -> list[float]:
     """For each text the share, in [0, 1], of the query's words that its best sentence holds; rare words weigh more."""
     # By stem, or as written without accents: a stemmer does not always see that «averia» is «avería».
-    wanted = {
-        form: stem(word, language)
-        for word in content_words(query, language)
-        for form in (fold(word), stem(word, language))
-    }
-    sentences = [
-        [_held(text[span.start : span.end], wanted, language) for span in split_sentences(text)] for text in texts
-    ]
-    weights = rarity(set(wanted.values()), [set().union(*held) for held in sentences])
+    wanted = {form: stem(word, language) for word in content_words(query, language) for form in _forms(word, language)}
+    split = [[words(text[span.start : span.end]) for span in split_sentences(text)] for text in texts]
+    vocabulary = {word for sentences in split for sentence in sentences for word in sentence}
+    meets = {word: wanted[form] for word in vocabulary for form in _forms(word, language) if form in wanted}
+    held = [[{meets[word] for word in sentence if word in meets} for sentence in sentences] for sentences in split]
+    weights = rarity(set(wanted.values()), [set().union(*found) for found in held])
     total = sum(weights.values()) or 1.0
-    best = [max((sum(weights[word] for word in held) for held in found), default=0.0) for found in sentences]
+    best = [max((sum(weights[word] for word in sentence) for sentence in found), default=0.0) for found in held]
     return [min(1.0, weight / total) for weight in best]
 
 
-def _held(sentence: str, wanted: Mapping[str, str], language: str) -> set[str]:
-    forms = (form for word in words(sentence) for form in (stem(word, language), fold(word)))
-    return {wanted[form] for form in forms if form in wanted}
+def _forms(word: str, language: str) -> tuple[str, str]:
+    return fold(word), stem(word, language)
 
 
 def rarity(words: set[str], texts: Sequence[set[str]]) -> Mapping[str, float]:

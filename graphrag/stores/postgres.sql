@@ -104,7 +104,9 @@ WITH collection AS (
 ), scored AS (
     SELECT chunk_id, sum(idf * tf * 2.2 / (tf + 1.2 * (.25 + .75 * chars / average_chars))) / (SELECT sum(idf) * 2.2 FROM known) AS score
     FROM collection, candidate, LATERAL (
-        SELECT idf, cardinality(positions) AS tf FROM unnest(tsv) AS word JOIN known USING (lexeme)
+        -- Only the question's lexemes, picked out by a weight, are taken apart: a chunk has hundreds.
+        SELECT idf, cardinality(positions) AS tf
+        FROM unnest(ts_filter(setweight(tsv, 'A', ARRAY(SELECT lexeme FROM known)), '{a}')) AS word JOIN known USING (lexeme)
     ) AS matched
     GROUP BY chunk_id
 )
