@@ -26,10 +26,19 @@ async def retrieve(
     query: TransformedQuery, *, store: ChunkStore, collection: Collection, model: EmbeddingModel, limit: int
 ) -> Retrieval:
     """Candidates for the question and its sub-queries, best first. Raises RetrievalUnavailable where both legs fail."""
+    embedding = asyncio.create_task(model.embed(query.searches))  # one call for all the parts
+    weights = {"fulltext": 1 - model.fusion_weight, "vector": model.fusion_weight}
     found = await asyncio.gather(
         *(
-            search(text, language=query.language, store=store, collection=collection, model=model, limit=limit)
-            for text in query.searches
+            _search(
+                {
+                    "fulltext": _fulltext(text, query.language, store, collection, limit),
+                    "vector": _vector(embedding, number, store, collection, limit),
+                },
+                weights=weights,
+                limit=limit,
+            )
+            for number, text in enumerate(query.searches)
         )
     )
     failed = tuple(sorted({leg for retrieval in found for leg in retrieval.failed}))
@@ -40,19 +49,12 @@ async def retrieve(
     return Retrieval(reciprocal_rank_fusion(rankings, weights=dict.fromkeys(rankings, 1.0))[:limit], failed)
 
 
-async def search(
-    text: str, *, language: str, store: ChunkStore, collection: Collection, model: EmbeddingModel, limit: int
-) -> Retrieval:
+async def _search(legs: Mapping[str, Awaitable[list[Hit]]], *, weights: Mapping[str, float], limit: int) -> Retrieval:
     """Hits of one query, by the weighted sum of both legs; the weight belongs to the embedding model."""
-    legs: dict[str, Awaitable[list[Hit]]] = {
-        "fulltext": _fulltext(text, language, store, collection, limit),
-        "vector": _vector(text, store, collection, model, limit),
-    }
     results = dict(zip(legs, await asyncio.gather(*legs.values(), return_exceptions=True), strict=True))
     rankings = {name: hits for name, hits in results.items() if isinstance(hits, list)}
     failures = {name: result for name, result in results.items() if isinstance(result, BaseException)}
     _raise_if_hopeless(failures, rankings)
-    weights = {"fulltext": 1 - model.fusion_weight, "vector": model.fusion_weight}
     return Retrieval(weighted_sum(rankings, weights=weights)[:limit], tuple(failures))
 
 
@@ -73,7 +75,9 @@ async def _fulltext(text: str, language: str, store: ChunkStore, collection: Col
         return await store.search_fulltext(collection, words, phrases=phrases, limit=limit) if words else []
 
 
-async def _vector(text: str, store: ChunkStore, collection: Collection, model: EmbeddingModel, limit: int) -> list[Hit]:
+async def _vector(
+    embedding: asyncio.Task[list[list[float]]], number: int, store: ChunkStore, collection: Collection, limit: int
+) -> list[Hit]:
     with stage("vector"):
-        vector = (await model.embed([text]))[0]
+        vector = (await embedding)[number]
         return await store.search_vectors(collection, vector, limit=limit) if any(vector) else []
