@@ -95,7 +95,3 @@ def content_words(text: str, language: str) -> list[str]:
 def _is_empty(word: str, language: str) -> bool:
     is_elided = len(word) == 1 and word.isalpha()  # the l of «l'entrepôt», the t of «a-t-il»
     return is_elided or fold(word) in stop_words(language)
-
-
-def content_stems(text: str, language: str) -> list[str]:
-    return [stem(word, language) for word in content_words(text, language)]

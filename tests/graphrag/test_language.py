@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.language import UNKNOWN, content_stems, content_words, detect, detect_question, fold, stem, words
+from graphrag.language import UNKNOWN, content_words, detect, detect_question, fold, stem, words
 
 
 @pytest.mark.parametrize(
@@ -142,10 +142,6 @@ def test_words_that_only_ask_or_join_are_dropped(text: str, language: str, kept:
 )
 def test_all_words_stay_where_none_would_be_left(text: str, language: str, all_words: list[str]) -> None:
     assert content_words(text, language) == all_words
-
-
-def test_content_stems_are_the_stems_of_the_content_words() -> None:
-    assert content_stems("¿Cuántos hornos hay?", "es") == [stem("horno", "es")]
 
 
 @pytest.mark.parametrize(
