@@ -159,5 +159,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, exc: Exception) -> JSONResponse:
         status, body = describe_error(exc, request)
-        # Answered outside of all middleware.
-        return JSONResponse(body, status, headers=identity_headers(request.state.request_id))
+        # Answered outside of all middleware, and raised again: the server then cuts the connection, and a client
+        # that was not told would send its next question into it.
+        headers = identity_headers(request.state.request_id) | {"Connection": "close"}
+        return JSONResponse(body, status, headers=headers)

@@ -12,6 +12,7 @@ from graphrag.errors import InvalidSettings
 from graphrag.services import Services
 
 GRACE_SECONDS = 3  # for streams that are open when the service is told to stop
+IDLE_SECONDS = 75  # longer than clients and proxies keep a connection: they must be the ones to close it
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -43,7 +44,11 @@ def _is_loopback(host: str) -> bool:
 async def serve_http(services: Services, listener: socket.socket, *, announce: Callable[[str], None]) -> None:
     """Until a signal ends it; `announce` gets the address once it answers."""
     config = uvicorn.Config(
-        create_app(services), log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_SECONDS
+        create_app(services),
+        log_level="warning",
+        access_log=False,
+        timeout_keep_alive=IDLE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
     host, port = listener.getsockname()[:2]
     shown = "localhost" if host in {"127.0.0.1", "::1"} else host
