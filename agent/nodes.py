@@ -20,7 +20,7 @@ from agent.prompts import build_plain_prompt, build_prompt, history_window
 from agent.state import Input, State
 from graphrag.errors import AnswerInterrupted, ProviderError
 from graphrag.models import Intent, Passage, TransformedQuery
-from graphrag.retrieval import expansion, hybrid, query_transformation
+from graphrag.retrieval import expansion, hybrid, query_transformation, reranking
 from graphrag.telemetry import log, stage
 
 
@@ -64,13 +64,14 @@ async def rerank(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     top_k = runtime.context.top_k or services.settings.chat_top_k
     if not (runtime.context.rerank and services.settings.rerank):
         return {"evidence": state["candidates"][:top_k]}
-    with stage("rerank"):
-        try:
-            candidates = state["candidates"][: max(top_k, services.settings.rerank_candidates)]
-            hits = await services.reranker.rerank(query.original, candidates, language=query.language, top_k=top_k)
-        except Exception as exc:
-            return {"evidence": state["candidates"][:top_k], "degraded": [_degrade("rerank", exc)]}
-    return {"evidence": hits}
+    ranked = await reranking.rerank(
+        query,
+        state["candidates"],
+        reranker=services.reranker,
+        candidates=services.settings.rerank_candidates,
+        top_k=top_k,
+    )
+    return {"evidence": ranked.hits, "degraded": list(ranked.failed)}
 
 
 async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from graphrag.database import Database
 from graphrag.errors import CausewayError, UnreadableDocument
 from graphrag.ingestion.pipeline import find_files, ingest_files
 from graphrag.models import LOCAL_OWNER, Hit, IngestionOutcome, IngestionStatus
-from graphrag.retrieval import hybrid
+from graphrag.retrieval import hybrid, reranking
 from graphrag.retrieval.query_transformation import check_question, transform
 from graphrag.services import Services
 from graphrag.settings import Settings
@@ -167,9 +167,14 @@ async def _search(services: Services, text: str, name: str | None, limit: int) -
     )
     if not services.settings.rerank:
         return found.hits[:limit], list(found.failed)
-    candidates = found.hits[: max(limit, services.settings.rerank_candidates)]
-    hits = await services.reranker.rerank(text, candidates, language=query.language, top_k=limit)
-    return hits, list(found.failed)
+    ranked = await reranking.rerank(
+        query,
+        found.hits,
+        reranker=services.reranker,
+        candidates=services.settings.rerank_candidates,
+        top_k=limit,
+    )
+    return ranked.hits, [*found.failed, *ranked.failed]
 
 
 def _describe_hit(hit: Hit) -> dict[str, Any]:

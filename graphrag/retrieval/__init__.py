@@ -1,1 +1,1 @@
-"""From a question to evidence: query_transformation, hybrid, fusion, expansion."""
+"""From a question to evidence: query_transformation, hybrid, fusion, reranking, expansion."""

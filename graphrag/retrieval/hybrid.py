@@ -19,7 +19,7 @@ _PHRASE = re.compile(r'"([^"]{2,})"|«([^»]{2,})»|“([^”]{2,})”')
 @dataclass(frozen=True, slots=True)
 class Retrieval:
     hits: list[Hit]
-    failed: tuple[str, ...] = ()  # the legs that are missing: fulltext, vector
+    failed: tuple[str, ...] = ()  # what was done without: fulltext, vector, rerank
 
 
 async def retrieve(
