@@ -13,8 +13,6 @@ class ChunkStore(Protocol):
     A collection is the key to its owner's rows: nothing of another owner is ever read or changed.
     """
 
-    async def find_collection(self, owner_id: str, name: str) -> Collection | None: ...
-
     async def list_collections(self, owner_id: str) -> list[Collection]:
         """By name."""
         ...

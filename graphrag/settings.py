@@ -2,15 +2,13 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from platformdirs import user_data_path
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graphrag.errors import InvalidSettings
-
-Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
 def default_home() -> Path:

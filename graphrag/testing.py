@@ -29,16 +29,14 @@ class InMemoryStore:
     def __init__(self) -> None:
         self._shelves: dict[UUID, _Shelf] = {}
 
-    async def find_collection(self, owner_id: str, name: str) -> Collection | None:
-        return next((found for found in await self.list_collections(owner_id) if found.name == name), None)
-
     async def list_collections(self, owner_id: str) -> list[Collection]:
         owned = [shelf.collection for shelf in self._shelves.values() if shelf.collection.owner_id == owner_id]
         return sorted(owned, key=lambda collection: collection.name)
 
     async def create_collection(self, owner_id: str, name: str, *, embedding_model: str) -> Collection:
-        if found := await self.find_collection(owner_id, name):
-            return found
+        for known in await self.list_collections(owner_id):
+            if known.name == name:
+                return known
         collection = Collection(uuid4(), owner_id, name, embedding_model)
         self._shelves[collection.id] = _Shelf(collection)
         return collection

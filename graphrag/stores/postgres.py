@@ -20,11 +20,6 @@ class PostgresStore:
         self._database = database
         self._candidate_budget = candidate_budget
 
-    async def find_collection(self, owner_id: str, name: str) -> Collection | None:
-        async with self._database.transaction(owner_id) as connection:
-            rows = await _fetch(connection, "find_collection", name=name)
-        return _collection(rows[0]) if rows else None
-
     async def list_collections(self, owner_id: str) -> list[Collection]:
         async with self._database.transaction(owner_id) as connection:
             return [_collection(row) for row in await _fetch(connection, "list_collections")]
