@@ -57,7 +57,7 @@ class EmbeddedPostgres:
         self._users[self._data] += 1
         admin_url = self._server.get_uri()
         with psycopg.connect(admin_url, autocommit=True) as connection:
-            _create_database(connection)
+            create_database(connection, DATABASE)
         return make_conninfo(admin_url, dbname=DATABASE)
 
     def stop(self) -> None:
@@ -98,8 +98,9 @@ class EmbeddedPostgres:
                     time.sleep(1)
 
 
-def _create_database(connection: psycopg.Connection) -> None:
-    exists = connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
+def create_database(connection: psycopg.Connection, name: str) -> None:
+    """Does nothing where there is one of that name. Needs autocommit."""
+    exists = connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchone()
     if exists is None:
         # C.UTF-8 lowers every alphabet's letters, whatever the environment's locale.
         with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
@@ -107,7 +108,7 @@ def _create_database(connection: psycopg.Connection) -> None:
                 sql.SQL(
                     "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
                     " LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'"
-                ).format(sql.Identifier(DATABASE))
+                ).format(sql.Identifier(name))
             )
 
 

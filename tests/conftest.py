@@ -15,12 +15,11 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
-from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
 from graphrag.database import migrate
-from graphrag.embedded_postgres import EmbeddedPostgres
+from graphrag.embedded_postgres import EmbeddedPostgres, create_database
 from graphrag.embeddings.registry import EmbeddingRegistry, load_registry
 from graphrag.services import Services
 from graphrag.settings import Settings
@@ -65,12 +64,7 @@ def make_database(postgres: str) -> Callable[[], str]:
     def make() -> str:
         name = f"test_{uuid.uuid4().hex}"
         with psycopg.connect(postgres, dbname="postgres", autocommit=True) as connection:
-            connection.execute(
-                sql.SQL(
-                    "CREATE DATABASE {} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' LOCALE_PROVIDER builtin"
-                    " BUILTIN_LOCALE 'C.UTF-8'"
-                ).format(sql.Identifier(name))
-            )
+            create_database(connection, name)
         url = make_conninfo(postgres, dbname=name)
         migrate(url)
         return url

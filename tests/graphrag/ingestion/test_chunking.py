@@ -156,22 +156,18 @@ def test_the_overlap_is_whole_sentences_of_what_comes_before(overlap: int, seen:
     assert text[second.window_start : second.start].strip() == seen
 
 
-def test_a_heading_stays_with_what_follows() -> None:
+@pytest.mark.parametrize(
+    ("section", "max_tokens"),
+    [
+        ("## Causa\n\nCuatro cinco seis siete.", 6),
+        ("# Parte\n\n## Causa\n\nCuatro cinco seis.", 7),
+        ("Causa\n-----\n\nCuatro cinco seis siete.", 6),
+    ],
+    ids=["one", "one under another", "underlined"],
+)
+def test_a_heading_stays_with_what_follows(section: str, max_tokens: int) -> None:
     """R1.3"""
-    text = "Uno dos tres.\n\n## Causa\n\nCuatro cinco seis siete."
-    assert contents(text, max_tokens=6) == ["Uno dos tres.", "## Causa\n\nCuatro cinco seis siete."]
-
-
-def test_headings_under_one_another_stay_together() -> None:
-    """R1.3"""
-    text = "Uno dos tres.\n\n# Parte\n\n## Causa\n\nCuatro cinco seis."
-    assert contents(text, max_tokens=7) == ["Uno dos tres.", "# Parte\n\n## Causa\n\nCuatro cinco seis."]
-
-
-def test_an_underlined_heading_stays_with_what_follows() -> None:
-    """R1.3"""
-    text = "Uno dos tres.\n\nCausa\n-----\n\nCuatro cinco seis siete."
-    assert contents(text, max_tokens=6) == ["Uno dos tres.", "Causa\n-----\n\nCuatro cinco seis siete."]
+    assert contents(f"Uno dos tres.\n\n{section}", max_tokens=max_tokens) == ["Uno dos tres.", section]
 
 
 def test_a_heading_that_does_not_fit_with_what_follows_is_still_kept() -> None:
