@@ -47,7 +47,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             store=services.store,
             collection=collection,
             model=await services.embedding_model(collection),
-            limit=services.settings.candidates_per_leg,
+            config=services.settings.retrieval,
         )
     return {"collection": collection, "candidates": found.hits, "degraded": list(found.failed)}
 

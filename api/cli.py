@@ -123,7 +123,7 @@ async def _ingest(services: Services, paths: list[Path], name: str | None) -> li
                 outcomes.append(outcome)
                 progress.update(task, advance=1, description=Path(outcome.source).name)
     if any(outcome.status is IngestionStatus.INDEXED for outcome in outcomes):
-        await services.database.analyze()
+        await services.store.optimize(collection)
     return outcomes
 
 
@@ -163,7 +163,7 @@ async def _search(services: Services, text: str, name: str | None, limit: int) -
         store=services.store,
         collection=collection,
         model=await services.embedding_model(collection),
-        limit=max(limit, services.settings.candidates_per_leg),
+        config=services.settings.retrieval,
     )
     if not services.settings.rerank:
         return found.hits[:limit], list(found.failed)

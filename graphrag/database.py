@@ -18,7 +18,8 @@ from graphrag.telemetry import log
 
 APPLICATION_ROLE = "causeway_app"
 MIGRATION_LOCK = 0x0CA5E3A7  # one migrates, the others wait
-OPTIONS = "-c search_path=causeway,public -c jit=off"  # compiling costs more than any of our queries
+# Compiling costs more than any of our queries; planning costs less than a plan made for other values.
+OPTIONS = "-c search_path=causeway,public -c jit=off -c plan_cache_mode=force_custom_plan"
 
 Connection = psycopg.AsyncConnection[dict[str, object]]
 
@@ -86,15 +87,19 @@ class Database:
                 f"PostgreSQL does not answer: {_one_line(exc)}. Check DATABASE_URL and the server."
             ) from exc
 
-    async def analyze(self) -> None:
-        """Tells the planner what a load has changed, which the server itself notices after a minute, or never if small.
-
-        The login role does it where it owns the tables; else PostgreSQL passes it over with a warning.
-        """
+    @asynccontextmanager
+    async def maintenance(self) -> AsyncIterator[Connection]:
+        """A connection as the login role, outside a transaction. What it may not do is passed over and logged."""
         await self.open()
         assert self._pool is not None
         async with self._pool.connection() as connection:
-            await connection.execute("ANALYZE collections, documents, chunks, chunk_embeddings, lexeme_statistics")
+            await connection.set_autocommit(True)
+            try:
+                yield connection
+            except psycopg.errors.InsufficientPrivilege as exc:
+                log.warning("maintenance needs the tables' owner", error=_one_line(exc))
+            finally:
+                await connection.set_autocommit(False)
 
     def _start_and_migrate(self) -> str:
         url = self._embedded.start() if self._embedded else self._configured_url()

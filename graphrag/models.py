@@ -1,12 +1,13 @@
 """The nouns: frozen dataclasses; offsets are characters of the document's cleaned text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
+FulltextRanking = Literal["bm25", "ts_rank_cd"]
 LOCAL_OWNER = "local"  # the one owner where there is no authentication
 
 
@@ -16,6 +17,9 @@ class Collection:
     owner_id: str
     name: str
     embedding_model: str
+    chunk_count: int = 0
+    revision: int = 0  # grows with every change of its documents
+    config: Mapping[str, Any] = field(default_factory=dict)  # its own values of RetrievalConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,10 @@ class Document:
     language: str  # ISO 639-1, "und" when unknown
     title: str
     created_at: datetime
+    source_type: str = "file"
+    processing_strategy: str = "sentence"  # how it was chunked
+    tags: tuple[str, ...] = ()
+    expires_at: datetime | None = None  # from then on no search finds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,32 @@ class Chunk:
     window_start: int
     context: str
     document: Document
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedDocument:
+    """A document ready to be stored: one vector a chunk."""
+
+    document: Document
+    chunks: Sequence[Chunk]
+    vectors: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which documents are searched. Any of a field's values will do; an empty field lets every document through."""
+
+    document_types: tuple[str, ...] = ()  # "pdf" or "application/pdf"
+    languages: tuple[str, ...] = ()
+    source_types: tuple[str, ...] = ()
+    processing_strategies: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    filenames: tuple[str, ...] = ()
+    created_from: datetime | None = None
+    created_until: datetime | None = None  # exclusive
+
+
+EVERYTHING = Filters()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from graphrag.models import Chunk, Collection, Document, Hit
+from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
 
 
 class ChunkStore(Protocol):
@@ -25,24 +25,43 @@ class ChunkStore(Protocol):
 
     async def list_documents(self, collection: Collection) -> list[Document]: ...
 
-    async def put_document(
-        self, collection: Collection, document: Document, chunks: Sequence[Chunk], vectors: Sequence[Sequence[float]]
-    ) -> None:
-        """Stores a document whole or not at all; one with the same id is replaced in the same instant."""
+    async def find_filenames(self, collection: Collection, names: Sequence[str]) -> list[str]:
+        """Those of the names, whatever their case, that documents have, as the documents write them."""
+        ...
+
+    async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> None:
+        """Stores all of them or none; those with the same id are replaced in the same instant."""
         ...
 
     async def delete_document(self, collection: Collection, document_id: UUID) -> bool:
         """False where there was none."""
         ...
 
-    async def search_fulltext(
-        self, collection: Collection, words: Sequence[str], *, phrases: Sequence[str] = (), limit: int
-    ) -> list[Hit]:
-        """Chunks that hold any of the words and all of the phrases, by BM25; scores in [0, 1]."""
+    async def optimize(self, collection: Collection) -> None:
+        """After a load: makes searches of it as fast as they can be. Searches and writers go on meanwhile."""
         ...
 
-    async def search_vectors(self, collection: Collection, vector: Sequence[float], *, limit: int) -> list[Hit]:
-        """The nearest chunks; the score is the cosine similarity, not below 0."""
+    async def purge_expired(self, owner_id: str) -> int:
+        """Removes the owner's documents whose time has come, which no search finds any more; how many they were."""
+        ...
+
+    async def search_fulltext(
+        self,
+        collection: Collection,
+        words: Sequence[str],
+        *,
+        phrases: Sequence[str] = (),
+        filters: Filters = EVERYTHING,
+        ranking: FulltextRanking = "bm25",
+        limit: int,
+    ) -> list[Hit]:
+        """Chunks that hold any of the words and all of the phrases, best first; scores in [0, 1]."""
+        ...
+
+    async def search_vectors(
+        self, collection: Collection, vector: Sequence[float], *, filters: Filters = EVERYTHING, limit: int
+    ) -> list[Hit]:
+        """The nearest chunks, `limit` of them where there are so many; the score is the cosine, not below 0."""
         ...
 
     async def read_chunks(

@@ -1,14 +1,26 @@
 """Every knob, by stage, checked at start. Only the doors (API, command line, Studio) make one from the environment."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from platformdirs import user_data_path
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretStr, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    ValidationError,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graphrag.errors import InvalidSettings
+from graphrag.models import FulltextRanking
 
 
 def default_home() -> Path:
@@ -16,10 +28,41 @@ def default_home() -> Path:
     return Path("/var/lib/causeway") if os.name == "posix" and os.geteuid() == 0 else user_data_path("causeway")
 
 
-class Settings(BaseSettings):
+class RetrievalConfig(BaseModel):
+    """How a search is done: the service's settings, then the collection's own values, then the request's."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    strategy: Literal["auto", "fulltext", "semantic", "hybrid"] = "auto"
+    fulltext_ranking: FulltextRanking = "bm25"
+    fusion: Literal["weighted", "rrf"] | None = Field(default=None, description="None: the embedding model's")
+    rrf_k: PositiveInt = 60
+    vector_weight: float | None = Field(default=None, ge=0, le=1, description="None: the embedding model's")
+    candidates_per_leg: PositiveInt = 50
+    rerank: bool = True
+    rerank_candidates: PositiveInt = 20
+    top_k: int = Field(default=10, ge=1, le=1000)
+    window_sentences: NonNegativeInt = 2
+
+    def overridden(self, values: Mapping[str, Any]) -> tuple["RetrievalConfig", list[str]]:
+        """With these values instead; one that is not valid is passed over, with a warning."""
+        config, warnings = self, []
+        for name, value in values.items():
+            try:
+                config = RetrievalConfig.model_validate(config.model_dump() | {name: value})
+            except ValidationError as exc:
+                warnings.append(f"{name}={value!r} is not used: {exc.errors()[0]['msg']}")
+        return config, warnings
+
+
+class Settings(BaseSettings, RetrievalConfig):
     """Read from RAG_… variables, but for the few with a name of their own."""
 
     model_config = SettingsConfigDict(env_prefix="RAG_", populate_by_name=True, extra="ignore", frozen=True)
+
+    @property
+    def retrieval(self) -> RetrievalConfig:
+        return RetrievalConfig.model_validate({name: getattr(self, name) for name in RetrievalConfig.model_fields})
 
     # Where things are
     home: Path = Field(default_factory=default_home, validation_alias="CAUSEWAY_HOME")
@@ -37,11 +80,7 @@ class Settings(BaseSettings):
 
     # Retrieval
     max_question_chars: PositiveInt = 4_000
-    candidates_per_leg: PositiveInt = 50
     fulltext_candidate_budget: PositiveInt = 10_000
-    rerank: bool = True
-    rerank_candidates: PositiveInt = 20
-    window_sentences: NonNegativeInt = 2
 
     # Generation
     enabled: bool = True

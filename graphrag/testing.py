@@ -5,12 +5,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import PurePath
 from uuid import UUID, uuid4
 
 from langchain_core.embeddings import Embeddings
 
 from graphrag.language import fold, stem, stop_words, words
-from graphrag.models import Chunk, Collection, Document, Hit
+from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
 
 K1, B = 1.2, 0.75
 
@@ -49,27 +51,53 @@ class InMemoryStore:
         documents = self._shelf(collection).documents.values()
         return sorted(documents, key=lambda document: (document.created_at, document.id))
 
-    async def put_document(
-        self, collection: Collection, document: Document, chunks: Sequence[Chunk], vectors: Sequence[Sequence[float]]
-    ) -> None:
-        stored = [replace(chunk, document=document) for chunk in chunks]
-        embedded = {chunk.id: vector for chunk, vector in zip(stored, vectors, strict=True)}
-        await self.delete_document(collection, document.id)
-        shelf = self._shelf(collection)
-        shelf.documents[document.id] = document
-        shelf.chunks[document.id] = stored
-        shelf.vectors.update(embedded)
+    async def find_filenames(self, collection: Collection, names: Sequence[str]) -> list[str]:
+        wanted = {name.lower() for name in names}
+        known = {document.filename for document in self._shelf(collection).documents.values()}
+        return sorted(name for name in known if name.lower() in wanted)
+
+    async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> None:
+        embedded = [list(zip(indexed.chunks, indexed.vectors, strict=True)) for indexed in documents]
+        for indexed, pairs in zip(documents, embedded, strict=True):
+            await self.delete_document(collection, indexed.document.id)
+            shelf = self._shelf(collection)
+            shelf.documents[indexed.document.id] = indexed.document
+            shelf.chunks[indexed.document.id] = [replace(chunk, document=indexed.document) for chunk, _ in pairs]
+            shelf.vectors.update({chunk.id: vector for chunk, vector in pairs})
+        self._changed(collection)
 
     async def delete_document(self, collection: Collection, document_id: UUID) -> bool:
         shelf = self._shelf(collection)
         for chunk in shelf.chunks.pop(document_id, []):
             del shelf.vectors[chunk.id]
+        self._changed(collection)
         return shelf.documents.pop(document_id, None) is not None
 
+    async def optimize(self, collection: Collection) -> None:
+        """It is as fast as it gets."""
+
+    async def purge_expired(self, owner_id: str) -> int:
+        expired = [
+            (shelf.collection, document.id)
+            for shelf in self._shelves.values()
+            if shelf.collection.owner_id == owner_id
+            for document in shelf.documents.values()
+            if _is_expired(document)
+        ]
+        return sum([await self.delete_document(collection, document_id) for collection, document_id in expired])
+
     async def search_fulltext(
-        self, collection: Collection, words: Sequence[str], *, phrases: Sequence[str] = (), limit: int
+        self,
+        collection: Collection,
+        words: Sequence[str],
+        *,
+        phrases: Sequence[str] = (),
+        filters: Filters = EVERYTHING,
+        ranking: FulltextRanking = "bm25",
+        limit: int,
     ) -> list[Hit]:
-        chunks = [chunk for held in self._shelf(collection).chunks.values() for chunk in held]
+        """Always by BM25, over what the filters let through."""
+        chunks = self._searchable(collection, filters)
         scores = _bm25(words, chunks)
         found = [
             Hit(chunk, score, {"fulltext": score})
@@ -78,11 +106,11 @@ class InMemoryStore:
         ]
         return sorted(found, key=_order)[:limit]
 
-    async def search_vectors(self, collection: Collection, vector: Sequence[float], *, limit: int) -> list[Hit]:
-        shelf = self._shelf(collection)
-        similarities = [
-            (chunk, _cosine(vector, shelf.vectors[chunk.id])) for held in shelf.chunks.values() for chunk in held
-        ]
+    async def search_vectors(
+        self, collection: Collection, vector: Sequence[float], *, filters: Filters = EVERYTHING, limit: int
+    ) -> list[Hit]:
+        held = self._shelf(collection).vectors
+        similarities = [(chunk, _cosine(vector, held[chunk.id])) for chunk in self._searchable(collection, filters)]
         found = [Hit(chunk, score, {"vector": score}) for chunk, score in similarities if score is not None]
         return sorted(found, key=_order)[:limit]
 
@@ -99,6 +127,23 @@ class InMemoryStore:
             if document in held
         }
 
+    def _searchable(self, collection: Collection, filters: Filters) -> list[Chunk]:
+        shelf = self._shelf(collection)
+        return [
+            chunk
+            for document in shelf.documents.values()
+            if not _is_expired(document) and _lets_through(filters, document)
+            for chunk in shelf.chunks[document.id]
+        ]
+
+    def _changed(self, collection: Collection) -> None:
+        shelf = self._shelf(collection)
+        shelf.collection = replace(
+            shelf.collection,
+            revision=shelf.collection.revision + 1,
+            chunk_count=sum(map(len, shelf.chunks.values())),
+        )
+
     def _shelf(self, collection: Collection) -> _Shelf:
         """Another owner's collection is empty."""
         shelf = self._shelves.get(collection.id)
@@ -113,6 +158,24 @@ class FailingEmbeddings(Embeddings):
 
     def embed_query(self, text: str) -> list[float]:
         return self.embed_documents([text])[0]
+
+
+def _is_expired(document: Document) -> bool:
+    return document.expires_at is not None and document.expires_at <= datetime.now(UTC)
+
+
+def _lets_through(filters: Filters, document: Document) -> bool:
+    kinds = {document.media_type, PurePath(document.filename).suffix.lstrip(".").lower()}
+    return (
+        (not filters.document_types or bool(kinds & {kind.lower() for kind in filters.document_types}))
+        and (not filters.languages or document.language in filters.languages)
+        and (not filters.source_types or document.source_type in filters.source_types)
+        and (not filters.processing_strategies or document.processing_strategy in filters.processing_strategies)
+        and (not filters.tags or bool(set(document.tags) & set(filters.tags)))
+        and (not filters.filenames or document.filename.lower() in {name.lower() for name in filters.filenames})
+        and (filters.created_from is None or document.created_at >= filters.created_from)
+        and (filters.created_until is None or document.created_at < filters.created_until)
+    )
 
 
 def _terms(text: str, language: str) -> list[str]:

@@ -14,7 +14,15 @@ from graphrag.errors import UnreadableDocument
 from graphrag.ingestion import enrichment
 from graphrag.ingestion.chunking import chunk_by_sentences
 from graphrag.ingestion.parsing import parse
-from graphrag.models import Chunk, Collection, Document, IngestionOutcome, IngestionStatus, ParsedText
+from graphrag.models import (
+    Chunk,
+    Collection,
+    Document,
+    IndexedDocument,
+    IngestionOutcome,
+    IngestionStatus,
+    ParsedText,
+)
 from graphrag.protocols import ChunkStore
 from graphrag.settings import Settings
 from graphrag.telemetry import log, stage
@@ -57,7 +65,7 @@ class Pipeline:
         with stage("embed"):
             vectors = await self._embed(parsed, chunks, model)
         with stage("store"):
-            await self.store.put_document(collection, document, chunks, vectors)
+            await self.store.put_documents(collection, [IndexedDocument(document, chunks, vectors)])
         return IngestionOutcome(source, IngestionStatus.INDEXED, chunks=len(chunks))
 
     def _read(self, path: Path) -> bytes:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from graphrag import language as languages
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, RetrievalUnavailable
-from graphrag.models import Collection, Hit, TransformedQuery
+from graphrag.models import EVERYTHING, Collection, Filters, Hit, TransformedQuery
 from graphrag.protocols import ChunkStore
 from graphrag.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
+from graphrag.settings import RetrievalConfig
 from graphrag.telemetry import log, stage
 
 _PHRASE = re.compile(r'"([^"]{2,})"|«([^»]{2,})»|“([^”]{2,})”')
@@ -23,9 +24,16 @@ class Retrieval:
 
 
 async def retrieve(
-    query: TransformedQuery, *, store: ChunkStore, collection: Collection, model: EmbeddingModel, limit: int
+    query: TransformedQuery,
+    *,
+    store: ChunkStore,
+    collection: Collection,
+    model: EmbeddingModel,
+    config: RetrievalConfig,
+    filters: Filters = EVERYTHING,
 ) -> Retrieval:
     """Candidates for the question and its sub-queries, best first. Raises RetrievalUnavailable where both legs fail."""
+    limit = max(config.candidates_per_leg, config.top_k)
     embedding = asyncio.create_task(model.embed(query.searches))  # one call for all the parts
     weights = {"fulltext": 1 - model.fusion_weight, "vector": model.fusion_weight}
     found = await asyncio.gather(

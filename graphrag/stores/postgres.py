@@ -1,18 +1,28 @@
 """Chunks in PostgreSQL: BM25 and vectors in plain SQL (postgres.sql), behind row level security."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from dataclasses import fields
 from typing import Any
 from uuid import UUID, uuid4
 
 from pgvector import HalfVector
 
-from graphrag.database import Connection, Database, queries
-from graphrag.models import Chunk, Collection, Document, Hit
+from graphrag.database import Connection, Database
+from graphrag.models import (
+    EVERYTHING,
+    Chunk,
+    Collection,
+    Document,
+    Filters,
+    FulltextRanking,
+    Hit,
+    IndexedDocument,
+)
+from graphrag.stores import fulltext, vectors
+from graphrag.stores.queries import QUERIES, fetch
 
-QUERIES = queries(Path(__file__).with_name("postgres.sql"))
-EXACT_WEIGHT = 0.35  # of a word as written beside its stem; measured on development sets in three languages
-BM25_CANDIDATES = 200
+DOCUMENT_COLUMNS = [field.name for field in fields(Document) if field.name != "id"]
+CHUNK_COLUMNS = [field.name for field in fields(Chunk) if field.name not in {"id", "index", "document"}]
 
 
 class PostgresStore:
@@ -22,7 +32,7 @@ class PostgresStore:
 
     async def list_collections(self, owner_id: str) -> list[Collection]:
         async with self._database.transaction(owner_id) as connection:
-            return [_collection(row) for row in await _fetch(connection, "list_collections")]
+            return [Collection(*row.values()) for row in await fetch(connection, QUERIES["list_collections"], {})]
 
     async def create_collection(self, owner_id: str, name: str, *, embedding_model: str) -> Collection:
         async with self._database.transaction(owner_id) as connection:
@@ -30,27 +40,39 @@ class PostgresStore:
                 QUERIES["create_collection"],
                 {"collection_id": uuid4(), "owner_id": owner_id, "name": name, "embedding_model": embedding_model},
             )
-            return _collection((await _fetch(connection, "find_collection", name=name))[0])
+            (row,) = await fetch(connection, QUERIES["find_collection"], {"name": name})
+            return Collection(*row.values())
 
     async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
         async with self._database.transaction(collection.owner_id) as connection:
-            rows = await _fetch(connection, "find_document", collection_id=collection.id, content_hash=content_hash)
+            rows = await fetch(
+                connection, QUERIES["find_document"], {"collection_id": collection.id, "content_hash": content_hash}
+            )
         return _document(rows[0]) if rows else None
 
     async def list_documents(self, collection: Collection) -> list[Document]:
         async with self._database.transaction(collection.owner_id) as connection:
-            return [_document(row) for row in await _fetch(connection, "list_documents", collection_id=collection.id)]
+            rows = await fetch(connection, QUERIES["list_documents"], {"collection_id": collection.id})
+        return [_document(row) for row in rows]
 
-    async def put_document(
-        self, collection: Collection, document: Document, chunks: Sequence[Chunk], vectors: Sequence[Sequence[float]]
-    ) -> None:
-        key = {"collection_id": collection.id, "owner_id": collection.owner_id, "document_id": document.id}
+    async def find_filenames(self, collection: Collection, names: Sequence[str]) -> list[str]:
+        async with self._database.transaction(collection.owner_id) as connection:
+            rows = await fetch(
+                connection, QUERIES["find_filenames"], {"collection_id": collection.id, "names": list(names)}
+            )
+        return [row["filename"] for row in rows]
+
+    async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> None:
+        key = _key(collection, [indexed.document.id for indexed in documents])
         async with self._database.transaction(collection.owner_id) as connection:
             await _remove(connection, key)
-            await connection.execute(QUERIES["insert_document"], key | _document_values(document))
             async with connection.cursor() as cursor:
                 await cursor.executemany(
-                    QUERIES["insert_chunk"], [key | _chunk_values(chunk, document.language) for chunk in chunks]
+                    QUERIES["insert_document"], [key | _document_values(indexed.document) for indexed in documents]
+                )
+                await cursor.executemany(
+                    QUERIES["insert_chunk"],
+                    [key | _chunk_values(chunk, indexed.document) for indexed in documents for chunk in indexed.chunks],
                 )
                 await cursor.executemany(
                     QUERIES["insert_embedding"],
@@ -60,45 +82,62 @@ class PostgresStore:
                             "chunk_id": chunk.id,
                             "model": collection.embedding_model,
                             "embedding": HalfVector(list(vector)),
+                            "expires_at": indexed.document.expires_at,
                         }
-                        for chunk, vector in zip(chunks, vectors, strict=True)
+                        for indexed in documents
+                        for chunk, vector in zip(indexed.chunks, indexed.vectors, strict=True)
                     ],
                 )
             await connection.execute(QUERIES["add_statistics"], key)
-            await _refresh(connection, key, sign=+1)
+            languages = sorted({indexed.document.language for indexed in documents})
+            await _refresh(connection, key, **await _measure(connection, key), languages=languages)
 
     async def delete_document(self, collection: Collection, document_id: UUID) -> bool:
-        key = {"collection_id": collection.id, "owner_id": collection.owner_id, "document_id": document_id}
         async with self._database.transaction(collection.owner_id) as connection:
-            return await _remove(connection, key)
+            return await _remove(connection, _key(collection, [document_id])) > 0
+
+    async def optimize(self, collection: Collection) -> None:
+        async with self._database.transaction(collection.owner_id) as connection:
+            (size,) = await fetch(connection, QUERIES["measure_vectors"], {"collection_id": collection.id})
+        async with self._database.maintenance() as connection:
+            for statement in ("tidy_fulltext_index", "tell_planner"):
+                await connection.execute(QUERIES[statement])
+            if size["chunk_count"] > vectors.EXACT_CHUNKS and size["dimensions"] <= vectors.MOST_DIMENSIONS:
+                await vectors.build_index(connection, collection.embedding_model, size["dimensions"])
+
+    async def purge_expired(self, owner_id: str) -> int:
+        async with self._database.transaction(owner_id) as connection:
+            expired = await fetch(connection, QUERIES["find_expired"], {"owner_id": owner_id})
+            return sum([await _remove(connection, row | {"owner_id": owner_id}) for row in expired])
 
     async def search_fulltext(
-        self, collection: Collection, words: Sequence[str], *, phrases: Sequence[str] = (), limit: int
+        self,
+        collection: Collection,
+        words: Sequence[str],
+        *,
+        phrases: Sequence[str] = (),
+        filters: Filters = EVERYTHING,
+        ranking: FulltextRanking = "bm25",
+        limit: int,
     ) -> list[Hit]:
         async with self._database.transaction(collection.owner_id) as connection:
-            rows = await _fetch(
+            rows = await fulltext.search_fulltext(
                 connection,
-                "search_fulltext",
-                collection_id=collection.id,
-                words=" ".join(words),
-                phrases=list(phrases),
-                exact_weight=EXACT_WEIGHT,
+                collection,
+                words,
+                phrases=phrases,
+                filters=filters,
+                ranking=ranking,
                 budget=self._candidate_budget,
-                candidates=max(BM25_CANDIDATES, limit),
                 limit=limit,
             )
         return [Hit(_chunk(row), row["score"], {"fulltext": row["score"]}) for row in rows]
 
-    async def search_vectors(self, collection: Collection, vector: Sequence[float], *, limit: int) -> list[Hit]:
+    async def search_vectors(
+        self, collection: Collection, vector: Sequence[float], *, filters: Filters = EVERYTHING, limit: int
+    ) -> list[Hit]:
         async with self._database.transaction(collection.owner_id) as connection:
-            rows = await _fetch(
-                connection,
-                "search_vectors",
-                collection_id=collection.id,
-                model=collection.embedding_model,
-                vector=HalfVector(list(vector)),
-                limit=limit,
-            )
+            rows = await vectors.search_vectors(connection, collection, vector, filters=filters, limit=limit)
         return [Hit(_chunk(row), row["score"], {"vector": row["score"]}) for row in rows]
 
     async def read_chunks(
@@ -106,8 +145,10 @@ class PostgresStore:
     ) -> dict[UUID, list[Chunk]]:
         documents, first, last = [list(column) for column in zip(*spans, strict=True)] if spans else ([], [], [])
         async with self._database.transaction(collection.owner_id) as connection:
-            rows = await _fetch(
-                connection, "read_chunks", collection_id=collection.id, documents=documents, first=first, last=last
+            rows = await fetch(
+                connection,
+                QUERIES["read_chunks"],
+                {"collection_id": collection.id, "documents": documents, "first": first, "last": last},
             )
         chunks: dict[UUID, dict[int, Chunk]] = {}
         for row in rows:
@@ -115,77 +156,53 @@ class PostgresStore:
         return {document: list(by_index.values()) for document, by_index in chunks.items()}
 
 
-async def _fetch(connection: Connection, query: str, **values: Any) -> list[dict[str, Any]]:
-    cursor = await connection.execute(QUERIES[query], values)
-    return await cursor.fetchall()
+def _key(collection: Collection, documents: Sequence[UUID]) -> dict[str, Any]:
+    return {"collection_id": collection.id, "owner_id": collection.owner_id, "documents": list(documents)}
 
 
-async def _remove(connection: Connection, key: Mapping[str, Any]) -> bool:
-    """Takes the collection's lock, which the transaction keeps."""
+async def _remove(connection: Connection, key: Mapping[str, Any]) -> int:
+    """How many documents there were. Takes the collection's lock, which the transaction keeps."""
     await connection.execute(QUERIES["lock_collection"], key)
     await connection.execute(QUERIES["remove_statistics"], key)
-    await _refresh(connection, key, sign=-1)
-    return (await connection.execute(QUERIES["delete_document"], key)).rowcount > 0
+    size = await _measure(connection, key)
+    removed = (await connection.execute(QUERIES["delete_documents"], key)).rowcount
+    if removed:
+        await _refresh(connection, key, chunks=-size["chunks"], chars=-size["chars"], languages=[])
+    return removed
 
 
-async def _refresh(connection: Connection, key: Mapping[str, Any], *, sign: int) -> None:
-    size = (await _fetch(connection, "measure_document", **key))[0]
-    await connection.execute(
-        QUERIES["refresh_collection"], {**key, "chunks": sign * size["chunks"], "chars": sign * size["chars"]}
-    )
+async def _measure(connection: Connection, key: Mapping[str, Any]) -> dict[str, Any]:
+    return (await fetch(connection, QUERIES["measure_documents"], key))[0]
 
 
-def _collection(row: Mapping[str, Any]) -> Collection:
-    return Collection(row["collection_id"], row["owner_id"], row["name"], row["embedding_model"])
+async def _refresh(
+    connection: Connection, key: Mapping[str, Any], *, chunks: int, chars: int, languages: Sequence[str]
+) -> None:
+    values = {**key, "chunks": chunks, "chars": chars, "languages": list(languages)}
+    await connection.execute(QUERIES["refresh_collection"], values)
 
 
 def _document(row: Mapping[str, Any]) -> Document:
-    return Document(
-        id=row["document_id"],
-        collection_id=row["collection_id"],
-        source=row["source"],
-        filename=row["filename"],
-        media_type=row["media_type"],
-        content_hash=row["content_hash"],
-        language=row["language"],
-        title=row["title"],
-        created_at=row["created_at"],
-    )
+    values = {name: row[name] for name in DOCUMENT_COLUMNS}
+    return Document(id=row["document_id"], **values | {"tags": tuple(row["tags"])})
 
 
 def _document_values(document: Document) -> dict[str, Any]:
-    return {
-        "source": document.source,
-        "filename": document.filename,
-        "media_type": document.media_type,
-        "content_hash": document.content_hash,
-        "language": document.language,
-        "title": document.title,
-        "created_at": document.created_at,
-    }
+    values = {name: getattr(document, name) for name in DOCUMENT_COLUMNS}
+    return values | {"document_id": document.id, "tags": list(document.tags)}
 
 
 def _chunk(row: Mapping[str, Any]) -> Chunk:
-    return Chunk(
-        id=row["chunk_id"],
-        index=row["chunk_index"],
-        content=row["content"],
-        start_char=row["start_char"],
-        end_char=row["end_char"],
-        window_start=row["window_start"],
-        context=row["context"],
-        document=_document(row),
-    )
+    values = {name: row[name] for name in CHUNK_COLUMNS}
+    return Chunk(id=row["chunk_id"], index=row["chunk_index"], document=_document(row), **values)
 
 
-def _chunk_values(chunk: Chunk, language: str) -> dict[str, Any]:
-    return {
+def _chunk_values(chunk: Chunk, document: Document) -> dict[str, Any]:
+    values = {name: getattr(chunk, name) for name in CHUNK_COLUMNS}
+    return values | {
+        "document_id": document.id,
         "chunk_id": chunk.id,
         "chunk_index": chunk.index,
-        "content": chunk.content,
-        "start_char": chunk.start_char,
-        "end_char": chunk.end_char,
-        "window_start": chunk.window_start,
-        "context": chunk.context,
-        "language": language,
+        "language": document.language,
+        "expires_at": document.expires_at,
     }

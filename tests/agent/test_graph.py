@@ -46,11 +46,9 @@ class BreakableStore(InMemoryStore):
         super().__init__()
         self.broken: set[str] = set()
 
-    async def search_fulltext(
-        self, collection: Collection, words: Sequence[str], *, phrases: Sequence[str] = (), limit: int
-    ) -> list[Hit]:
+    async def search_fulltext(self, collection: Collection, words: Sequence[str], **options: Any) -> list[Hit]:
         self._check("search_fulltext")
-        return await super().search_fulltext(collection, words, phrases=phrases, limit=limit)
+        return await super().search_fulltext(collection, words, **options)
 
     async def read_chunks(
         self, collection: Collection, spans: Sequence[tuple[UUID, int, int]]

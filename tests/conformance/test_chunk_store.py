@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from graphrag.models import Chunk, Collection, Document
+from graphrag.models import Chunk, Collection, Document, IndexedDocument
 from graphrag.protocols import ChunkStore
 from graphrag.services import Services
 from graphrag.testing import InMemoryStore
@@ -24,9 +24,8 @@ class Shelf:
 
     async def put(self, *texts: str, vectors: Sequence[Sequence[float]] | None = None, **overrides: object) -> Document:
         document = make_document(collection_id=self.collection.id, **overrides)
-        await self.store.put_document(
-            self.collection, document, tile(document, texts), vectors or [[1.0, 0.0]] * len(texts)
-        )
+        indexed = IndexedDocument(document, tile(document, texts), vectors or [[1.0, 0.0]] * len(texts))
+        await self.store.put_documents(self.collection, [indexed])
         return document
 
     async def found(self, *words: str, phrases: Sequence[str] = (), limit: int = 10) -> list[str]:
@@ -95,7 +94,9 @@ async def test_replaced_document_leaves_nothing_of_the_old(shelf: Shelf) -> None
     """R1.6 replaced at once and whole."""
     old = await shelf.put("La cisterna reventó.", "El tejado cedió.")
     new = make_document(id=old.id, source=old.source, collection_id=shelf.collection.id, title="Otro")
-    await shelf.store.put_document(shelf.collection, new, tile(new, ["La bomba aguantó."]), [[0.0, 1.0]])
+    await shelf.store.put_documents(
+        shelf.collection, [IndexedDocument(new, tile(new, ["La bomba aguantó."]), [[0.0, 1.0]])]
+    )
     assert await shelf.found("cisterna", "tejado") == []
     assert await shelf.found("bomba") == ["La bomba aguantó."]
     assert [hit.chunk.content for hit in await shelf.store.search_vectors(shelf.collection, [1.0, 1.0], limit=9)] == [
@@ -248,6 +249,8 @@ async def test_failed_store_changes_nothing(shelf: Shelf) -> None:
     old = await shelf.put("La versión vieja.")
     new = make_document(id=old.id, source=old.source, collection_id=shelf.collection.id)
     with pytest.raises(ValueError, match=r"shorter|longer"):
-        await shelf.store.put_document(shelf.collection, new, tile(new, ["La nueva.", "Versión."]), [[1.0, 0.0]])
+        await shelf.store.put_documents(
+            shelf.collection, [IndexedDocument(new, tile(new, ["La nueva.", "Versión."]), [[1.0, 0.0]])]
+        )
     assert await shelf.found("versión") == ["La versión vieja."]
     assert await shelf.found("nueva") == []

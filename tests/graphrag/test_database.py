@@ -122,16 +122,6 @@ async def test_unreachable_database_names_the_way_out(url: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-async def test_planner_learns_of_a_load(make_database: Callable[[], str]) -> None:
-    url = make_database()
-    database = Database(Settings(database_url=SecretStr(url)))
-    await database.analyze()
-    await database.close()
-    with psycopg.connect(url) as connection:
-        rows = connection.execute("SELECT relname FROM pg_stat_user_tables WHERE last_analyze IS NOT NULL").fetchall()
-    assert {"chunks", "chunk_embeddings", "lexeme_statistics"} <= {row[0] for row in rows}
-
-
 def test_password_stays_out_of_the_error() -> None:
     """Security 20."""
     with pytest.raises(DatabaseUnavailable) as caught:

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.errors import DatabaseUnavailable, RetrievalUnavailable
-from graphrag.models import Collection, Hit, Intent, TransformedQuery
+from graphrag.models import Collection, Hit, IndexedDocument, Intent, TransformedQuery
 from graphrag.retrieval import hybrid
+from graphrag.settings import RetrievalConfig
 from graphrag.testing import FailingEmbeddings, InMemoryStore
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document
@@ -17,16 +19,12 @@ TEXTS = ["El compresor C3 perdió presión.", "La mantequilla llegó tarde.", "E
 
 
 class NoFulltext(InMemoryStore):
-    async def search_fulltext(
-        self, collection: Collection, words: Sequence[str], *, phrases: Sequence[str] = (), limit: int
-    ) -> list[Hit]:
+    async def search_fulltext(self, collection: Collection, words: Sequence[str], **options: Any) -> list[Hit]:
         raise DatabaseUnavailable("down, on purpose")
 
 
 class Buggy(InMemoryStore):
-    async def search_fulltext(
-        self, collection: Collection, words: Sequence[str], *, phrases: Sequence[str] = (), limit: int
-    ) -> list[Hit]:
+    async def search_fulltext(self, collection: Collection, words: Sequence[str], **options: Any) -> list[Hit]:
         raise KeyError("a defect of ours")
 
 
@@ -36,7 +34,9 @@ class Bench:
 
     async def retrieve(self, question: str, *parts: str) -> hybrid.Retrieval:
         query = TransformedQuery(question, "es", Intent.FACTUAL, parts)
-        return await hybrid.retrieve(query, store=self.store, collection=self.collection, model=self.model, limit=10)
+        return await hybrid.retrieve(
+            query, store=self.store, collection=self.collection, model=self.model, config=RetrievalConfig()
+        )
 
 
 async def make_bench(store: InMemoryStore, model: EmbeddingModel) -> Bench:
@@ -44,7 +44,7 @@ async def make_bench(store: InMemoryStore, model: EmbeddingModel) -> Bench:
     vectors = await model.embed(TEXTS)
     for text, vector in zip(TEXTS, vectors, strict=True):
         document = make_document(collection_id=collection.id)
-        await store.put_document(collection, document, tile(document, [text]), [vector])
+        await store.put_documents(collection, [IndexedDocument(document, tile(document, [text]), [vector])])
     return Bench(store, collection, model)
 
 

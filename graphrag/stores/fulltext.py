@@ -1,0 +1,77 @@
+"""Full-text search in PostgreSQL: candidates by the GIN index, then BM25 or ts_rank_cd over them (postgres.sql)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from graphrag.database import Connection
+from graphrag.models import Collection, Filters, FulltextRanking
+from graphrag.stores.candidates import Lexeme, any_of, idf, likely_best
+from graphrag.stores.filtering import Restriction, restrict
+from graphrag.stores.queries import QUERIES, fetch
+
+EXACT_WEIGHT = 0.35  # of a word as written beside its stem; measured on development sets in three languages
+BM25_CANDIDATES = 200
+BM25_MOST = 2.2  # k1 + 1, what a term's frequency is worth at most
+
+
+async def search_fulltext(
+    connection: Connection,
+    collection: Collection,
+    words: Sequence[str],
+    *,
+    phrases: Sequence[str],
+    filters: Filters,
+    ranking: FulltextRanking,
+    budget: int,
+    limit: int,
+) -> list[dict[str, Any]]:
+    """Rows of chunks, best first, each with its score in [0, 1]; at most about `budget` chunks are looked at."""
+    key = {"collection_id": collection.id, "words": list(words), "phrases": list(phrases)}
+    found = [Lexeme(**row) for row in await fetch(connection, QUERIES["find_lexemes"], key)]
+    if not found:
+        return []
+    size = (await fetch(connection, QUERIES["measure_collection"], key))[0]
+    weights = _weights(found, chunk_count=size["chunk_count"])
+    restriction = await restrict(connection, collection, filters)
+    statement = (
+        QUERIES["search_fulltext"].replace("{score}", QUERIES[ranking]).replace("{filter}", restriction.condition)
+    )
+    values = {
+        **key,
+        **restriction.values,
+        "average_chars": size["average_chars"],
+        "any_lexeme": any_of(weights),
+        "lexemes": list(weights),
+        "idf": list(weights.values()),
+        "most": sum(weights.values()) * BM25_MOST,
+        "budget": budget,
+        "kept": max(BM25_CANDIDATES, limit),
+        "limit": limit,
+    }
+    rows: list[dict[str, Any]] = []
+    for query in _candidates(found, size, restriction, budget):
+        candidates = f"({query}) & {any_of([f'@{collection.id}'])}"  # causeway.home
+        rows = await fetch(connection, statement, values | {"candidates": candidates})
+        if len(rows) >= limit:
+            break
+    return rows
+
+
+def _candidates(
+    found: Sequence[Lexeme], size: Mapping[str, Any], restriction: Restriction, budget: int
+) -> Iterator[str]:
+    """Queries for the index, to be tried until one gives enough."""
+    if size["phrases"]:
+        yield size["phrases"]
+        return
+    if size["chunk_count"] > budget and not restriction.is_narrow:
+        yield likely_best(found, chunk_count=size["chunk_count"], budget=budget)
+    yield any_of(dict.fromkeys(lexeme.lexeme for lexeme in found))
+
+
+def _weights(found: Sequence[Lexeme], *, chunk_count: int) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for lexeme in found:
+        weight = (1.0 if lexeme.is_stem else EXACT_WEIGHT) * idf(lexeme.document_frequency, chunk_count)
+        weights[lexeme.lexeme] = max(weights.get(lexeme.lexeme, 0.0), weight)
+    return weights

@@ -1,0 +1,14 @@
+"""The store's SQL, by name."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from graphrag.database import Connection, queries
+
+QUERIES = queries(Path(__file__).with_name("postgres.sql"))
+
+
+async def fetch(connection: Connection, statement: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    cursor = await connection.execute(statement, values)
+    return await cursor.fetchall()
