@@ -326,7 +326,7 @@ def test_a_fault_that_nobody_foresaw_is_an_error_with_its_id(own_database: OwnDa
     """R9 500 in our format, nothing of the inside; a stream that has begun ends with it as an event."""
     assert until(lambda: own_database.ask().status_code == 200, RECOVERY_SECONDS)
     with psycopg.connect(own_database.url, autocommit=True) as connection:
-        connection.execute("ALTER TABLE causeway.collections RENAME TO hidden")
+        connection.execute("ALTER TABLE causeway.lexeme_statistics RENAME TO hidden")
     try:
         for _ in range(20):  # the server cuts the connection of a failed request: the client has been told
             error = check_error(own_database.ask("en"), 500, "internal_error")
@@ -339,7 +339,7 @@ def test_a_fault_that_nobody_foresaw_is_an_error_with_its_id(own_database: OwnDa
         assert check_error_body(body)["code"] == "internal_error"
     finally:
         with psycopg.connect(own_database.url, autocommit=True) as connection:
-            connection.execute("ALTER TABLE causeway.hidden RENAME TO collections")
+            connection.execute("ALTER TABLE causeway.hidden RENAME TO lexeme_statistics")
     assert own_database.ask().status_code == 200
 
 
