@@ -44,16 +44,16 @@ class InMemoryStore:
         return collection
 
     async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
-        documents = self._shelf(collection).documents.values()
+        documents = self._live_documents(collection)
         return next((document for document in documents if document.content_hash == content_hash), None)
 
     async def list_documents(self, collection: Collection) -> list[Document]:
-        documents = self._shelf(collection).documents.values()
+        documents = self._live_documents(collection)
         return sorted(documents, key=lambda document: (document.created_at, document.id))
 
     async def find_filenames(self, collection: Collection, names: Sequence[str]) -> list[str]:
         wanted = {name.lower() for name in names}
-        known = {document.filename for document in self._shelf(collection).documents.values()}
+        known = {document.filename for document in self._live_documents(collection)}
         return sorted(name for name in known if name.lower() in wanted)
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> None:
@@ -122,19 +122,17 @@ class InMemoryStore:
             wanted.setdefault(document, set()).update(range(first, last + 1))
         held = self._shelf(collection).chunks
         return {
-            document: [chunk for chunk in held[document] if chunk.index in indexes]
-            for document, indexes in wanted.items()
-            if document in held
+            document.id: [chunk for chunk in held[document.id] if chunk.index in wanted[document.id]]
+            for document in self._live_documents(collection)
+            if document.id in wanted
         }
 
     def _searchable(self, collection: Collection, filters: Filters) -> list[Chunk]:
-        shelf = self._shelf(collection)
-        return [
-            chunk
-            for document in shelf.documents.values()
-            if not _is_expired(document) and _lets_through(filters, document)
-            for chunk in shelf.chunks[document.id]
-        ]
+        documents = [document for document in self._live_documents(collection) if _lets_through(filters, document)]
+        return [chunk for document in documents for chunk in self._shelf(collection).chunks[document.id]]
+
+    def _live_documents(self, collection: Collection) -> list[Document]:
+        return [document for document in self._shelf(collection).documents.values() if not _is_expired(document)]
 
     def _changed(self, collection: Collection) -> None:
         shelf = self._shelf(collection)

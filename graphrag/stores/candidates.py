@@ -27,7 +27,7 @@ class _Word:
 
     lexemes: tuple[str, ...]
     document_frequency: int
-    weight: float
+    weight: int  # its idf in millionths: sums of them can be compared
 
 
 def idf(document_frequency: int, chunk_count: int) -> float:
@@ -61,46 +61,42 @@ def _words(found: Sequence[Lexeme], chunk_count: int) -> list[_Word]:
         deciding = [lexeme for lexeme in of_word if lexeme.is_stem] or of_word
         frequency = min(chunk_count, sum(lexeme.document_frequency for lexeme in deciding))
         lexemes = tuple(sorted(lexeme.lexeme for lexeme in deciding))
-        words[lexemes] = _Word(lexemes, frequency, idf(frequency, chunk_count))
+        words[lexemes] = _Word(lexemes, frequency, max(1, round(idf(frequency, chunk_count) * 1e6)))
     return sorted(words.values(), key=lambda word: (word.document_frequency, word.lexemes))
 
 
-def _bar(words: Sequence[_Word], chunk_count: int, budget: int) -> float:
+def _bar(words: Sequence[_Word], chunk_count: int, budget: int) -> int:
     """Words are taken to be independent: the expected share of chunks with just this set of words, for every set."""
-    shares, weights = np.ones(1), np.zeros(1)
+    shares, weights = np.ones(1), np.zeros(1, dtype=np.int64)
     for word in words:
         share = word.document_frequency / chunk_count
         shares = np.concatenate([shares * (1 - share), shares * share])
         weights = np.concatenate([weights, weights + word.weight])
-    heaviest_first = np.argsort(-weights[1:], kind="stable") + 1  # without the empty set
-    expected = np.cumsum(shares[heaviest_first]) * chunk_count
-    place = min(int(np.searchsorted(expected, ENOUGH)), len(expected) - 1)
-    while place > 0 and expected[place] > budget:
-        place -= 1
-    return float(weights[heaviest_first[place]])
+    bars, set_of = np.unique(weights[1:], return_inverse=True)  # without the empty set
+    expected = np.cumsum(np.bincount(set_of, shares[1:])[::-1])[::-1] * chunk_count  # at this bar or above it
+    enough, affordable = bars[expected >= ENOUGH], bars[expected <= budget]
+    wanted = enough[-1] if len(enough) else bars[0]
+    return int(max(wanted, affordable[0] if len(affordable) else bars[-1]))
 
 
-def _at_least(bar: float, words: Sequence[_Word]) -> str:
-    left = np.cumsum([word.weight for word in reversed(words)])[::-1]
+def _at_least(bar: int, words: Sequence[_Word]) -> str:
+    left = [sum(word.weight for word in words[number:]) for number in range(len(words) + 1)]
 
     @cache
-    def reach(number: int, bar: float) -> str | None:
+    def reach(number: int, bar: int) -> str | None:
         """For the words from this number on; "" where nothing more is needed, None where the bar is out of reach."""
-        if bar <= _TOLERANCE:
+        if bar <= 0:
             return ""
-        if number == len(words) or left[number] < bar - _TOLERANCE:
+        if left[number] < bar:
             return None
-        with_it, without_it = reach(number + 1, round(bar - words[number].weight, 6)), reach(number + 1, bar)
+        with_it, without_it = reach(number + 1, bar - words[number].weight), reach(number + 1, bar)
         word = f"({any_of(words[number].lexemes)})"
         ways = [f"{word} & ({with_it})" if with_it else word] if with_it is not None else []
         return " | ".join([*ways, without_it] if without_it is not None else ways)
 
-    query = reach(0, round(bar, 6))
+    query = reach(0, bar)
     assert query  # the bar is the weight of some set of the words
     return query
-
-
-_TOLERANCE = 1e-4  # of sums of weights
 
 
 def _quote(lexeme: str) -> str:

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from graphrag.models import Chunk, Collection, Document, IndexedDocument
+from graphrag.models import Chunk, Collection, Document, Filters, IndexedDocument
 from graphrag.protocols import ChunkStore
 from graphrag.services import Services
 from graphrag.testing import InMemoryStore
@@ -28,8 +29,12 @@ class Shelf:
         await self.store.put_documents(self.collection, [indexed])
         return document
 
-    async def found(self, *words: str, phrases: Sequence[str] = (), limit: int = 10) -> list[str]:
-        hits = await self.store.search_fulltext(self.collection, words, phrases=phrases, limit=limit)
+    async def found(self, *words: str, limit: int = 10, **options: Any) -> list[str]:
+        hits = await self.store.search_fulltext(self.collection, words, limit=limit, **options)
+        return [hit.chunk.content for hit in hits]
+
+    async def near(self, *vector: float, limit: int = 10, **options: Any) -> list[str]:
+        hits = await self.store.search_vectors(self.collection, vector, limit=limit, **options)
         return [hit.chunk.content for hit in hits]
 
 
@@ -225,6 +230,124 @@ async def test_chunks_are_read_by_span_in_order(shelf: Shelf) -> None:
         other.id: [0],
     }
     assert await shelf.store.read_chunks(shelf.collection, []) == {}
+
+
+async def test_documents_are_stored_all_or_none(shelf: Shelf) -> None:
+    """R1.9, R3.3 several documents at once."""
+    first, second = (make_document(collection_id=shelf.collection.id) for _ in range(2))
+    good = IndexedDocument(first, tile(first, ["El horno uno."]), [[1.0, 0.0]])
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        await shelf.store.put_documents(
+            shelf.collection, [good, IndexedDocument(second, tile(second, ["El horno dos."]), [])]
+        )
+    assert await shelf.found("horno") == []
+    await shelf.store.put_documents(
+        shelf.collection, [good, IndexedDocument(second, tile(second, ["El horno dos."]), [[1.0, 0.0]])]
+    )
+    assert sorted(await shelf.found("horno")) == ["El horno dos.", "El horno uno."]
+
+
+async def test_revision_grows_with_every_change(shelf: Shelf) -> None:
+    """R4.9 what a cache of results goes by."""
+
+    async def now() -> Collection:
+        return (await shelf.store.list_collections(shelf.collection.owner_id))[0]
+
+    document = await shelf.put("uno. ", "dos.")
+    after_put = await now()
+    await shelf.store.delete_document(shelf.collection, document.id)
+    after_delete = await now()
+    assert shelf.collection.revision < after_put.revision < after_delete.revision
+    assert (after_put.chunk_count, after_delete.chunk_count) == (2, 0)
+
+
+FILTERED = [
+    (Filters(document_types=("pdf",)), {"a"}),
+    (Filters(document_types=("text/csv", "PDF")), {"a", "b"}),
+    (Filters(languages=("fr",)), {"b"}),
+    (Filters(languages=("fr", "es")), {"a", "b"}),
+    (Filters(source_types=("note",)), {"c"}),
+    (Filters(processing_strategies=("heading_section",)), {"a"}),
+    (Filters(tags=("urgente", "otro")), {"a", "c"}),
+    (Filters(filenames=("INFORME.pdf",)), {"a"}),
+    (Filters(created_from=CREATED_AT), {"b", "c"}),
+    (Filters(created_until=CREATED_AT), {"a"}),
+    (Filters(created_from=CREATED_AT, created_until=CREATED_AT + timedelta(days=1)), {"b"}),
+    (Filters(languages=("es",), tags=("urgente",)), {"a"}),
+    (Filters(languages=("de",)), set()),
+    (Filters(filenames=("'; DROP TABLE chunks; --",)), set()),
+]
+
+
+@pytest.mark.parametrize(("filters", "expected"), FILTERED)
+async def test_filters_hold_for_both_searches(shelf: Shelf, filters: Filters, expected: set[str]) -> None:
+    """R4.5, security 12."""
+    day = timedelta(days=1)
+    await shelf.put(
+        "horno",
+        title="a",
+        filename="informe.pdf",
+        media_type="application/pdf",
+        language="es",
+        processing_strategy="heading_section",
+        tags=("urgente", "2025"),
+        created_at=CREATED_AT - day,
+    )
+    await shelf.put(
+        "horno", title="b", filename="stock.csv", media_type="text/csv", language="fr", created_at=CREATED_AT
+    )
+    await shelf.put(
+        "horno",
+        title="c",
+        filename="note.txt",
+        media_type="text/plain",
+        language="en",
+        source_type="note",
+        tags=("otro",),
+        created_at=CREATED_AT + day,
+    )
+    by_words = await shelf.store.search_fulltext(shelf.collection, ["horno"], filters=filters, limit=9)
+    by_vector = await shelf.store.search_vectors(shelf.collection, [1.0, 0.0], filters=filters, limit=9)
+    assert {hit.chunk.document.title for hit in by_words} == expected
+    assert {hit.chunk.document.title for hit in by_vector} == expected
+
+
+async def test_expired_document_is_found_by_no_search(shelf: Shelf) -> None:
+    """R1.8, security 19: at that second, before anything is purged."""
+    past, future = datetime.now(UTC) - timedelta(seconds=1), datetime.now(UTC) + timedelta(hours=1)
+    gone = await shelf.put("horno viejo", expires_at=past)
+    await shelf.put("horno nuevo", expires_at=future)
+    assert await shelf.found("horno") == ["horno nuevo"]
+    assert await shelf.near(1.0, 0.0) == ["horno nuevo"]
+    assert await shelf.store.read_chunks(shelf.collection, [(gone.id, 0, 9)]) == {}
+    assert await shelf.store.find_document(shelf.collection, content_hash=gone.content_hash) is None
+    assert len(await shelf.store.list_documents(shelf.collection)) == 1
+
+
+async def test_purge_removes_what_has_expired_and_nothing_else(shelf: Shelf) -> None:
+    """R1.8."""
+    await shelf.put("horno viejo", expires_at=datetime.now(UTC) - timedelta(seconds=1))
+    await shelf.put("horno eterno")
+    owner = shelf.collection.owner_id
+    assert await shelf.store.purge_expired(f"other-{owner}") == 0
+    assert await shelf.store.purge_expired(owner) == 1
+    assert await shelf.store.purge_expired(owner) == 0
+    assert await shelf.found("horno") == ["horno eterno"]
+
+
+async def test_filenames_are_found_whatever_their_case(shelf: Shelf) -> None:
+    """R4.5 a question that names a file."""
+    await shelf.put("uno", filename="Producción.xlsx")
+    await shelf.put("dos", filename="inventaire.csv")
+    names = ["producción.XLSX", "INVENTAIRE.csv", "nada.pdf"]
+    assert await shelf.store.find_filenames(shelf.collection, names) == ["Producción.xlsx", "inventaire.csv"]
+    assert await shelf.store.find_filenames(shelf.collection, []) == []
+
+
+async def test_searches_go_on_after_optimizing(shelf: Shelf) -> None:
+    await shelf.put("horno")
+    await shelf.store.optimize(shelf.collection)
+    assert await shelf.found("horno") == ["horno"]
 
 
 async def test_nothing_of_another_owner_is_seen_or_changed(store: ChunkStore, owner: str) -> None:
