@@ -54,12 +54,12 @@ CREATE FUNCTION causeway.home(collection_id uuid) RETURNS text IMMUTABLE PARALLE
 $$;
 
 ALTER TABLE chunks DROP COLUMN tsv;
-ALTER TABLE chunks ADD COLUMN tsv tsvector GENERATED ALWAYS AS (
-    causeway.lexemes(language, context || E'\n' || content) || array_to_tsvector(ARRAY[causeway.home(collection_id)])) STORED;
+-- What searches read for thousands of chunks stays in the row (MAIN); the text, which they read for a few, moves out of it.
+ALTER TABLE chunks
+    ADD COLUMN tsv tsvector GENERATED ALWAYS AS (
+        causeway.lexemes(language, context || E'\n' || content) || array_to_tsvector(ARRAY[causeway.home(collection_id)])) STORED,
+    ALTER COLUMN tsv SET STORAGE MAIN;
 CREATE INDEX chunks_tsv ON chunks USING gin (tsv);
-
--- What searches read for thousands of rows stays in the row; the text, which they read for a few, moves out of it.
-ALTER TABLE chunks ALTER COLUMN tsv SET STORAGE MAIN;
 ALTER TABLE chunk_embeddings ALTER COLUMN embedding SET STORAGE MAIN;
 
 -- All the phrases, each in any of the languages; null where that says nothing, as for a phrase of stop words.

@@ -27,10 +27,11 @@ async def search_fulltext(
 ) -> list[dict[str, Any]]:
     """Rows of chunks, best first, each with its score in [0, 1]; at most about `budget` chunks are looked at."""
     key = {"collection_id": collection.id, "words": list(words), "phrases": list(phrases)}
-    found = [Lexeme(**row) for row in await fetch(connection, QUERIES["find_lexemes"], key)]
-    if not found:
+    known = await fetch(connection, QUERIES["find_lexemes"], key)
+    if not known:
         return []
-    size = (await fetch(connection, QUERIES["measure_collection"], key))[0]
+    found = [Lexeme(*list(row.values())[:4]) for row in known]
+    size = known[0]
     weights = _weights(found, chunk_count=size["chunk_count"])
     restriction = await restrict(connection, collection, filters)
     statement = (

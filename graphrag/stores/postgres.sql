@@ -105,14 +105,11 @@ WITH form AS MATERIALIZED (
          ) AS forms
     WHERE collection_id = %(collection_id)s GROUP BY collection_id, word_number, lexeme
 )
-SELECT word_number, lexeme, is_stem, document_frequency FROM form JOIN lexeme_statistics USING (collection_id, lexeme)
+SELECT word_number, lexeme, is_stem, document_frequency, chunk_count, total_chars::float8 / greatest(chunk_count, 1) AS average_chars,
+       causeway.all_phrases(languages, %(phrases)s) AS phrases
+FROM form JOIN lexeme_statistics USING (collection_id, lexeme) JOIN collections USING (collection_id)
 WHERE lexeme = ANY (ARRAY(SELECT lexeme FROM form))  -- by the index, whatever the planner guesses
 ORDER BY word_number, lexeme
-
--- name: measure_collection
-SELECT chunk_count, total_chars::float8 / greatest(chunk_count, 1) AS average_chars,
-       causeway.all_phrases(languages, %(phrases)s) AS phrases
-FROM collections WHERE collection_id = %(collection_id)s
 
 -- name: find_matching_documents
 SELECT causeway.matching_documents(%(collection_id)s, %(filters)s) AS document_id LIMIT %(limit)s
@@ -130,14 +127,16 @@ WITH matching AS NOT MATERIALIZED (
     SELECT * FROM matching ORDER BY ts_rank(tsv, %(any_lexeme)s::tsquery, 1) DESC, chunk_id LIMIT %(kept)s
 ), scored AS (
     {score}
+), best AS MATERIALIZED (
+    SELECT * FROM scored ORDER BY score DESC FETCH FIRST %(limit)s ROWS WITH TIES
 )
-SELECT * FROM scored JOIN chunk_details USING (chunk_id)
+SELECT * FROM best JOIN chunk_details USING (chunk_id)
 WHERE collection_id = %(collection_id)s
 ORDER BY score DESC, created_at DESC, chunk_id LIMIT %(limit)s
 
 -- name: bm25
 -- Robertson & Zaragoza 2009 with k1 = 1.2, b = .75; divided by the most it could be, so the score is in [0, 1].
-SELECT chunk_id, sum(idf * tf * 2.2 / (tf + 1.2 * (.25 + .75 * chars / %(average_chars)s))) / %(most)s AS score
+SELECT chunk_id, sum(idf * tf * 2.2 / (tf + 1.2 * (.25::float8 + .75::float8 * chars / %(average_chars)s))) / %(most)s AS score
 FROM candidate, LATERAL (
     -- Only the question's lexemes, picked out by a weight, are taken apart: a chunk has hundreds.
     SELECT idf, cardinality(positions) AS tf
@@ -165,9 +164,10 @@ ORDER BY distance, created_at DESC, chunk_id LIMIT %(limit)s
 SELECT FROM pg_index WHERE indexrelid = to_regclass('causeway.' || %(name)s) AND indisvalid
 
 -- name: prepare_index_scan
--- An iterative scan goes on until it has found enough among the rows that the policy and the filter let through.
+-- A row where there is the index. Its scan goes on until it has found enough that the policy and the filter let through.
 SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', least(%(ef_search)s, 1000)::text, true),
        set_config('hnsw.max_scan_tuples', '40000', true)
+FROM pg_index WHERE indexrelid = to_regclass('causeway.' || %(name)s) AND indisvalid
 
 -- name: search_vectors_by_index
 WITH nearest AS MATERIALIZED (

@@ -34,8 +34,7 @@ async def search_vectors(
         **restriction.values,
     }
     is_big = collection.chunk_count > EXACT_CHUNKS and not restriction.is_narrow
-    if is_big and await _has_index(connection, collection.embedding_model, len(vector)):
-        await fetch(connection, QUERIES["prepare_index_scan"], {"ef_search": max(EF_SEARCH, 2 * limit)})
+    if is_big and await _prepare_index_scan(connection, _index_name(collection.embedding_model, len(vector)), limit):
         condition = IN_CHUNK.replace("{filter}", restriction.condition) if filters != EVERYTHING else "true"
         statement = (
             QUERIES["search_vectors_by_index"]
@@ -52,7 +51,7 @@ async def search_vectors(
 
 async def build_index(connection: Connection, model: str, dimensions: int) -> None:
     """Of all collections with this model. Writers go on meanwhile. Needs the tables' owner, outside a transaction."""
-    if await _has_index(connection, model, dimensions):
+    if await fetch(connection, QUERIES["find_index"], {"name": _index_name(model, dimensions)}):
         return
     name = sql.Identifier(_index_name(model, dimensions))
     await connection.execute("SET maintenance_work_mem = '512MB'")
@@ -66,8 +65,9 @@ async def build_index(connection: Connection, model: str, dimensions: int) -> No
     )
 
 
-async def _has_index(connection: Connection, model: str, dimensions: int) -> bool:
-    return bool(await fetch(connection, QUERIES["find_index"], {"name": _index_name(model, dimensions)}))
+async def _prepare_index_scan(connection: Connection, name: str, limit: int) -> bool:
+    values = {"name": name, "ef_search": max(EF_SEARCH, 2 * limit)}
+    return bool(await fetch(connection, QUERIES["prepare_index_scan"], values))
 
 
 def _index_name(model: str, dimensions: int) -> str:

@@ -1,14 +1,27 @@
 """What only the PostgreSQL store promises: statistics, the index under the policy, concurrent writers."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
+import psycopg
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from pydantic import SecretStr
 
-from graphrag.models import Collection, IndexedDocument
+from graphrag.database import Connection, Database
+from graphrag.models import Collection, Filters, IndexedDocument
 from graphrag.services import Services
-from tests.conformance.test_chunk_store import tile
+from graphrag.settings import Settings
+from graphrag.stores import filtering, vectors
+from graphrag.stores.postgres import PostgresStore
+from graphrag.stores.queries import fetch as fetch_rows
+from tests.conformance.test_chunk_store import Shelf, tile
 from tests.factories import make_document
 
 RECOUNTED = """
@@ -41,24 +54,40 @@ async def put(services: Services, collection: Collection, texts: list[str], **ov
 words = st.sampled_from(["horno", "hornos", "retén", "reten", "école", "machines", "H2", "12.000", "l'été", "a'b\\c"])
 texts = st.lists(st.lists(words, min_size=1, max_size=5).map(" ".join), min_size=1, max_size=3)
 operations = st.lists(
-    st.tuples(st.sampled_from(["put", "delete"]), st.integers(0, 2), texts, st.sampled_from(["es", "fr", "en", "und"])),
+    st.tuples(
+        st.sampled_from(["put", "put to expire", "delete", "purge"]),
+        st.integers(0, 2),
+        texts,
+        st.sampled_from(["es", "fr", "en", "und"]),
+    ),
     min_size=1,
     max_size=6,
 )
 
 
 async def test_statistics_equal_a_recount_after_any_history(services: Services, owner: str) -> None:
-    """R4.3 kept in the ingestion transaction, right after insert, replace and delete."""
+    """R4.3 kept in the ingestion transaction, right after insert, replace, delete and expiry."""
     collection = await services.store.create_collection(owner, "notes", embedding_model="tiny")
     loop = asyncio.get_running_loop()
     ids = [make_document().id for _ in range(3)]
 
     async def run(history: list[tuple[str, int, list[str], str]]) -> None:
         for action, number, contents, language in history:
-            if action == "put":
-                await put(services, collection, contents, id=ids[number], source=f"{number}", language=language)
-            else:
+            if action.startswith("put"):
+                ends = datetime.now(UTC) - timedelta(seconds=1) if action == "put to expire" else None
+                await put(
+                    services,
+                    collection,
+                    contents,
+                    id=ids[number],
+                    source=f"{number}",
+                    language=language,
+                    expires_at=ends,
+                )
+            elif action == "delete":
                 await services.store.delete_document(collection, ids[number])
+            else:
+                await services.store.purge_expired(owner)
         await assert_statistics_are_right(services, collection)
 
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -88,11 +117,150 @@ async def test_languages_are_those_of_the_documents(services: Services, owner: s
     assert (await fetch(services, collection, SIZES))[0]["languages"] == ["es", "fr"]
 
 
+PLAN = "EXPLAIN SELECT chunk_id FROM searchable_chunks WHERE tsv @@ 'horno'::tsquery"
+
+
+async def plan_as_application(database: Database, owner: str) -> str:
+    async with database.transaction(owner) as connection:
+        await connection.execute("SET LOCAL enable_seqscan = off")
+        await connection.execute("SET LOCAL enable_indexscan = off")
+        cursor = await connection.execute(PLAN)
+        return "\n".join(str(row["QUERY PLAN"]) for row in await cursor.fetchall())
+
+
 async def test_index_is_used_under_the_policy(services: Services, owner: str) -> None:
     """R4.8 isolation does not cost the GIN index."""
-    await services.store.create_collection(owner, "notes", embedding_model="tiny")
+    plan = await plan_as_application(services.database, owner)
+    assert "Bitmap Index Scan on chunks_tsv" in plan
+    assert "owner_id" in plan
+
+
+async def test_index_is_used_where_nothing_may_be_marked_leakproof(
+    make_database: Callable[[], str], owner: str
+) -> None:
+    """R4.8 a server whose administrator gave us a role, not the superuser's."""
+    url = make_database()
+    name, role = conninfo_to_dict(url)["dbname"], f"plain_{uuid4().hex[:12]}"
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute("DROP SCHEMA causeway CASCADE")
+        admin.execute("ALTER FUNCTION pg_catalog.ts_match_vq(tsvector, tsquery) NOT LEAKPROOF")
+        admin.execute(f"CREATE ROLE {role} LOGIN CREATEROLE NOSUPERUSER")
+        admin.execute(f"GRANT causeway_app, causeway_search TO {role} WITH ADMIN OPTION")
+        admin.execute(f"GRANT CREATE ON DATABASE {name} TO {role}")
+    plain = make_conninfo(url, user=role)
+    database = Database(Settings(database_url=SecretStr(plain)))
+    try:
+        plan = await plan_as_application(database, owner)
+        assert "Bitmap Index Scan on chunks_tsv" in plan
+        store = PostgresStore(database, candidate_budget=10_000)
+        shelf = Shelf(store, await store.create_collection(owner, "notes", embedding_model="tiny"))
+        await shelf.put("El horno.")
+        await store.optimize(shelf.collection)
+        other = await store.create_collection(f"other-{owner}", "notes", embedding_model="tiny")
+        assert await shelf.found("horno") == ["El horno."]
+        assert await store.search_fulltext(replace(shelf.collection, owner_id=other.owner_id), ["horno"], limit=9) == []
+        with psycopg.connect(url) as admin:
+            leakproof = admin.execute("SELECT proleakproof FROM pg_proc WHERE proname = 'ts_match_vq'").fetchone()
+        assert leakproof == (False,)
+    finally:
+        await database.close()
+
+
+async def test_nobody_becomes_the_owner_of_the_searchable_view(services: Services, owner: str) -> None:
+    """R4.8, security 1: the role that sees every row belongs to nobody, and its view demands an identity."""
     async with services.database.transaction(owner) as connection:
-        await connection.execute("SET LOCAL enable_seqscan = off")
-        cursor = await connection.execute("EXPLAIN SELECT FROM chunks WHERE tsv @@ 'horno'::tsquery")
-        plan = "\n".join(str(row["QUERY PLAN"]) for row in await cursor.fetchall())
-    assert "chunks_tsv" in plan
+        rows = await (
+            await connection.execute(
+                "SELECT pg_has_role('causeway_app', 'causeway_search', 'MEMBER') AS member, rolcanlogin, rolbypassrls"
+                " FROM pg_roles WHERE rolname = 'causeway_search'"
+            )
+        ).fetchall()
+        assert rows == [{"member": False, "rolcanlogin": False, "rolbypassrls": False}]
+        await connection.execute("SELECT set_config('app.user_id', '', true)")
+        assert await (await connection.execute("SELECT FROM searchable_chunks LIMIT 1")).fetchall() == []
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """A table of 100,000 vectors, of which few are an owner's."""
+
+    services: Services
+    owned: dict[int, Collection]
+
+
+@pytest.fixture
+async def crowd(make_database: Callable[[], str]) -> AsyncIterator[Crowd]:
+    services = Services(Settings(database_url=SecretStr(make_database())))
+    sizes = (1, 50, 5_000, 94_949)
+    owned = {
+        size: await services.store.create_collection(f"owner-of-{size}", "notes", embedding_model="tiny")
+        for size in sizes
+    }
+    async with services.database.maintenance() as connection:  # as the superuser: not row by row
+        await connection.execute("SELECT setseed(.5)")
+        for size, collection in owned.items():
+            values = {"collection": collection.id, "owner": collection.owner_id, "size": size}
+            for statement in CROWD:
+                await connection.execute(statement, values)
+    for collection in owned.values():
+        await services.store.optimize(collection)
+    yield Crowd(services, {size: (await services.store.list_collections(owned[size].owner_id))[0] for size in sizes})
+    await services.close()
+
+
+CROWD = (
+    """INSERT INTO documents (collection_id, document_id, owner_id, source, filename, media_type, content_hash,
+                              language, title, created_at)
+       VALUES (%(collection)s, %(collection)s, %(owner)s, 'all', 'all.txt', 'text/plain', 'x', 'es', 'all', now())""",
+    """INSERT INTO chunks (collection_id, chunk_id, document_id, owner_id, chunk_index, start_char, end_char,
+                           window_start, context, content, language)
+       SELECT %(collection)s, gen_random_uuid(), %(collection)s, %(owner)s, n, n, n + 1, n, '', 'horno', 'es'
+       FROM generate_series(1, %(size)s) AS n""",
+    """INSERT INTO chunk_embeddings (collection_id, chunk_id, owner_id, model, kind, embedding)
+       SELECT collection_id, chunk_id, owner_id, 'tiny', 'content',
+              ARRAY(SELECT random() - .5 FROM generate_series(1, 8) WHERE chunk_index > 0)::float4[]::halfvec
+       FROM chunks WHERE collection_id = %(collection)s""",
+    """INSERT INTO lexeme_statistics (collection_id, owner_id, lexeme, document_frequency)
+       VALUES (%(collection)s, %(owner)s, 'horn', %(size)s)""",
+    """UPDATE collections SET chunk_count = %(size)s, total_chars = %(size)s, languages = '{es}'
+       WHERE collection_id = %(collection)s""",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exact", [True, False])
+async def test_k_results_whenever_k_chunks_are_visible(
+    crowd: Crowd, monkeypatch: pytest.MonkeyPatch, exact: bool
+) -> None:
+    """R4.8, security 6: an index scan under the policy gives no fewer; of 1, 50 and 5,000 rows among 100,000."""
+    monkeypatch.setattr(vectors, "EXACT_CHUNKS", 10**9 if exact else 0)
+    vector = [0.3, -0.2, 0.1, 0.4, 0.0, -0.1, 0.2, 0.3]
+    for size, collection in crowd.owned.items():
+        for k in (1, 10, 50):
+            near = await crowd.services.store.search_vectors(collection, vector, limit=k)
+            words = await crowd.services.store.search_fulltext(collection, ["horno"], limit=k)
+            assert len(near) == len(words) == min(k, size)
+            assert {hit.chunk.document.collection_id for hit in [*near, *words]} == {collection.id}
+            assert [hit.score for hit in near] == sorted((hit.score for hit in near), reverse=True)
+
+
+@pytest.mark.slow
+async def test_big_collection_is_searched_by_its_models_index(crowd: Crowd, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R4 an HNSW index a model, under the policy and beside a filter: it is used, and finds the nearest of all."""
+    plans = []
+
+    async def explain_first(connection: Connection, statement: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        if "nearest" in statement:
+            plans.append(str(await fetch_rows(connection, f"EXPLAIN {statement}", values)))
+        return await fetch_rows(connection, statement, values)
+
+    monkeypatch.setattr(vectors, "fetch", explain_first)
+    monkeypatch.setattr(filtering, "FEW_DOCUMENTS", 0)
+    store, collection = crowd.services.store, crowd.owned[94_949]
+    vector = [0.3, -0.2, 0.1, 0.4, 0.0, -0.1, 0.2, 0.3]
+    exactly = await store.search_vectors(replace(collection, chunk_count=1), vector, limit=10)
+    by_index = await store.search_vectors(collection, vector, limit=10)
+    filtered = await store.search_vectors(collection, vector, filters=Filters(languages=("es",)), limit=10)
+    assert ["hnsw" in plan for plan in plans] == [False, True, True]
+    assert len({hit.chunk.id for hit in by_index} & {hit.chunk.id for hit in exactly}) >= 9
+    assert [hit.chunk.id for hit in filtered] == [hit.chunk.id for hit in by_index]
