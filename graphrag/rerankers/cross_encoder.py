@@ -1,0 +1,85 @@
+"""A model on this machine that reads the question and a chunk together, by sentence-transformers."""
+
+import asyncio
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphrag.errors import InvalidSettings, MissingExtra, ProviderError
+from graphrag.models import Chunk, Hit
+from graphrag.rerankers.ranking import ranked, with_text
+
+if TYPE_CHECKING:
+    from sentence_transformers.cross_encoder import CrossEncoder
+
+LOGIT_DIGITS = 4  # beyond these it is noise of the batch: how much padding a text got
+
+
+class CrossEncoderReranker:
+    """`model` is a folder with a saved model, or a name on the Hugging Face hub, fetched where it is not yet here.
+
+    A text that is longer than the model can read is judged by its beginning.
+    """
+
+    def __init__(self, model: str, *, batch_size: int = 32) -> None:
+        self.model = model
+        self._batch_size = batch_size
+        # One thread of its own: PyTorch puts every core to work by itself, and questions that wait block nobody else.
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cross-encoder")
+
+    async def open(self) -> None:
+        """Loads the model, which the first question waits for otherwise. Raises MissingExtra or InvalidSettings."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, lambda: self._encoder)
+
+    async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
+        """Raises MissingExtra, InvalidSettings or ProviderError."""
+        found = with_text(hits)
+        pairs = [(query, _passage(hit.chunk)) for hit in found]
+        logits = await asyncio.get_running_loop().run_in_executor(self._thread, self._judge, pairs) if pairs else []
+        return ranked(found, [_sigmoid(round(logit, LOGIT_DIGITS)) for logit in logits], top_k=top_k)
+
+    @cached_property
+    def _encoder(self) -> "CrossEncoder":
+        return _load(self.model)
+
+    def _judge(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        encoder = self._encoder
+        from torch.nn import Identity
+
+        try:
+            # Each model brings an activation of its own, some a sigmoid and some none: ask for what is before it.
+            logits: list[float] = encoder.predict(
+                pairs, batch_size=self._batch_size, activation_fn=Identity(), show_progress_bar=False
+            ).tolist()
+        except Exception as exc:  # whatever PyTorch or the tokenizer raise
+            raise ProviderError(f"Cross-encoder {self.model!r}: {exc!r}") from exc
+        if not all(map(math.isfinite, logits)):
+            raise ProviderError(f"Cross-encoder {self.model!r}: it answers with what is no number.")
+        return logits
+
+
+def _load(model: str) -> "CrossEncoder":
+    try:
+        from sentence_transformers.cross_encoder import CrossEncoder
+    except ImportError as exc:
+        raise MissingExtra("The cross-encoder needs: pip install 'causeway[local-models]'") from exc
+    try:
+        encoder = CrossEncoder(model, local_files_only=Path(model).is_dir())
+    except Exception as exc:  # a missing file, another format, a hub that does not answer: each has its own error
+        raise InvalidSettings(f"Cross-encoder {model!r} could not be loaded: {exc}") from exc
+    if encoder.num_labels != 1:
+        raise InvalidSettings(
+            f"Cross-encoder {model!r} gives {encoder.num_labels} scores a text: choose one that is made for ranking."
+        )
+    return encoder
+
+
+def _passage(chunk: Chunk) -> str:
+    return f"{chunk.context}\n{chunk.content}".strip()
+
+
+def _sigmoid(logit: float) -> float:
+    return (1 + math.tanh(logit / 2)) / 2  # exp would overflow far below 0

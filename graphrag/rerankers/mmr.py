@@ -1,0 +1,66 @@
+"""Diversity: a hit counts for less where its text was already said by one that is chosen."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.errors import ProviderError
+from graphrag.models import Hit
+from graphrag.protocols import Reranker
+from graphrag.telemetry import log
+
+
+class MMRReranker:
+    """Any reranker with its order made diverse; `diversity` is from 0 (its own order) to 1 (only what is new)."""
+
+    def __init__(self, reranker: Reranker, embeddings: EmbeddingModel, *, diversity: float = 0.2) -> None:
+        self._reranker = reranker
+        self._embeddings = embeddings
+        self._diversity = diversity
+
+    async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
+        """Raises what the reranker raises; without vectors its order stands."""
+        relevant = await self._reranker.rerank(query, hits, language=language, top_k=len(hits))
+        if not relevant:
+            return []
+        try:
+            vectors = await self._embeddings.embed([hit.chunk.content for hit in relevant])
+        except ProviderError as exc:
+            log.warning("no vectors to tell repetitions by, order kept", error=str(exc))
+            return relevant[:top_k]
+        return mmr(relevant, vectors, diversity=self._diversity, top_k=top_k)
+
+
+def mmr(hits: Sequence[Hit], vectors: Sequence[Sequence[float]], *, diversity: float, top_k: int) -> list[Hit]:
+    """Maximal marginal relevance (Carbonell & Goldstein 1998): hits picked one by one, each the best of those left by
+    (1 - diversity) · its score + diversity · (1 - its similarity to the nearest hit picked before).
+
+    That is the new score, in [0, 1] and never rising from pick to pick: what is left only loses novelty.
+    """
+    order = sorted(range(len(hits)), key=lambda index: -hits[index].score)  # of equals the more relevant is picked
+    relevance = np.array([hits[index].score for index in order])
+    similarity = _similarity(np.array([vectors[index] for index in order], dtype=np.float64))
+    nearest = np.zeros(len(order))
+    left = np.ones(len(order), dtype=bool)
+    picked = []
+    for _ in order[:top_k]:
+        scores = (1 - diversity) * relevance + diversity * (1 - nearest)
+        best = int(np.argmax(np.where(left, scores, -1.0)))
+        picked.append(_scored(hits[order[best]], float(scores[best])))
+        left[best] = False
+        nearest = np.maximum(nearest, similarity[best])
+    return picked
+
+
+def _similarity(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosines from 0 to 1; a text without a known word has no direction and resembles nothing."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    cosines: NDArray[np.float64] = unit @ unit.T
+    return cosines.clip(0.0, 1.0)
+
+
+def _scored(hit: Hit, score: float) -> Hit:
+    return Hit(hit.chunk, score, {**hit.scores, "mmr": score})
