@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
 from graphrag.models import Hit
-from graphrag.rerankers.word_matches import Matches, Question, find_words, read_question
+from graphrag.rerankers.word_matches import Held, Matches, Question, find_words, read_question
 
 FEW_TEXTS = 50  # among fewer, one absent word would outweigh all that are there
 NAME_WEIGHT = 1.6  # a name or a number says more of what is asked than its rarity among the candidates does
+ALIKE = 0.5  # what another word of the same family counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +52,23 @@ def describe(query: str, hits: Sequence[Hit], *, language: str) -> list[Features
 
 def _weigh(question: Question, matches: Sequence[Matches]) -> dict[str, float]:
     """The share of each word in what the question asks for; they sum to 1."""
-    rare = rarity(set(question.words), [set().union(*match.sentences) for match in matches])
+    rare = rarity(set(question.words), [set().union(*(held.exact for held in match.sentences)) for match in matches])
     weights = {word: weight * (NAME_WEIGHT if word in question.names else 1) for word, weight in rare.items()}
     total = math.fsum(weights.values())
     return {word: weight / total for word, weight in weights.items()}
 
 
 def _features(retrieval: float, match: Matches, question: Question, weights: Mapping[str, float]) -> Features:
-    # fsum: a set has no order, and equal texts must have equal scores.
-    sentence = max((math.fsum(weights[word] for word in words) for words in match.sentences), default=0.0)
-    passage = math.fsum(weights[word] for word in match.title.union(*match.sentences))
+    sentence = max((_coverage(held, weights) for held in match.sentences), default=0.0)
+    passage = _coverage(match.passage, weights)
     adjacent = len(match.pairs) / len(question.pairs) if question.pairs else passage
     return Features(retrieval, sentence, passage, adjacent, match.title_share)
+
+
+def _coverage(held: Held, weights: Mapping[str, float]) -> float:
+    # fsum: a set has no order, and equal texts must have equal scores.
+    exact = math.fsum(weights[word] for word in held.exact)
+    return exact + ALIKE * math.fsum(weights[word] for word in held.alike)
 
 
 def rarity(words: set[str], texts: Sequence[set[str]]) -> Mapping[str, float]:

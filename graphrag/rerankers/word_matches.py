@@ -1,5 +1,6 @@
 """Where the words of a question stand in texts: in which sentence, side by side, in the title."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -8,6 +9,8 @@ from graphrag.language import content_words, fold, stem, words
 from graphrag.sentences import split_sentences
 
 Pair = tuple[str, str]
+
+FAMILY_LETTERS, FAMILY_SHARE = 5, 0.6  # of two stems' beginnings, and of the longer one, to be of one family
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +25,20 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """Those of the question's content words that a stretch of text holds."""
+
+    exact: frozenset[str] = frozenset()
+    alike: frozenset[str] = frozenset()  # not itself, but another word of its family: «construit», «construction»
+
+
+@dataclass(frozen=True, slots=True)
 class Matches:
     """What a text holds of the question."""
 
-    sentences: tuple[frozenset[str], ...]  # of each, the words that carry meaning
+    sentences: tuple[Held, ...]
+    passage: Held  # with its title
     pairs: frozenset[Pair]
-    title: frozenset[str]
     title_share: float  # how many of the title's own words are the question's
 
 
@@ -54,38 +65,62 @@ def find_words(question: Question, texts: Sequence[str], titles: Sequence[str]) 
     split = [[words(text[span.start : span.end]) for span in split_sentences(text)] for text in texts]
     # A file's name may join its words: Super_Bowl_50.
     titled = [content_words(title.replace("_", " "), question.language) for title in titles]
-    known = _recognise(set(chain(*chain(*split), *titled)), question)
-    return [_match(sentences, title, known, question) for sentences, title in zip(split, titled, strict=True)]
+    same, alike = _recognise(set(chain(*chain(*split), *titled)), question)
+    return [_match(*found, same, alike, question) for found in zip(split, titled, strict=True)]
 
 
-def _recognise(vocabulary: Iterable[str], question: Question) -> dict[str, str]:
-    """The key of each word that is one of the question's."""
+def _recognise(vocabulary: Iterable[str], question: Question) -> tuple[dict[str, str], dict[str, str]]:
+    """Of the words, those that are words of the question, and those that are like one; word → key."""
     # Stemming is slow: only what begins like one of the question's words is stemmed.
     beginnings = {_beginning(form) for form, key in question.forms.items() if key in question.words}
-    known: dict[str, str] = {}
+    beginnings |= {beginning.replace("i", "y") for beginning in beginnings}  # the stem of "dying" is "die"
+    families: dict[str, list[str]] = {}
+    for key in sorted(question.words):
+        families.setdefault(key[:FAMILY_LETTERS], []).append(key)
+    same: dict[str, str] = {}
+    alike: dict[str, str] = {}
     for word in vocabulary:
         folded = fold(word)
-        key = question.forms.get(folded)
-        if key is None and _beginning(folded) in beginnings:
-            key = question.forms.get(stem(word, question.language))
-        if key is not None:
-            known[word] = key
-    return known
+        if folded in question.forms:
+            same[word] = question.forms[folded]
+        elif folded[:2] in beginnings:
+            stemmed = stem(word, question.language)
+            if stemmed in question.forms:
+                same[word] = question.forms[stemmed]
+            elif relative := _relative(stemmed, families):
+                alike[word] = relative
+    return same, alike
 
 
 def _beginning(folded: str) -> str:
-    return folded[:2].replace("y", "i")  # the stem of "dying" is "die"
+    return folded[:2].replace("y", "i")
+
+
+def _relative(stemmed: str, families: Mapping[str, Sequence[str]]) -> str | None:
+    """The first key that shares a beginning long enough for one family."""
+    for key in families.get(stemmed[:FAMILY_LETTERS], ()):
+        beginning = math.ceil(FAMILY_SHARE * max(len(stemmed), len(key)))
+        if stemmed[:beginning] == key[:beginning]:
+            return key
+    return None
 
 
 def _match(
-    sentences: Sequence[Sequence[str]], title: Sequence[str], known: Mapping[str, str], question: Question
+    sentences: Sequence[Sequence[str]],
+    title: Sequence[str],
+    same: Mapping[str, str],
+    alike: Mapping[str, str],
+    question: Question,
 ) -> Matches:
-    keys = [[known.get(word, "") for word in sentence] for sentence in sentences]
-    named = {fold(word): known.get(word, "") for word in title}
+    keys = [list(map(same.get, sentence)) for sentence in sentences]
+    named = {fold(word): same.get(word) for word in title}
     in_title = question.words.intersection(named.values())
+    exact = [question.words.intersection(found) for found in keys]
+    related = [frozenset(alike[word] for word in sentence if word in alike) for sentence in sentences]
+    everywhere = in_title.union(*exact)
     return Matches(
-        tuple(question.words.intersection(sentence) for sentence in keys),
+        tuple(Held(one, other - one) for one, other in zip(exact, related, strict=True)),
+        Held(everywhere, frozenset().union(*related) - everywhere),
         question.pairs.intersection(pairwise(chain(*keys))),
-        in_title,
         sum(key in in_title for key in named.values()) / len(named) if named else 0.0,
     )

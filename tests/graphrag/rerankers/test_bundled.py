@@ -211,6 +211,13 @@ async def test_forms_of_a_word_count_as_the_word() -> None:
     await assert_better("averías de los hornos", make_hit("La avería del horno."), make_hit("El gas de la sala."))
 
 
+async def test_a_word_of_the_same_family_counts_less_than_the_word_and_more_than_none() -> None:
+    """R5.1 No stemmer joins «inventó» and «inventor»."""
+    word, relative, neither = make_hit("Ella inventó."), make_hit("El inventor."), make_hit("El horno.")
+    await assert_better("¿qué inventó?", word, relative)
+    await assert_better("¿qué inventó?", relative, neither)
+
+
 async def test_equal_hits_keep_their_order() -> None:
     """P4 R5.2"""
     hits = [make_hit("El horno H2 se paró.", 0.5) for _ in range(5)]
