@@ -14,7 +14,8 @@ from tests.factories import make_hit
 RERANKER = BundledReranker()
 WORDS = ["horno", "gas", "válvula", "presión", "avería", "Compresor", "parada", "H2", "el", "se", ". ", "¿"]
 texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
-found = st.lists(st.tuples(texts, texts, st.floats(0, 1)), max_size=6).map(
+scores = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)
+found = st.lists(st.tuples(texts, texts, scores), max_size=6).map(
     lambda rows: [make_hit(text, score, context=context) for text, context, score in rows]
 )
 
@@ -40,9 +41,9 @@ async def assert_better(query: str, better: Hit, worse: Hit, *, language: str = 
 async def test_scores_are_between_0_and_1_and_best_comes_first(query: str, hits: list[Hit]) -> None:
     """R5.2 P7"""
     ranked = await rerank(query, hits)
-    scores = [hit.score for hit in ranked]
-    assert scores == sorted(scores, reverse=True)
-    assert all(0 <= score <= 1 for score in scores)
+    values = [hit.score for hit in ranked]
+    assert values == sorted(values, reverse=True)
+    assert all(0 <= value <= 1 for value in values)
 
 
 @settings(deadline=None, max_examples=200)
@@ -68,9 +69,9 @@ async def test_the_order_given_decides_ties_alone(query: str, hits: list[Hit], r
     """P4 R5.2"""
     shuffled = list(hits)
     randomness.shuffle(shuffled)  # type: ignore[attr-defined]  # hypothesis has no type for its Random
-    scores = {hit.chunk.id: hit.score for hit in await rerank(query, hits)}
+    before = {hit.chunk.id: hit.score for hit in await rerank(query, hits)}
     ranked = await rerank(query, shuffled)
-    assert {hit.chunk.id: hit.score for hit in ranked} == scores
+    assert {hit.chunk.id: hit.score for hit in ranked} == before
     places = {hit.chunk.id: place for place, hit in enumerate(shuffled)}
     keys = [(-hit.score, places[hit.chunk.id]) for hit in ranked]
     assert keys == sorted(keys)
