@@ -72,7 +72,7 @@ def find_words(question: Question, texts: Sequence[str], titles: Sequence[str]) 
 def _recognise(vocabulary: Iterable[str], question: Question) -> tuple[dict[str, str], dict[str, str]]:
     """Of the words, those that are words of the question, and those that are like one; word → key."""
     # Stemming is slow: only what begins like one of the question's words is stemmed.
-    beginnings = {_beginning(form) for form, key in question.forms.items() if key in question.words}
+    beginnings = {form[:2] for form, key in question.forms.items() if key in question.words}
     beginnings |= {beginning.replace("i", "y") for beginning in beginnings}  # the stem of "dying" is "die"
     families: dict[str, list[str]] = {}
     for key in sorted(question.words):
@@ -90,10 +90,6 @@ def _recognise(vocabulary: Iterable[str], question: Question) -> tuple[dict[str,
             elif relative := _relative(stemmed, families):
                 alike[word] = relative
     return same, alike
-
-
-def _beginning(folded: str) -> str:
-    return folded[:2].replace("y", "i")
 
 
 def _relative(stemmed: str, families: Mapping[str, Sequence[str]]) -> str | None:
