@@ -1,45 +1,74 @@
-"""A reranker without a model: what a chunk's best sentence holds of the question, beside the retrieval score."""
+"""A reranker without a model: what a chunk holds of the question, and how, beside the retrieval score."""
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 
-from graphrag.language import content_words, fold, stem, words
 from graphrag.models import Hit
-from graphrag.sentences import split_sentences
+from graphrag.rerankers.word_matches import Held, Matches, Question, find_words, read_question
 
-SENTENCE_WEIGHT = 0.3  # measured on development sets; the retrieval score has the rest
 FEW_TEXTS = 50  # among fewer, one absent word would outweigh all that are there
+NAME_WEIGHT = 1.6  # a name or a number says more of what is asked than its rarity among the candidates does
+ALIKE = 0.5  # what another word of the same family counts
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Of one hit among others, each in [0, 1]; words count by their rarity."""
+
+    retrieval: float  # the score, beside the best one
+    sentence: float  # the question's words that the best sentence holds
+    passage: float  # those that the chunk or its title holds
+    adjacent: float  # neighbours in the question that are neighbours in the chunk
+    title: float  # the words of title and headings that the question names
+
+
+# Found by coordinate ascent on the mean reciprocal rank of nine development sets in three languages, with each left out
+# in turn, and rounded. The optimum is flat: .05 more or less of one changes no set by more than the sets' own noise.
+WEIGHTS = Features(retrieval=0.25, sentence=0.25, passage=0.2, adjacent=0.2, title=0.1)
 
 
 class BundledReranker:
     async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
         found = [hit for hit in hits if hit.chunk.content.strip()]
-        coverage = sentence_coverage(query, [hit.chunk.content for hit in found], language=language)
-        best = max((hit.score for hit in found), default=0.0) or 1.0
-        scores = [
-            SENTENCE_WEIGHT * share + (1 - SENTENCE_WEIGHT) * (hit.score / best)
-            for hit, share in zip(found, coverage, strict=True)
-        ]
+        scores = [combine(features) for features in describe(query, found, language=language)]
         ranked = sorted(zip(found, scores, strict=True), key=lambda pair: -pair[1])  # stable: ties keep their order
         return [Hit(hit.chunk, score, {**hit.scores, "rerank": score}) for hit, score in ranked[:top_k]]
 
 
-def sentence_coverage(query: str, texts: Sequence[str], *, language: str) -> list[float]:
-    """For each text the share, in [0, 1], of the query's words that its best sentence holds; rare words weigh more."""
-    # By stem, or as written without accents: a stemmer does not always see that «averia» is «avería».
-    wanted = {form: stem(word, language) for word in content_words(query, language) for form in _forms(word, language)}
-    split = [[words(text[span.start : span.end]) for span in split_sentences(text)] for text in texts]
-    vocabulary = {word for sentences in split for sentence in sentences for word in sentence}
-    meets = {word: wanted[form] for word in vocabulary for form in _forms(word, language) if form in wanted}
-    held = [[{meets[word] for word in sentence if word in meets} for sentence in sentences] for sentences in split]
-    weights = rarity(set(wanted.values()), [set().union(*found) for found in held])
-    total = sum(weights.values()) or 1.0
-    best = [max((sum(weights[word] for word in sentence) for sentence in found), default=0.0) for found in held]
-    return [min(1.0, weight / total) for weight in best]
+def combine(features: Features) -> float:
+    """In [0, 1]: 1 where everything matches."""
+    parts = zip(astuple(WEIGHTS), astuple(features), strict=True)
+    return min(1.0, math.fsum(weight * value for weight, value in parts))
 
 
-def _forms(word: str, language: str) -> tuple[str, str]:
-    return fold(word), stem(word, language)
+def describe(query: str, hits: Sequence[Hit], *, language: str) -> list[Features]:
+    question = read_question(query, language)
+    matches = find_words(question, [hit.chunk.content for hit in hits], [hit.chunk.context for hit in hits])
+    weights = _weigh(question, matches)
+    best = max((hit.score for hit in hits), default=0.0) or 1.0
+    return [_features(hit.score / best, match, question, weights) for hit, match in zip(hits, matches, strict=True)]
+
+
+def _weigh(question: Question, matches: Sequence[Matches]) -> dict[str, float]:
+    """The share of each word in what the question asks for; they sum to 1."""
+    rare = rarity(set(question.words), [set().union(*(held.exact for held in match.sentences)) for match in matches])
+    weights = {word: weight * (NAME_WEIGHT if word in question.names else 1) for word, weight in rare.items()}
+    total = math.fsum(weights.values())
+    return {word: weight / total for word, weight in weights.items()}
+
+
+def _features(retrieval: float, match: Matches, question: Question, weights: Mapping[str, float]) -> Features:
+    sentence = max((_coverage(held, weights) for held in match.sentences), default=0.0)
+    passage = _coverage(match.passage, weights)
+    adjacent = len(match.pairs) / len(question.pairs) if question.pairs else passage
+    return Features(retrieval, sentence, passage, adjacent, match.title_share)
+
+
+def _coverage(held: Held, weights: Mapping[str, float]) -> float:
+    # fsum: a set has no order, and equal texts must have equal scores.
+    exact = math.fsum(weights[word] for word in held.exact)
+    return exact + ALIKE * math.fsum(weights[word] for word in held.alike)
 
 
 def rarity(words: set[str], texts: Sequence[set[str]]) -> Mapping[str, float]:
