@@ -20,6 +20,7 @@ from rich.table import Table
 from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
+from api.evaluation_cli import app as evaluation
 from api.serving import listen, serve_http
 from graphrag.database import Database
 from graphrag.errors import CausewayError, UnreadableDocument
@@ -40,6 +41,7 @@ app = typer.Typer(
 )
 out = Console(markup=False, emoji=False)  # documents and errors may hold what rich takes for its own marks
 err = Console(markup=False, emoji=False, stderr=True)
+app.add_typer(evaluation, name="eval")
 
 CollectionOption = Annotated[
     str | None, typer.Option("--collection", help="The collection; without it the default one.")

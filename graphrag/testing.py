@@ -43,6 +43,10 @@ class InMemoryStore:
         self._shelves[collection.id] = _Shelf(collection)
         return collection
 
+    async def delete_collection(self, collection: Collection) -> bool:
+        is_mine = self._shelf(collection) is self._shelves.get(collection.id)
+        return is_mine and self._shelves.pop(collection.id) is not None
+
     async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
         documents = self._live_documents(collection)
         return next((document for document in documents if document.content_hash == content_hash), None)

@@ -43,6 +43,11 @@ class PostgresStore:
             (row,) = await fetch(connection, QUERIES["find_collection"], {"name": name})
             return Collection(*row.values())
 
+    async def delete_collection(self, collection: Collection) -> bool:
+        async with self._database.transaction(collection.owner_id) as connection:
+            deleted = await connection.execute(QUERIES["delete_collection"], {"collection_id": collection.id})
+            return deleted.rowcount > 0
+
     async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
         async with self._database.transaction(collection.owner_id) as connection:
             rows = await fetch(

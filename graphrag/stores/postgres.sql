@@ -9,6 +9,9 @@ INSERT INTO collections (collection_id, owner_id, name, embedding_model)
 VALUES (%(collection_id)s, %(owner_id)s, %(name)s, %(embedding_model)s)
 ON CONFLICT (owner_id, name) DO NOTHING
 
+-- name: delete_collection
+DELETE FROM collections WHERE collection_id = %(collection_id)s
+
 -- name: find_document
 SELECT d.* FROM documents d
 WHERE collection_id = %(collection_id)s AND content_hash = %(content_hash)s AND (expires_at IS NULL OR expires_at > now()) LIMIT 1

@@ -122,6 +122,22 @@ async def test_deleted_document_is_never_found(shelf: Shelf) -> None:
     assert await shelf.store.read_chunks(shelf.collection, [(document.id, 0, 9)]) == {}
 
 
+async def test_deleted_collection_leaves_nothing(shelf: Shelf, owner: str) -> None:
+    """R9.3 its name is free again, its neighbours stay."""
+    document = await shelf.put("La cisterna reventó.")
+    other = Shelf(shelf.store, await shelf.store.create_collection(owner, "other", embedding_model="tiny"))
+    await other.put("La cisterna nueva funciona.")
+    assert await shelf.store.delete_collection(shelf.collection)
+    assert not await shelf.store.delete_collection(shelf.collection)
+    assert [collection.name for collection in await shelf.store.list_collections(owner)] == ["other"]
+    assert await shelf.found("cisterna") == []
+    assert await shelf.store.search_vectors(shelf.collection, [1.0, 0.0], limit=9) == []
+    assert await shelf.store.read_chunks(shelf.collection, [(document.id, 0, 9)]) == {}
+    assert await other.found("cisterna") == ["La cisterna nueva funciona."]
+    again = await shelf.store.create_collection(owner, "notes", embedding_model="tiny")
+    assert (again.chunk_count, await shelf.store.list_documents(again)) == (0, [])
+
+
 async def test_rare_words_rank_above_common_ones(shelf: Shelf) -> None:
     """R4.3 BM25."""
     for number in range(8):
@@ -363,6 +379,7 @@ async def test_nothing_of_another_owner_is_seen_or_changed(store: ChunkStore, ow
         assert await store.find_document(collection, content_hash=document.content_hash) is None
         assert await store.read_chunks(collection, [(document.id, 0, 9)]) == {}
         assert not await store.delete_document(collection, document.id)
+    assert not await store.delete_collection(forged)
     assert await mine.found("secreto") == ["El secreto del horno."]
     assert [collection.owner_id for collection in await store.list_collections(owner)] == [owner]
 

@@ -1,5 +1,6 @@
 """From a file to stored chunks."""
 
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.errors import ProviderError
-from graphrag.ingestion.pipeline import Pipeline, find_files, ingest_files
+from graphrag.ingestion.pipeline import Pipeline, SourceText, find_files, ingest_files
 from graphrag.models import Collection, IngestionOutcome, IngestionStatus
 from graphrag.protocols import ChunkStore
 from graphrag.settings import Settings
@@ -27,6 +28,9 @@ class Desk:
         files = find_files(paths)
         results = ingest_files(files, pipeline=self.pipeline, collection=self.collection, model=self.model)
         return [outcome async for outcome in results]
+
+    async def ingest_texts(self, *texts: SourceText) -> list[IngestionOutcome]:
+        return await self.pipeline.ingest_texts(texts, collection=self.collection, model=self.model)
 
     async def text(self, path: Path) -> str:
         documents = await self.store.list_documents(self.collection)
@@ -151,3 +155,83 @@ def test_files_are_found_at_any_depth_once_and_sorted(tmp_path: Path) -> None:
         tmp_path / "deep/er/a.txt",
         missing,
     ]
+
+
+async def test_texts_are_stored_with_what_their_sender_knows(desk: Desk) -> None:
+    """R9.3 texts with metadata; R1.3 what the sender does not say is found out; no Markdown is read in them."""
+    until = datetime.now(UTC) + timedelta(hours=1)
+    since = datetime(2024, 2, 29, tzinfo=UTC)
+    told = SourceText(
+        "nota-1", "# Turnos\n\nEl horno arranca a las seis.", title="Aviso  n.º 1", language="pt", source_type="mail",
+        tags=("turnos",), created_at=since, expires_at=until,
+    )  # fmt: skip
+    found_out = SourceText("nota-2", "Parte de la noche\n\nLa mezcladora se paró dos veces durante la madrugada.")
+    outcomes = await desk.ingest_texts(told, found_out)
+    assert [(outcome.source, outcome.status, outcome.chunks) for outcome in outcomes] == [
+        ("nota-1", IngestionStatus.INDEXED, 1),
+        ("nota-2", IngestionStatus.INDEXED, 1),
+    ]
+    first, second = await desk.store.list_documents(desk.collection)
+    assert (first.title, first.language, first.source_type, first.tags) == ("Aviso n.º 1", "pt", "mail", ("turnos",))
+    assert (first.created_at, first.expires_at, first.media_type) == (since, until, "text/plain")
+    assert (second.title, second.language, second.source_type) == ("Parte de la noche", "es", "text")
+    (hit,) = await desk.store.search_fulltext(desk.collection, ["arranca"], limit=9)
+    assert (hit.chunk.context, hit.chunk.content) == ("Aviso n.º 1", told.text)
+
+
+async def test_texts_equal_the_same_texts_from_files(registry: EmbeddingRegistry, tmp_path: Path) -> None:
+    """R2.3, R3.3 one road: the same chunks and vectors; a batch of vectors goes to the chunks it was made of."""
+    texts = {
+        f"{name}.txt": " ".join(f"Nota {name}: la medida {number} fue normal." for number in range(size))
+        for name, size in [("corta", 2), ("larga", 90), ("media", 40)]
+    }
+    files = await make_desk(registry, chunk_tokens=40)
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    await files.ingest(tmp_path)
+    direct = await make_desk(registry, chunk_tokens=40)
+    await direct.ingest_texts(*(SourceText(str(tmp_path / name), text) for name, text in texts.items()))
+    (query,) = await direct.model.embed(["la medida 17 de la nota larga"])
+    by_file, by_text = [
+        [
+            (hit.chunk.document.content_hash, hit.chunk.index, hit.chunk.content, hit.score)
+            for hit in await each.store.search_vectors(each.collection, query, limit=99)
+        ]
+        for each in (files, direct)
+    ]
+    assert len(by_text) > 20
+    assert sorted(by_text) == sorted(by_file)
+
+
+async def test_bad_texts_leave_the_good_ones_unharmed(desk: Desk) -> None:
+    """R1.2, R1.7 each has its cause."""
+    outcomes = await desk.ingest_texts(
+        SourceText("a", "El horno H2."), SourceText("b", " \n—"), SourceText("a", "Otro."), SourceText("c", "El H3.")
+    )
+    assert [(outcome.source, outcome.status.value, outcome.cause) for outcome in outcomes] == [
+        ("a", "indexed", ""),
+        ("b", "error", "it holds no text"),
+        ("a", "error", "a text of the same source came with it"),
+        ("c", "indexed", ""),
+    ]
+    assert {document.source for document in await desk.store.list_documents(desk.collection)} == {"a", "c"}
+    assert await desk.ingest_texts(SourceText("d", "")) != []
+    assert await desk.ingest_texts() == []
+
+
+async def test_changed_text_replaces_its_document(desk: Desk) -> None:
+    """R1.6."""
+    await desk.ingest_texts(SourceText("a", "El horno H2."), SourceText("b", "El retén."))
+    (before, _) = await desk.store.list_documents(desk.collection)
+    await desk.ingest_texts(SourceText("a", "La cisterna."))
+    assert {document.id for document in await desk.store.list_documents(desk.collection)} >= {before.id}
+    found = await desk.store.search_fulltext(desk.collection, ["horno", "cisterna", "retén"], limit=9)
+    assert {hit.chunk.content for hit in found} == {"La cisterna.", "El retén."}
+
+
+async def test_embedding_failure_stores_none_of_the_texts(desk: Desk) -> None:
+    """R1.9."""
+    desk.model = EmbeddingModel("down", "down", 4, 0.5, FailingEmbeddings())
+    with pytest.raises(ProviderError):
+        await desk.ingest_texts(SourceText("a", "El horno H2."), SourceText("b", "El retén."))
+    assert await desk.store.list_documents(desk.collection) == []

@@ -1,0 +1,1 @@
+"""How good retrieval is, in numbers: datasets, metrics, runs."""

@@ -1,0 +1,209 @@
+"""One run of retrieval over a dataset: its documents loaded into a collection, every query searched and judged."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from time import perf_counter
+from typing import Any
+
+from agent.evaluation.dataset import CorpusDocument, Dataset, InvalidDataset, Query
+from agent.evaluation.metrics import mean, measure, percentile
+from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.ingestion.pipeline import SourceText, hash_text, holds_words
+from graphrag.models import LOCAL_OWNER, Collection, IngestionStatus
+from graphrag.retrieval import hybrid, reranking
+from graphrag.retrieval.query_transformation import transform
+from graphrag.services import Services
+from graphrag.settings import RetrievalConfig
+
+BATCH = 500  # documents a transaction
+DEEPEST = 10  # the last place that a metric looks at
+MOST_CHUNKS = 1000  # of RetrievalConfig.top_k
+# Documents of a corpus have no date, and ties go to the more recent one: here to the first, in every run alike.
+NEWEST = datetime(2000, 1, 1, tzinfo=UTC)
+Advance = Callable[[int], None]  # told how many more are done
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What is in the collection, and how long it took; no time where it was there already."""
+
+    collection: Collection
+    seconds: float = 0.0
+    skipped: tuple[str, ...] = ()  # documents without a word, which no search could find
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one query found."""
+
+    ranking: list[str]  # documents by their best chunk
+    milliseconds: float
+    failed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    dataset: Dataset
+    queries: int
+    config: RetrievalConfig
+    load: Load
+    metrics: Mapping[str, float]
+    latency_ms: Mapping[str, float]
+    degraded: Mapping[str, int] = field(default_factory=dict)  # stage → queries that were searched without it
+
+    def as_json(self) -> dict[str, Any]:
+        collection = self.load.collection
+        return {
+            "dataset": self.dataset.name,
+            "documents": len(self.dataset.documents),
+            "queries": self.queries,
+            "config": {**self.config.model_dump(), "embedding_model": collection.embedding_model},
+            "metrics": dict(self.metrics),
+            "latency_ms": dict(self.latency_ms),
+            "ingest": {
+                "seconds": round(self.load.seconds, 3),
+                "chunks": collection.chunk_count,
+                "skipped": len(self.load.skipped),
+            },
+            "degraded": dict(self.degraded),
+        }
+
+
+@asynccontextmanager
+async def loaded(
+    dataset: Dataset, *, services: Services, name: str, embedding_model: str | None, keep: bool, advance: Advance
+) -> AsyncIterator[Load]:
+    """The dataset in a collection of that name, which is removed at the end unless it was there before or is kept.
+
+    Raises InvalidDataset where the collection holds anything else.
+    """
+    found = await _find(services, name)
+    if found is not None and found.chunk_count:
+        await _check_same(dataset, found, services, embedding_model)
+        yield Load(found)
+        return
+    wanted = services.embeddings.get(embedding_model or services.embeddings.default)
+    collection = found or await services.store.create_collection(LOCAL_OWNER, name, embedding_model=wanted.id)
+    try:
+        yield await _load(dataset, services=services, collection=collection, advance=advance)
+    finally:
+        if found is None and not keep:
+            await services.store.delete_collection(collection)
+
+
+async def run_queries(
+    dataset: Dataset,
+    queries: Sequence[Query],
+    *,
+    services: Services,
+    load: Load,
+    config: RetrievalConfig,
+    advance: Advance,
+) -> Report:
+    """One query after the other, as one person would ask them: the latencies are those of an idle machine."""
+    model = await services.embedding_model(load.collection)
+    answers = []
+    for query in queries:
+        answers.append(await _answer(query, services=services, collection=load.collection, model=model, config=config))
+        advance(1)
+    times = [answer.milliseconds for answer in answers]
+    stages = sorted({stage for answer in answers for stage in answer.failed})
+    return Report(
+        dataset=dataset,
+        queries=len(queries),
+        config=config,
+        load=load,
+        metrics=mean(
+            [measure(answer.ranking, query.relevance) for answer, query in zip(answers, queries, strict=True)]
+        ),
+        latency_ms={f"p{percent}": round(percentile(times, percent), 2) for percent in (50, 95, 99)},
+        degraded={stage: sum(stage in answer.failed for answer in answers) for stage in stages},
+    )
+
+
+async def _answer(
+    query: Query, *, services: Services, collection: Collection, model: EmbeddingModel, config: RetrievalConfig
+) -> Answer:
+    """Documents may share the places of their chunks: then it is searched deeper, which nobody who asks waits for."""
+    started = perf_counter()
+    found = await _search(query.text, services=services, collection=collection, model=model, config=config)
+    milliseconds = (perf_counter() - started) * 1000
+    ranking = _documents(found)
+    while len(ranking) < DEEPEST and len(found.hits) == config.top_k < MOST_CHUNKS:
+        config = config.model_copy(update={"top_k": min(2 * config.top_k, MOST_CHUNKS)})
+        deeper = await _search(query.text, services=services, collection=collection, model=model, config=config)
+        ranking = list(dict.fromkeys([*ranking, *_documents(deeper)]))
+        found = replace(deeper, failed=(*found.failed, *deeper.failed))
+    return Answer(ranking, milliseconds, found.failed)
+
+
+async def _search(
+    question: str, *, services: Services, collection: Collection, model: EmbeddingModel, config: RetrievalConfig
+) -> hybrid.Retrieval:
+    query = transform(question)
+    found = await hybrid.retrieve(query, store=services.store, collection=collection, model=model, config=config)
+    if not config.rerank:
+        return hybrid.Retrieval(found.hits[: config.top_k], found.failed)
+    ranked = await reranking.rerank(
+        query, found.hits, reranker=services.reranker, candidates=config.rerank_candidates, top_k=config.top_k
+    )
+    return hybrid.Retrieval(ranked.hits, (*found.failed, *ranked.failed))
+
+
+def _documents(found: hybrid.Retrieval) -> list[str]:
+    return list(dict.fromkeys(hit.chunk.document.source for hit in found.hits))
+
+
+async def _find(services: Services, name: str) -> Collection | None:
+    collections = await services.store.list_collections(LOCAL_OWNER)
+    return next((collection for collection in collections if collection.name == name), None)
+
+
+async def _load(dataset: Dataset, *, services: Services, collection: Collection, advance: Advance) -> Load:
+    started = perf_counter()
+    model = await services.embedding_model(collection)
+    texts = [_source_text(document, number) for number, document in enumerate(dataset.documents)]
+    skipped: list[str] = []
+    for start in range(0, len(texts), BATCH):
+        batch = texts[start : start + BATCH]
+        outcomes = await services.pipeline.ingest_texts(batch, collection=collection, model=model)
+        skipped += [outcome.source for outcome in outcomes if outcome.status is IngestionStatus.ERROR]
+        advance(len(batch))
+    await services.store.optimize(collection)
+    counted = await _find(services, collection.name)
+    assert counted is not None
+    return Load(counted, perf_counter() - started, tuple(skipped))
+
+
+def _source_text(document: CorpusDocument, number: int) -> SourceText:
+    return SourceText(
+        source=document.id,
+        text=_text(document),
+        title=document.title,
+        language=document.language,
+        created_at=NEWEST - timedelta(seconds=number),
+    )
+
+
+def _text(document: CorpusDocument) -> str:
+    return document.text if document.text.strip() else document.title
+
+
+async def _check_same(
+    dataset: Dataset, collection: Collection, services: Services, embedding_model: str | None
+) -> None:
+    if embedding_model not in (None, collection.embedding_model):
+        raise InvalidDataset(
+            f"Collection {collection.name!r} has the embedding model {collection.embedding_model!r}: give another name."
+        )
+    stored = await services.store.list_documents(collection)
+    held = {(document.source, document.title, document.content_hash) for document in stored}
+    texts = [(document, _text(document)) for document in dataset.documents]
+    given = {(document.id, document.title, hash_text(text)) for document, text in texts if holds_words(text)}
+    if held != given:
+        raise InvalidDataset(
+            f"Collection {collection.name!r} does not hold the documents of {dataset.name}: {len(given - held)} of"
+            f" {len(given)} are missing or differ, {len(held - given)} are others. Give another name."
+        )
