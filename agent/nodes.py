@@ -77,16 +77,21 @@ async def rerank(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("expand", state)
     services, hits = runtime.context.services, state["evidence"]
-    window, max_chars = services.settings.window_sentences, services.settings.max_context_chars
+    settings = services.settings
+    reach = expansion.Reach(settings.window_sentences, settings.parent_chars)
     degraded = []
     with stage("expand"):
         try:
             passages = await expansion.expand(
-                hits, store=services.store, collection=state["collection"], window_sentences=window, max_chars=max_chars
+                hits,
+                store=services.store,
+                collection=state["collection"],
+                reach=reach,
+                max_chars=settings.max_context_chars,
             )
         except Exception as exc:
             degraded = [_degrade("expand", exc)]
-            passages = expansion.passages(hits, {}, window_sentences=0, max_chars=max_chars)
+            passages = expansion.passages(hits, {}, reach=expansion.NOWHERE, max_chars=settings.max_context_chars)
     get_stream_writer()(sources_event(passages, state["paths"]))
     return {"passages": passages, "degraded": degraded}
 

@@ -42,7 +42,8 @@ class RetrievalConfig(BaseModel):
     rerank: bool = True
     rerank_candidates: PositiveInt = 20
     top_k: int = Field(default=10, ge=1, le=1000)
-    window_sentences: NonNegativeInt = 2
+    window_sentences: NonNegativeInt = Field(default=2, description="Around a hit, on either side")
+    parent_chars: NonNegativeInt = Field(default=0, description="Length of a hit's section instead; 0: sentences")
 
     def overridden(self, values: Mapping[str, Any]) -> tuple["RetrievalConfig", list[str]]:
         """With these values instead; one that is not valid is passed over, with a warning."""

@@ -1,6 +1,7 @@
-"""From hits to passages: each grows by the sentences around it, and neighbours merge. Never across documents."""
+"""From hits to passages: each grows by what surrounds it, and neighbours merge. Never across documents."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from uuid import UUID
 
@@ -8,22 +9,64 @@ from graphrag.models import Chunk, Collection, Hit, Passage
 from graphrag.protocols import ChunkStore
 from graphrag.sentences import split_sentences
 
+CHUNKS_OF_PARENT = 8  # read on either side of a hit
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far a hit grows: by sentences on either side, or, with `parent_chars`, by the chunks of its section to about
+    that length: small chunks are found, their parents are read."""
+
+    window_sentences: int = 0
+    parent_chars: int = 0
+
+    @property
+    def chunks(self) -> int:
+        # A chunk holds at least one sentence, so this many chunks hold the window.
+        return CHUNKS_OF_PARENT if self.parent_chars else self.window_sentences
+
+    def before(self, chunk: Chunk, run: Sequence[Chunk]) -> str:
+        """Of the chunks that precede it without a gap, in their order."""
+        if self.parent_chars:
+            return "".join(reversed(self._of_section(chunk, reversed(run))))
+        text = "".join(other.content for other in run)
+        spans = split_sentences(text)[-self.window_sentences :] if self.window_sentences else []
+        return text[spans[0].start :] if spans else ""
+
+    def after(self, chunk: Chunk, run: Sequence[Chunk]) -> str:
+        if self.parent_chars:
+            return "".join(self._of_section(chunk, run))
+        text = "".join(other.content for other in run)
+        spans = split_sentences(text)[: self.window_sentences]
+        return text[: spans[-1].end] if spans else ""
+
+    def _of_section(self, chunk: Chunk, nearest_first: Iterable[Chunk]) -> list[str]:
+        left = (self.parent_chars - len(chunk.content)) // 2
+        texts = []
+        for other in nearest_first:
+            left -= len(other.content)
+            if left < 0 or other.context != chunk.context:
+                break
+            texts.append(other.content)
+        return texts
+
+
+NOWHERE = Reach()
+
 
 async def expand(
-    hits: Sequence[Hit], *, store: ChunkStore, collection: Collection, window_sentences: int, max_chars: int
+    hits: Sequence[Hit], *, store: ChunkStore, collection: Collection, reach: Reach, max_chars: int
 ) -> list[Passage]:
     """Passages in the order of their best hit, together at most `max_chars`; the first may be longer by itself."""
-    # A chunk holds at least one sentence, so this many chunks hold the window.
     spans = [
-        (hit.chunk.document.id, max(0, hit.chunk.index - window_sentences), hit.chunk.index + window_sentences)
-        for hit in hits
+        (hit.chunk.document.id, max(0, hit.chunk.index - reach.chunks), hit.chunk.index + reach.chunks) for hit in hits
     ]
-    neighbours = await store.read_chunks(collection, spans) if window_sentences and hits else {}
-    return passages(hits, neighbours, window_sentences=window_sentences, max_chars=max_chars)
+    neighbours = await store.read_chunks(collection, spans) if reach.chunks and hits else {}
+    return passages(hits, neighbours, reach=reach, max_chars=max_chars)
 
 
 def passages(
-    hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], *, window_sentences: int, max_chars: int
+    hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], *, reach: Reach, max_chars: int
 ) -> list[Passage]:
     """Without neighbours every hit is its own passage: the fallback where expansion fails.
 
@@ -31,11 +74,11 @@ def passages(
     """
     kept: list[Passage] = []
     left = max_chars
-    for group in _groups(_affordable(hits, max_chars), neighbours, window_sentences):
+    for group in _groups(_affordable(hits, max_chars), neighbours, reach):
         chunks = _by_index(group, neighbours)
-        passage = _passage(group, chunks, window_sentences)
+        passage = _passage(group, chunks, reach)
         if len(passage.content) > left:
-            passage = _passage(group, chunks, 0)
+            passage = _passage(group, chunks, NOWHERE)
         if len(passage.content) <= left or not kept:
             kept.append(passage)
             left -= len(passage.content)
@@ -48,15 +91,15 @@ def _affordable(hits: Sequence[Hit], max_chars: int) -> list[Hit]:
     return [hit for hit, chars in zip(hits, used, strict=True) if chars <= max_chars] or list(hits[:1])
 
 
-def _groups(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], window: int) -> list[list[Hit]]:
-    """Hits of one document whose windows meet, together; in the order of their best hit."""
+def _groups(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], reach: Reach) -> list[list[Hit]]:
+    """Hits of one document whose surroundings meet, together; in the order of their best hit."""
     rank = {hit.chunk.id: place for place, hit in enumerate(hits)}
     groups: list[list[Hit]] = []
     for hit in sorted(hits, key=lambda hit: (str(hit.chunk.document.id), hit.chunk.index)):
         before = groups[-1][-1] if groups else None
         if before and before.chunk.document.id == hit.chunk.document.id:
             chunks = _by_index([before, hit], neighbours)
-            if _touch(before.chunk, hit.chunk, chunks, window):
+            if _touch(before.chunk, hit.chunk, chunks, reach):
                 groups[-1].append(hit)
                 continue
         groups.append([hit])
@@ -68,18 +111,19 @@ def _by_index(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]]) -
     return {chunk.index: chunk for chunk in [*around, *(hit.chunk for hit in hits)]}
 
 
-def _touch(before: Chunk, after: Chunk, chunks: Mapping[int, Chunk], window: int) -> bool:
+def _touch(before: Chunk, after: Chunk, chunks: Mapping[int, Chunk], reach: Reach) -> bool:
     """Whether what is added after one reaches what is added before the other."""
-    between = "".join(chunks[index].content for index in range(before.index + 1, after.index) if index in chunks)
-    if len(between) != after.start_char - before.end_char:
+    between = [chunks[index] for index in range(before.index + 1, after.index) if index in chunks]
+    chars = sum(len(chunk.content) for chunk in between)
+    if chars != after.start_char - before.end_char:
         return False
-    return len(_tail(between, window)) + len(_lead(between, window)) >= len(between)
+    return len(reach.after(before, between)) + len(reach.before(after, between)) >= chars
 
 
-def _passage(group: Sequence[Hit], chunks: Mapping[int, Chunk], window: int) -> Passage:
+def _passage(group: Sequence[Hit], chunks: Mapping[int, Chunk], reach: Reach) -> Passage:
     first, last = group[0].chunk, group[-1].chunk
-    lead = _tail(_run(chunks, first.index, -1), window)
-    tail = _lead(_run(chunks, last.index, +1), window)
+    lead = reach.before(first, _run(chunks, first.index, -1))
+    tail = reach.after(last, _run(chunks, last.index, +1))
     body = "".join(chunks[index].content for index in range(first.index, last.index + 1))
     best = max(group, key=lambda hit: hit.score)
     return Passage(
@@ -93,21 +137,9 @@ def _passage(group: Sequence[Hit], chunks: Mapping[int, Chunk], window: int) -> 
     )
 
 
-def _run(chunks: Mapping[int, Chunk], index: int, step: int) -> str:
-    """The text of the chunks that follow (or, with step -1, precede) a chunk without a gap."""
-    texts = []
+def _run(chunks: Mapping[int, Chunk], index: int, step: int) -> list[Chunk]:
+    """The chunks that follow (or, with step -1, precede) a chunk without a gap, in their order."""
+    run = []
     while (index := index + step) in chunks:
-        texts.append(chunks[index].content)
-    return "".join(texts[::step])
-
-
-def _lead(text: str, sentences: int) -> str:
-    """Its first sentences."""
-    spans = split_sentences(text)[:sentences]
-    return text[: spans[-1].end] if spans else ""
-
-
-def _tail(text: str, sentences: int) -> str:
-    """Its last sentences."""
-    spans = split_sentences(text)[-sentences:] if sentences else []
-    return text[spans[0].start :] if spans else ""
+        run.append(chunks[index])
+    return run[::step]

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag.ingestion.chunking import chunk_by_sentences
-from graphrag.models import Chunk, Document, Hit, ParsedText, Passage
-from graphrag.retrieval.expansion import passages
+from graphrag.models import Chunk, Document, Hit, IndexedDocument, ParsedText, Passage
+from graphrag.retrieval.expansion import Reach, passages
+from graphrag.retrieval.expansion import expand as expand_from_store
+from graphrag.testing import InMemoryStore
 from tests.factories import make_chunk, make_document
 
 TEXT = "Uno. Dos. Tres. Cuatro. Cinco. Seis. Siete. Ocho. Nueve. Diez. Once. Doce."
@@ -47,11 +49,15 @@ def chunked(text: str, *, max_tokens: int, document: Document | None = None) -> 
 
 
 def expand(
-    hits: Sequence[Hit], *documents: Sequence[Chunk], window_sentences: int = 2, max_chars: int = 10_000
+    hits: Sequence[Hit],
+    *documents: Sequence[Chunk],
+    window_sentences: int = 2,
+    parent_chars: int = 0,
+    max_chars: int = 10_000,
 ) -> list[Passage]:
     """With all chunks of the documents at hand, as a store would give those next to the hits."""
     neighbours: dict[UUID, list[Chunk]] = {chunks[0].document.id: list(chunks) for chunks in documents}
-    return passages(hits, neighbours, window_sentences=window_sentences, max_chars=max_chars)
+    return passages(hits, neighbours, reach=Reach(window_sentences, parent_chars), max_chars=max_chars)
 
 
 def hit(chunk: Chunk, score: float = 0.5) -> Hit:
@@ -88,7 +94,7 @@ def test_a_hit_grows_by_sentences_on_each_side(window: int, content: str) -> Non
     """R2.4"""
     chunks = chunked(TEXT, max_tokens=3)
     neighbours = {chunks[0].document.id: chunks} if window else {}  # as `expand` reads them
-    [passage] = passages([hit(chunks[1])], neighbours, window_sentences=window, max_chars=10_000)
+    [passage] = passages([hit(chunks[1])], neighbours, reach=Reach(window), max_chars=10_000)
     assert passage.content.strip() == content
 
 
@@ -166,21 +172,21 @@ def test_the_least_relevant_are_left_out_of_a_small_context() -> None:
     chunks = chunked("Primera frase. Otra frase. Tercera frase. Cuarta frase.", max_tokens=2)
     hits = [hit(chunks[3], 0.9), hit(chunks[0], 0.8), hit(chunks[2], 0.7)]
     used = len(chunks[3].content) + len(chunks[0].content)
-    found = passages(hits, {}, window_sentences=0, max_chars=used)
+    found = passages(hits, {}, reach=Reach(0), max_chars=used)
     assert [passage.chunk_index for passage in found] == [3, 0]
-    assert len(passages(hits, {}, window_sentences=0, max_chars=used - 1)) == 1
+    assert len(passages(hits, {}, reach=Reach(0), max_chars=used - 1)) == 1
 
 
 def test_the_best_hit_is_kept_however_long_it_is() -> None:
     chunks = chunked(TEXT, max_tokens=3)
-    [passage] = passages([hit(chunks[0]), hit(chunks[2])], {}, window_sentences=0, max_chars=1)
+    [passage] = passages([hit(chunks[0]), hit(chunks[2])], {}, reach=Reach(0), max_chars=1)
     assert passage.chunk_index == 0
 
 
 def test_without_neighbours_the_hits_are_the_passages() -> None:
     """R11.1: what is left where expansion fails."""
     chunks = chunked(TEXT, max_tokens=3)
-    found = passages([hit(chunks[2], 0.9), hit(chunks[0], 0.8)], {}, window_sentences=2, max_chars=10_000)
+    found = passages([hit(chunks[2], 0.9), hit(chunks[0], 0.8)], {}, reach=Reach(2), max_chars=10_000)
     assert [passage.content for passage in found] == [chunks[2].content, chunks[0].content]
     assert [passage.matches for passage in found] == [
         ((chunks[2].start_char, chunks[2].end_char),),
@@ -189,4 +195,50 @@ def test_without_neighbours_the_hits_are_the_passages() -> None:
 
 
 def test_no_hits_no_passages() -> None:
-    assert passages([], {}, window_sentences=2, max_chars=100) == []
+    assert passages([], {}, reach=Reach(2), max_chars=100) == []
+
+
+def section(number: int, *texts: str, document: Document, start: int = 0, index: int = 0) -> list[Chunk]:
+    starts = [start + sum(map(len, texts[:place])) for place in range(len(texts))]
+    return [
+        make_chunk(text, index=index + place, start_char=at, document=document, context=f"T › {number}")
+        for place, (text, at) in enumerate(zip(texts, starts, strict=True))
+    ]
+
+
+def test_parent_is_the_section_around_the_hit() -> None:
+    """R2.5: a child is found, its parent is read, which ends with its section."""
+    document = make_document()
+    one = section(1, "Uno. ", "Dos. ", "Tres. ", document=document)
+    two = section(2, "Cuatro. ", "Cinco.", document=document, start=16, index=3)
+    [passage] = expand([hit(one[1])], [*one, *two], parent_chars=2_000)
+    assert passage.content == "Uno. Dos. Tres. "
+    assert passage.matches == ((5, 10),)
+
+
+def test_parent_is_no_longer_than_allowed() -> None:
+    """R2.5 parents of about 2,000 characters, of whole chunks."""
+    chunks = section(1, *(f"{number:09d}. " for number in range(40)), document=make_document())
+    [passage] = expand([hit(chunks[20])], chunks, parent_chars=100)
+    assert passage.content == "".join(chunk.content for chunk in chunks[16:25])
+
+
+def test_children_of_one_parent_become_one_passage() -> None:
+    """R2.5, R2.4 merged overlaps, marked matches."""
+    chunks = section(1, "Uno. ", "Dos. ", "Tres. ", "Cuatro. ", document=make_document())
+    [passage] = expand([hit(chunks[0]), hit(chunks[3])], chunks, parent_chars=2_000)
+    assert passage.content == "Uno. Dos. Tres. Cuatro. "
+    assert passage.matches == ((0, 5), (16, 24))
+
+
+async def test_parents_are_read_from_the_store() -> None:
+    """R2.5"""
+    store = InMemoryStore()
+    collection = await store.create_collection("me", "notes", embedding_model="tiny")
+    document = make_document(collection_id=collection.id)
+    chunks = section(1, *(f"Frase {number}. " for number in range(12)), document=document)
+    await store.put_documents(collection, [IndexedDocument(document, chunks, [[1.0]] * len(chunks))])
+    [passage] = await expand_from_store(
+        [hit(chunks[6])], store=store, collection=collection, reach=Reach(parent_chars=60), max_chars=10_000
+    )
+    assert passage.content == "".join(chunk.content for chunk in chunks[4:9])
