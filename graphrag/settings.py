@@ -40,7 +40,7 @@ class RetrievalConfig(BaseModel):
     vector_weight: float | None = Field(default=None, ge=0, le=1, description="None: the embedding model's")
     candidates_per_leg: PositiveInt = 50
     rerank: bool = True
-    rerank_candidates: PositiveInt = 20
+    rerank_candidates: PositiveInt = 50
     top_k: int = Field(default=10, ge=1, le=1000)
     window_sentences: NonNegativeInt = Field(default=2, description="Around a hit, on either side")
     parent_chars: NonNegativeInt = Field(default=0, description="Length of a hit's section instead; 0: sentences")
