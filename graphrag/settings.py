@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graphrag.errors import InvalidSettings
-from graphrag.models import FulltextRanking
+from graphrag.models import FulltextRanking, Fusion, Strategy
 
 
 def default_home() -> Path:
@@ -33,9 +33,9 @@ class RetrievalConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    strategy: Literal["auto", "fulltext", "semantic", "hybrid"] = "auto"
+    strategy: Literal["auto"] | Strategy = "auto"
     fulltext_ranking: FulltextRanking = "bm25"
-    fusion: Literal["weighted", "rrf"] | None = Field(default=None, description="None: the embedding model's")
+    fusion: Fusion | None = Field(default=None, description="None: the embedding model's")
     rrf_k: PositiveInt = 60
     vector_weight: float | None = Field(default=None, ge=0, le=1, description="None: the embedding model's")
     candidates_per_leg: PositiveInt = 50
