@@ -135,9 +135,9 @@ def ask(question: str, collection: CollectionOption = None, as_json: JsonOption 
 
 async def _ask(services: Services, question: str, name: str | None, *, as_json: bool) -> None:
     check_question(question, max_chars=services.settings.max_question_chars)
-    await services.collection(LOCAL_OWNER, name)
+    opened = await services.collection(LOCAL_OWNER, name)
     done: dict[str, Any] = {}
-    events = stream_answer(graph, [HumanMessage(question)], Context(collection=name, services=services))
+    events = stream_answer(graph, [HumanMessage(question)], Context(collection=name, opened=opened, services=services))
     async with aclosing(events) as stream:
         async for event in stream:
             if event["event"] == "token" and not as_json:

@@ -1,6 +1,7 @@
 """`causeway search`: what a search finds, with the scores of each stage."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import typer
@@ -68,8 +69,8 @@ async def _search(
     wanted = parse_filters({key: values[0] if len(values) == 1 else values for key, values in filters.items()})
     checked = check_question(question, max_chars=services.settings.max_question_chars)
     collection = await services.collection(LOCAL_OWNER, name)
-    config, _ = services.settings.retrieval.overridden(overrides)
-    return await find(
+    config, ignored = services.retrieval_config(collection, overrides)
+    found = await find(
         checked,
         store=services.store,
         collection=collection,
@@ -80,6 +81,7 @@ async def _search(
         offset=offset,
         min_score=min_score,
     )
+    return replace(found, warnings=(*ignored, *found.warnings))
 
 
 def _print(found: SearchResult) -> None:

@@ -1,7 +1,7 @@
 """Every plug on one page. Implementations don't inherit from these; conformance suites hold them to the promises."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 from uuid import UUID
 
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
@@ -19,6 +19,13 @@ class ChunkStore(Protocol):
 
     async def create_collection(self, owner_id: str, name: str, *, embedding_model: str) -> Collection:
         """The one of that name, made where there is none."""
+        ...
+
+    async def configure_collection(self, collection: Collection, config: Mapping[str, Any]) -> Collection:
+        """The collection with these values of RetrievalConfig as its own, in place of those that it had.
+
+        Raises InvalidSettings; CollectionNotFound where the owner has none such.
+        """
         ...
 
     async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None: ...

@@ -1,8 +1,10 @@
 """The only list of implementations: settings in, everything a request needs out."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
@@ -16,8 +18,9 @@ from graphrag.ingestion.pipeline import Pipeline
 from graphrag.models import Collection
 from graphrag.protocols import ChunkStore, Reranker
 from graphrag.rerankers.bundled import BundledReranker
-from graphrag.settings import Settings
+from graphrag.settings import RetrievalConfig, Settings
 from graphrag.stores.postgres import PostgresStore
+from graphrag.telemetry import log
 
 DEFAULT_COLLECTION = "default"
 
@@ -87,6 +90,21 @@ class Services:
                 name=wanted or DEFAULT_COLLECTION,
                 known=list(by_name),
             ) from None
+
+    def retrieval_config(
+        self, collection: Collection, overrides: Mapping[str, Any], *, top_k: int | None = None
+    ) -> tuple[RetrievalConfig, list[str]]:
+        """The service's values, then the collection's, then the request's. One that is not valid is passed over, with a
+        warning. `top_k` stands in for the service's own.
+        """
+        config = self.settings.retrieval.model_copy(update={"top_k": top_k} if top_k else {})
+        config, of_collection = config.overridden(collection.config)
+        config, of_request = config.overridden(overrides)
+        ignored = [*of_collection, *of_request]
+        log.info("retrieval configuration", collection=collection.name, **config.model_dump())
+        if ignored:
+            log.warning("retrieval configuration", collection=collection.name, ignored=ignored)
+        return config, ignored
 
     async def make_collection(self, owner_id: str, name: str | None) -> Collection:
         """The named one, made where there is none."""

@@ -1,6 +1,7 @@
 """Every knob, by stage, checked at start. Only the doors (API, command line, Studio) make one from the environment."""
 
 import os
+import reprlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -36,13 +37,24 @@ class RetrievalConfig(BaseModel):
     strategy: Literal["auto"] | Strategy = "auto"
     fulltext_ranking: FulltextRanking = "bm25"
     fusion: Fusion | None = Field(default=None, description="None: the embedding model's")
-    rrf_k: PositiveInt = 60
+    rrf_k: int = Field(default=60, ge=1, le=10_000)
     vector_weight: float | None = Field(default=None, ge=0, le=1, description="None: the embedding model's")
-    candidates_per_leg: PositiveInt = 50
+    candidates_per_leg: int = Field(default=50, ge=1, le=1000)
     rerank: bool = True
-    rerank_candidates: PositiveInt = 20
+    rerank_candidates: int = Field(default=20, ge=1, le=200)
     top_k: int = Field(default=10, ge=1, le=1000)
-    window_sentences: NonNegativeInt = 2
+    window_sentences: int = Field(default=2, ge=0, le=50)
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """These values alone, as they are kept with a collection. Raises InvalidSettings."""
+        try:
+            return cls.model_validate(values).model_dump(include=set(values))
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            raise InvalidSettings(
+                f"{'.'.join(map(str, first['loc']))}: {first['msg']}. Known: {', '.join(cls.model_fields)}."
+            ) from exc
 
     def overridden(self, values: Mapping[str, Any]) -> tuple["RetrievalConfig", list[str]]:
         """With these values instead; one that is not valid is passed over, with a warning."""
@@ -51,8 +63,12 @@ class RetrievalConfig(BaseModel):
             try:
                 config = RetrievalConfig.model_validate(config.model_dump() | {name: value})
             except ValidationError as exc:
-                warnings.append(f"{name}={value!r} is not used: {exc.errors()[0]['msg']}")
+                warnings.append(f"{_shown(name)}={reprlib.repr(value)} is not used: {exc.errors()[0]['msg']}")
         return config, warnings
+
+
+def _shown(name: str) -> str:
+    return name if name in RetrievalConfig.model_fields else reprlib.repr(name)
 
 
 class Settings(BaseSettings, RetrievalConfig):

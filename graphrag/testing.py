@@ -3,16 +3,19 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
+from typing import Any
 from uuid import UUID, uuid4
 
 from langchain_core.embeddings import Embeddings
 
+from graphrag.errors import CollectionNotFound
 from graphrag.language import fold, stem, stop_words, words
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
+from graphrag.settings import RetrievalConfig
 
 K1, B = 1.2, 0.75
 
@@ -42,6 +45,14 @@ class InMemoryStore:
         collection = Collection(uuid4(), owner_id, name, embedding_model)
         self._shelves[collection.id] = _Shelf(collection)
         return collection
+
+    async def configure_collection(self, collection: Collection, config: Mapping[str, Any]) -> Collection:
+        values = RetrievalConfig.checked(config)
+        if collection.id not in {known.id for known in await self.list_collections(collection.owner_id)}:
+            raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
+        shelf = self._shelf(collection)
+        shelf.collection = replace(shelf.collection, config=values)
+        return shelf.collection
 
     async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
         documents = self._live_documents(collection)

@@ -9,6 +9,10 @@ INSERT INTO collections (collection_id, owner_id, name, embedding_model)
 VALUES (%(collection_id)s, %(owner_id)s, %(name)s, %(embedding_model)s)
 ON CONFLICT (owner_id, name) DO NOTHING
 
+-- name: configure_collection
+UPDATE collections SET config = %(config)s WHERE collection_id = %(collection_id)s
+RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config
+
 -- name: find_document
 SELECT d.* FROM documents d
 WHERE collection_id = %(collection_id)s AND content_hash = %(content_hash)s AND (expires_at IS NULL OR expires_at > now()) LIMIT 1
