@@ -20,7 +20,7 @@ from agent.prompts import build_plain_prompt, build_prompt, history_window
 from agent.state import Input, State
 from graphrag.errors import AnswerInterrupted, ProviderError
 from graphrag.models import Intent, Passage, TransformedQuery
-from graphrag.retrieval import expansion, hybrid, query_transformation
+from graphrag.retrieval import expansion, query_transformation
 from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.search import rank
 from graphrag.telemetry import log, stage
@@ -47,7 +47,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     with stage("retrieve"):
         collection = context.opened or await services.collection(context.owner_id, context.collection)
         config, ignored = services.retrieval_config(collection, _overrides(context), top_k=services.settings.chat_top_k)
-        found = await hybrid.retrieve(
+        found = await services.query_cache.retrieve(
             state["query"],
             store=services.store,
             collection=collection,

@@ -80,6 +80,7 @@ async def _search(
         filters=wanted,
         offset=offset,
         min_score=min_score,
+        cache=services.query_cache,
     )
     return replace(found, warnings=(*ignored, *found.warnings))
 

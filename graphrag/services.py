@@ -18,6 +18,7 @@ from graphrag.ingestion.pipeline import Pipeline
 from graphrag.models import Collection
 from graphrag.protocols import ChunkStore, Reranker
 from graphrag.rerankers.bundled import BundledReranker
+from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import RetrievalConfig, Settings
 from graphrag.stores.postgres import PostgresStore
 from graphrag.telemetry import log
@@ -52,6 +53,10 @@ class Services:
     @cached_property
     def embeddings(self) -> EmbeddingRegistry:
         return load_registry(self.settings.embeddings_config)
+
+    @cached_property
+    def query_cache(self) -> QueryCache:
+        return QueryCache(self.settings.query_cache_seconds)
 
     @cached_property
     def reranker(self) -> Reranker:

@@ -45,6 +45,11 @@ class RetrievalConfig(BaseModel):
     top_k: int = Field(default=10, ge=1, le=1000)
     window_sentences: int = Field(default=2, ge=0, le=50)
 
+    @property
+    def candidates(self) -> int:
+        """How many chunks each leg is asked for, and the search gives at most."""
+        return max(self.candidates_per_leg, self.top_k)
+
     @classmethod
     def checked(cls, values: Mapping[str, Any]) -> dict[str, Any]:
         """These values alone, as they are kept with a collection. Raises InvalidSettings."""
@@ -97,6 +102,7 @@ class Settings(BaseSettings, RetrievalConfig):
     # Retrieval
     max_question_chars: PositiveInt = 4_000
     fulltext_candidate_budget: PositiveInt = 10_000
+    query_cache_seconds: NonNegativeInt = Field(default=300, description="0: every search is made anew")
 
     # Generation
     enabled: bool = True

@@ -59,7 +59,7 @@ async def retrieve(
         )
     )
     retrieval = Retrieval(
-        _together([part.hits for part in found])[: _limit(config)],
+        _together([part.hits for part in found])[: config.candidates],
         failed=tuple(sorted({leg for part in found for leg in part.failed})),
         strategy=strategy if all(part.strategy == strategy for part in found) else "hybrid",
         files=named.files,
@@ -81,10 +81,6 @@ def _strategy(text: str, language: str, model: EmbeddingModel, config: Retrieval
     if config.strategy == "auto":
         return choose_strategy(text, language, model_is_strong=model.is_strong)
     return config.strategy
-
-
-def _limit(config: RetrievalConfig) -> int:
-    return max(config.candidates_per_leg, config.top_k)
 
 
 def _together(found: Sequence[list[Hit]]) -> list[Hit]:
@@ -133,7 +129,7 @@ class _Search:
         _raise_if_hopeless(failures, rankings)
         hits = fuse(rankings, model=model, config=self.config) if len(results) > 1 else rankings[LEGS[strategy][0]]
         taken = strategy if len(results) == len(LEGS[strategy]) else "hybrid"
-        return Retrieval(hits[: _limit(self.config)], tuple(failures), taken)
+        return Retrieval(hits[: self.config.candidates], tuple(failures), taken)
 
     async def _search(self, legs: Sequence[str]) -> Results:
         searches = {"fulltext": self._fulltext, "vector": self._vector}
@@ -151,7 +147,7 @@ class _Search:
                 phrases=quoted_phrases(self.text),
                 filters=self.filters,
                 ranking=self.config.fulltext_ranking,
-                limit=_limit(self.config),
+                limit=self.config.candidates,
             )
 
     async def _vector(self) -> list[Hit]:
@@ -160,7 +156,7 @@ class _Search:
             if not any(vector):
                 return []
             return await self.store.search_vectors(
-                self.collection, vector, filters=self.filters, limit=_limit(self.config)
+                self.collection, vector, filters=self.filters, limit=self.config.candidates
             )
 
 

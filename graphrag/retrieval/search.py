@@ -10,6 +10,7 @@ from graphrag.protocols import ChunkStore, Reranker
 from graphrag.retrieval import hybrid, reranking
 from graphrag.retrieval.hybrid import Retrieval
 from graphrag.retrieval.named_files import each_file_first
+from graphrag.retrieval.query_cache import QueryCache
 from graphrag.retrieval.query_transformation import transform
 from graphrag.settings import RetrievalConfig
 
@@ -34,12 +35,14 @@ async def search(
     filters: Filters = EVERYTHING,
     offset: int = 0,
     min_score: float = 0.0,
+    cache: QueryCache | None = None,
 ) -> SearchResult:
     """`config.top_k` hits from `offset` on, of those that score `min_score` or more. Raises RetrievalUnavailable."""
     query = await asyncio.to_thread(transform, question)
     # No deeper than without an offset where that is deep enough: all pages are then cut from the same ranking.
     depth = max(config.candidates_per_leg, offset + config.top_k)
-    found = await hybrid.retrieve(
+    retrieve = cache.retrieve if cache else hybrid.retrieve
+    found = await retrieve(
         query,
         store=store,
         collection=collection,
