@@ -82,3 +82,15 @@ class Reranker(Protocol):
     async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
         """The `top_k` hits that answer the query best, best first; scores in [0, 1], those of earlier stages kept."""
         ...
+
+
+class Cache(Protocol):
+    """Bytes by key, each owner's apart, until their time is over."""
+
+    async def get_many(self, owner_id: str, keys: Sequence[str]) -> dict[str, bytes]:
+        """Those of the keys that are there."""
+        ...
+
+    async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
+        """Values that are there already are replaced."""
+        ...

@@ -9,14 +9,16 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 
 from graphrag import language
+from graphrag.cache import PostgresCache
 from graphrag.chat_models import open_chat_model
 from graphrag.database import Database
+from graphrag.embeddings.cached import cached
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
 from graphrag.errors import CollectionNotFound, InvalidSettings
 from graphrag.extractive_chat_model import ExtractiveChatModel
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.models import Collection
-from graphrag.protocols import ChunkStore, Reranker
+from graphrag.protocols import Cache, ChunkStore, Reranker
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import RetrievalConfig, Settings
@@ -51,6 +53,10 @@ class Services:
         return PostgresStore(self.database, candidate_budget=self.settings.fulltext_candidate_budget)
 
     @cached_property
+    def cache(self) -> Cache:
+        return PostgresCache(self.database)
+
+    @cached_property
     def embeddings(self) -> EmbeddingRegistry:
         return load_registry(self.settings.embeddings_config)
 
@@ -77,7 +83,7 @@ class Services:
     async def embedding_model(self, collection: Collection) -> EmbeddingModel:
         """Raises EmbeddingModelUnavailable."""
         registry = await asyncio.to_thread(lambda: self.embeddings)
-        return registry.get(collection.embedding_model)
+        return cached(registry.get(collection.embedding_model), cache=self.cache, owner_id=collection.owner_id)
 
     async def collection(self, owner_id: str, name: str | None) -> Collection:
         """The named one; else RAG_COLLECTION, else «default», else the only one there is. Raises CollectionNotFound."""

@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -157,6 +158,21 @@ class InMemoryStore:
         """Another owner's collection is empty."""
         shelf = self._shelves.get(collection.id)
         return shelf if shelf and shelf.collection.owner_id == collection.owner_id else _Shelf(collection)
+
+
+class InMemoryCache:
+    """A Cache of one process."""
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[str, str], tuple[bytes, float]] = {}
+
+    async def get_many(self, owner_id: str, keys: Sequence[str]) -> dict[str, bytes]:
+        held = {key: self._entries[owner_id, key] for key in keys if (owner_id, key) in self._entries}
+        return {key: value for key, (value, until) in held.items() if until > time.monotonic()}
+
+    async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        self._entries |= {(owner_id, key): (value, until) for key, value in values.items()}
 
 
 class FailingEmbeddings(Embeddings):

@@ -44,6 +44,7 @@ class EmbeddingModel:
     fusion_weight: float  # of its vectors; full text has the rest
     embeddings: Embeddings
     fusion: Fusion = "weighted"
+    is_quick: bool = False  # quicker than a look-up in a cache
 
     @property
     def is_strong(self) -> bool:
@@ -109,7 +110,13 @@ def _load(entry: Entry, path: Path) -> EmbeddingModel:
         ) from exc
     log.info("embedding model loaded", model=entry.id, dimensions=dimensions)
     return EmbeddingModel(
-        entry.id, entry.model or entry.id, dimensions, entry.fusion_weight, embeddings, fusion=entry.fusion
+        entry.id,
+        entry.model or entry.id,
+        dimensions,
+        entry.fusion_weight,
+        embeddings,
+        fusion=entry.fusion,
+        is_quick=entry.provider == "bundled",
     )
 
 
