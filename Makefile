@@ -15,7 +15,7 @@ run: $(VENV)/.core
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest --cov --cov-report=term
 
-test-slow: $(VENV)/.dev $(VENV)/.studio
+test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.dev
@@ -39,7 +39,8 @@ $(BIN)/python:
 $(VENV)/.core: EXTRAS =
 $(VENV)/.dev: EXTRAS = [dev]
 $(VENV)/.studio: EXTRAS = [studio]
-$(VENV)/.core $(VENV)/.dev $(VENV)/.studio: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.local-models: EXTRAS = [local-models]
+$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing causeway$(EXTRAS) into $(VENV), which takes about a minute ..."
 	@$(INSTALL) --editable '.$(EXTRAS)'
 	@touch $@

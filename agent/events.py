@@ -102,6 +102,7 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
         "paths": [asdict(path) for path in state["paths"]],
         "degraded": degraded,
         "degraded_messages": [say(f"degraded_{name}", query.language) for name in degraded],
+        "warnings": state["warnings"],
         "unsupported_statements": list(verification.unsupported_statements),
         "found": not is_not_found(verification.answer, query.language),
         "reliability": round(len(used) / len(passages), 3) if passages else 0.0,

@@ -20,7 +20,9 @@ from agent.prompts import build_plain_prompt, build_prompt, history_window
 from agent.state import Input, State
 from graphrag.errors import AnswerInterrupted, ProviderError
 from graphrag.models import Intent, Passage, TransformedQuery
-from graphrag.retrieval import expansion, hybrid, query_transformation, reranking
+from graphrag.retrieval import expansion, query_transformation
+from graphrag.retrieval.filters import parse_filters
+from graphrag.retrieval.search import rank
 from graphrag.telemetry import log, stage
 
 
@@ -34,22 +36,39 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
         except Exception as exc:
             degraded = [_degrade("transform", exc)]
             query = TransformedQuery(question, DEFAULT_LANGUAGE, Intent.FACTUAL)
-    return {"question": question, "query": query, "paths": [], "passages": [], "degraded": Overwrite(degraded)}
+    empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": []}
+    return {"question": question, "query": query, "degraded": Overwrite(degraded), **empty}
 
 
 async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("retrieve", state)
-    services = runtime.context.services
+    context, services = runtime.context, runtime.context.services
+    filters = parse_filters(context.filters)
     with stage("retrieve"):
-        collection = await services.collection(runtime.context.owner_id, runtime.context.collection)
-        found = await hybrid.retrieve(
+        collection = context.opened or await services.collection(context.owner_id, context.collection)
+        config, ignored = services.retrieval_config(collection, _overrides(context), top_k=services.settings.chat_top_k)
+        found = await services.query_cache.retrieve(
             state["query"],
             store=services.store,
             collection=collection,
             model=await services.embedding_model(collection),
-            config=services.settings.retrieval,
+            config=config,
+            filters=filters,
         )
-    return {"collection": collection, "candidates": found.hits, "degraded": list(found.failed)}
+    return {
+        "collection": collection,
+        "config": config,
+        "candidates": found.hits,
+        "files": found.files,
+        "warnings": [*ignored, *found.warnings],
+        "degraded": list(found.failed),
+    }
+
+
+def _overrides(context: Context) -> dict[str, Any]:
+    """The fields of their own count more."""
+    top_k = {} if context.top_k is None else {"top_k": context.top_k}
+    return {**context.retrieval, **top_k, **({} if context.rerank else {"rerank": False})}
 
 
 async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -60,25 +79,22 @@ async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 async def rerank(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("rerank", state)
-    services, query = runtime.context.services, state["query"]
-    top_k = runtime.context.top_k or services.settings.chat_top_k
-    if not (runtime.context.rerank and services.settings.rerank):
-        return {"evidence": state["candidates"][:top_k]}
-    ranked = await reranking.rerank(
-        query,
+    config = state["config"]
+    ranked = await rank(
+        state["query"],
         state["candidates"],
-        reranker=services.reranker,
-        candidates=services.settings.rerank_candidates,
-        top_k=top_k,
+        files=state["files"],
+        reranker=runtime.context.services.reranker,
+        config=config,
     )
-    return {"evidence": ranked.hits, "degraded": list(ranked.failed)}
+    return {"evidence": ranked.hits[: config.top_k], "degraded": list(ranked.failed)}
 
 
 async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("expand", state)
     services, hits = runtime.context.services, state["evidence"]
-    settings = services.settings
-    reach = expansion.Reach(settings.window_sentences, settings.parent_chars)
+    max_chars = services.settings.max_context_chars
+    reach = expansion.Reach(state["config"].window_sentences, state["config"].parent_chars)
     degraded = []
     with stage("expand"):
         try:
@@ -87,11 +103,11 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
                 store=services.store,
                 collection=state["collection"],
                 reach=reach,
-                max_chars=settings.max_context_chars,
+                max_chars=max_chars,
             )
         except Exception as exc:
             degraded = [_degrade("expand", exc)]
-            passages = expansion.passages(hits, {}, reach=expansion.NOWHERE, max_chars=settings.max_context_chars)
+            passages = expansion.passages(hits, {}, reach=expansion.NOWHERE, max_chars=max_chars)
     get_stream_writer()(sources_event(passages, state["paths"]))
     return {"passages": passages, "degraded": degraded}
 

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from agent.citations import Verification
 from graphrag.models import CausalPath, Collection, Hit, Passage, TransformedQuery
+from graphrag.settings import RetrievalConfig
 
 
 class Input(TypedDict):
@@ -21,7 +22,10 @@ class State(TypedDict, total=False):
     question: str  # as the person wrote it
     query: Annotated[TransformedQuery, UntrackedValue]
     collection: Annotated[Collection, UntrackedValue]
+    config: Annotated[RetrievalConfig, UntrackedValue]
     candidates: Annotated[list[Hit], UntrackedValue]
+    files: Annotated[tuple[str, ...], UntrackedValue]  # that the question names
+    warnings: Annotated[list[str], UntrackedValue]
     paths: Annotated[list[CausalPath], UntrackedValue]
     evidence: Annotated[list[Hit], UntrackedValue]
     passages: Annotated[list[Passage], UntrackedValue]

@@ -1,19 +1,16 @@
-"""The command line: serve, ingest, search, ask, migrate."""
+"""The command line: serve, ingest, ask, migrate; search is in search_cli."""
 
 import asyncio
-import json
 import os
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 from langchain_core.messages import HumanMessage
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -21,32 +18,24 @@ from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
 from api.evaluation_cli import app as evaluation
+from api.search_cli import search
 from api.serving import listen, serve_http
+from api.terminal import CollectionOption, JsonOption, err, load_settings, out, print_json, run
 from graphrag.database import Database
 from graphrag.errors import CausewayError, UnreadableDocument
 from graphrag.ingestion.pipeline import find_files, ingest_files
-from graphrag.models import LOCAL_OWNER, Hit, IngestionOutcome, IngestionStatus
-from graphrag.retrieval import hybrid, reranking
-from graphrag.retrieval.query_transformation import check_question, transform
+from graphrag.models import LOCAL_OWNER, IngestionOutcome, IngestionStatus
+from graphrag.retrieval.query_transformation import check_question
 from graphrag.services import Services
 from graphrag.settings import Settings
-from graphrag.telemetry import configure_logging
 
-T = TypeVar("T")
 app = typer.Typer(
     help="Answers questions over your documents, with citations that were checked.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-out = Console(markup=False, emoji=False)  # documents and errors may hold what rich takes for its own marks
-err = Console(markup=False, emoji=False, stderr=True)
 app.add_typer(evaluation, name="eval")
-
-CollectionOption = Annotated[
-    str | None, typer.Option("--collection", help="The collection; without it the default one.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command()
@@ -65,7 +54,7 @@ def serve(
     ] = False,
 ) -> None:
     """Answer questions over HTTP, with a chat page at /."""
-    settings = _settings(collection=collection, embeddings_config=embeddings_config)
+    settings = load_settings(collection=collection, embeddings_config=embeddings_config)
     if download_models:
         for model in Services(settings).embeddings.models.values():
             out.print(f"{model.id}: loaded, {model.dimensions} dimensions")
@@ -97,7 +86,7 @@ def ingest(
     collection: CollectionOption = None,
 ) -> None:
     """Index files and folders; unchanged ones are skipped."""
-    outcomes = _run(lambda services: _ingest(services, paths, collection))
+    outcomes = run(lambda services: _ingest(services, paths, collection))
     _print_outcomes(outcomes)
     if all(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
         raise typer.Exit(1)
@@ -137,80 +126,20 @@ def _print_outcomes(outcomes: list[IngestionOutcome]) -> None:
     out.print(table)
 
 
-@app.command()
-def search(
-    query: str,
-    collection: CollectionOption = None,
-    as_json: JsonOption = False,
-    limit: Annotated[int, typer.Option(help="Hits.", min=1, max=100)] = 10,
-) -> None:
-    """Show what the search finds, with scores."""
-    hits, failed = _run(lambda services: _search(services, query, collection, limit))
-    if as_json:
-        _print_json({"hits": [_describe_hit(hit) for hit in hits], "degraded": failed})
-        return
-    table = Table("Score", "Document", "Chunk", "Text", "Stages")
-    for hit in hits:
-        stages = " ".join(f"{name} {score:.2f}" for name, score in hit.scores.items())
-        text = " ".join(hit.chunk.content.split())[:160]
-        table.add_row(f"{hit.score:.3f}", hit.chunk.document.filename, str(hit.chunk.index), text, stages)
-    out.print(table if hits else "Nothing found.")
-
-
-async def _search(services: Services, text: str, name: str | None, limit: int) -> tuple[list[Hit], list[str]]:
-    query = transform(check_question(text, max_chars=services.settings.max_question_chars))
-    collection = await services.collection(LOCAL_OWNER, name)
-    found = await hybrid.retrieve(
-        query,
-        store=services.store,
-        collection=collection,
-        model=await services.embedding_model(collection),
-        config=services.settings.retrieval,
-    )
-    if not services.settings.rerank:
-        return found.hits[:limit], list(found.failed)
-    ranked = await reranking.rerank(
-        query,
-        found.hits,
-        reranker=services.reranker,
-        candidates=services.settings.rerank_candidates,
-        top_k=limit,
-    )
-    return ranked.hits, [*found.failed, *ranked.failed]
-
-
-def _describe_hit(hit: Hit) -> dict[str, Any]:
-    chunk, document = hit.chunk, hit.chunk.document
-    return {
-        "chunk_id": str(chunk.id),
-        "document_id": str(document.id),
-        "chunk_index": chunk.index,
-        "content": chunk.content,
-        "score": hit.score,
-        "scores": dict(hit.scores),
-        "created_at": document.created_at.isoformat(),
-        "metadata": {
-            "filename": document.filename,
-            "title": document.title,
-            "language": document.language,
-            "context": chunk.context,
-            "start_char": chunk.start_char,
-            "end_char": chunk.end_char,
-        },
-    }
+app.command()(search)
 
 
 @app.command()
 def ask(question: str, collection: CollectionOption = None, as_json: JsonOption = False) -> None:
     """Answer a question, then list its citations."""
-    _run(lambda services: _ask(services, question, collection, as_json=as_json))
+    run(lambda services: _ask(services, question, collection, as_json=as_json))
 
 
 async def _ask(services: Services, question: str, name: str | None, *, as_json: bool) -> None:
     check_question(question, max_chars=services.settings.max_question_chars)
-    await services.collection(LOCAL_OWNER, name)
+    opened = await services.collection(LOCAL_OWNER, name)
     done: dict[str, Any] = {}
-    events = stream_answer(graph, [HumanMessage(question)], Context(collection=name, services=services))
+    events = stream_answer(graph, [HumanMessage(question)], Context(collection=name, opened=opened, services=services))
     async with aclosing(events) as stream:
         async for event in stream:
             if event["event"] == "token" and not as_json:
@@ -218,7 +147,7 @@ async def _ask(services: Services, question: str, name: str | None, *, as_json: 
                 out.file.flush()
             done = event["data"]
     if as_json:
-        _print_json(done)
+        print_json(done)
         return
     out.print()
     for citation in done["citations"]:
@@ -235,7 +164,7 @@ async def _ask(services: Services, question: str, name: str | None, *, as_json: 
 @app.command()
 def migrate(collection: CollectionOption = None) -> None:
     """Prepare the database for this version. Every other command does it by itself, where its role may."""
-    database = Database(_settings())
+    database = Database(load_settings())
 
     async def prepare() -> None:
         await database.open()
@@ -243,30 +172,6 @@ def migrate(collection: CollectionOption = None) -> None:
 
     asyncio.run(prepare())
     out.print("The database is ready.")
-
-
-def _settings(**overrides: Any) -> Settings:
-    settings = Settings.from_environment()
-    configure_logging(settings.log_level)
-    return settings.model_copy(update={name: value for name, value in overrides.items() if value is not None})
-
-
-def _run(command: Callable[[Services], Awaitable[T]]) -> T:
-    services = Services(_settings())
-
-    async def run() -> T:
-        try:
-            await services.open()
-            return await command(services)
-        finally:
-            await services.close()
-
-    coroutine: Coroutine[Any, Any, T] = run()
-    return asyncio.run(coroutine)
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    out.file.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 def main() -> None:

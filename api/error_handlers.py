@@ -16,6 +16,7 @@ from graphrag.telemetry import log
 
 STATUS = {
     "invalid_question": 400,
+    "invalid_filter": 400,
     "invalid_request": 422,
     "not_found": 404,
     "collection_not_found": 404,
@@ -40,6 +41,21 @@ MESSAGES = {
         "es": "La pregunta contiene caracteres de control: quítelos.",
         "fr": "La question contient des caractères de contrôle : retirez-les.",
         "en": "The question holds control characters: remove them.",
+    },
+    "unknown_filter": {
+        "es": "No existe el filtro «{key}». Los filtros conocidos están en «details.known».",
+        "fr": "Le filtre « {key} » n'existe pas. Les filtres connus sont dans « details.known ».",
+        "en": "There is no filter “{key}”. The known ones are in details.known.",
+    },
+    "filter_value": {
+        "es": "El filtro «{key}» admite un texto o una lista de textos.",
+        "fr": "Le filtre « {key} » accepte un texte ou une liste de textes.",
+        "en": "The filter “{key}” takes a text or a list of texts.",
+    },
+    "filter_date": {
+        "es": "El filtro «{key}» admite una fecha como 2025-03-31.",
+        "fr": "Le filtre « {key} » accepte une date comme 2025-03-31.",
+        "en": "The filter “{key}” takes a date such as 2025-03-31.",
     },
     "collection_not_found": {
         "es": "No existe la colección «{name}». Elija una de «details.known» o cree una con: causeway ingest RUTA --collection NOMBRE",
@@ -121,7 +137,7 @@ def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any
 
 
 def _body(code: str, details: dict[str, Any], request: Request, request_id: str) -> dict[str, Any]:
-    key = details.get("reason", code) if code == "invalid_question" else code
+    key = details.get("reason", code) if code in {"invalid_question", "invalid_filter"} else code
     message = MESSAGES[key][request_language(request)].format(**{**details, "request_id": request_id})
     return {"error": {"code": code, "message": message, "details": details, "request_id": request_id}}
 

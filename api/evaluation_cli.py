@@ -1,26 +1,22 @@
 """The command line's `eval`: how good the answers' parts are, measured on datasets."""
 
-import asyncio
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from agent.evaluation.dataset import Dataset, read_dataset
+from agent.evaluation.dataset import Dataset, Query, read_dataset
 from agent.evaluation.retrieval_run import Report, loaded, run_queries
+from api.terminal import err, out, run
 from graphrag.models import FulltextRanking
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.telemetry import configure_logging
 
 app = typer.Typer(help="Measure how good the parts of an answer are.", no_args_is_help=True)
-out = Console(markup=False, emoji=False)  # a dataset's name may hold what rich takes for its own marks
-err = Console(markup=False, emoji=False, stderr=True)
 
 
 @app.callback()
@@ -56,7 +52,10 @@ def ir(
     name = collection or f"eval-{dataset.name}-{token_hex(4)}"
     choices = {"strategy": strategy, "fulltext_ranking": fulltext_ranking, "rerank": rerank, "top_k": k}
     given = {option: value for option, value in choices.items() if value is not None}
-    report = asyncio.run(_measure(dataset, name, given, limit=limit, embedding_model=embedding_model, keep=keep))
+    queries = dataset.queries[:limit]
+    report = run(
+        lambda services: _measure(services, dataset, queries, name, given, embedding_model=embedding_model, keep=keep)
+    )
     _print_report(report)
     if keep:
         out.print(f"Kept as collection {name}", highlight=False, soft_wrap=True)
@@ -65,38 +64,37 @@ def ir(
 
 
 async def _measure(
-    dataset: Dataset, name: str, choices: dict[str, Any], *, limit: int | None, embedding_model: str | None, keep: bool
+    services: Services,
+    dataset: Dataset,
+    queries: Sequence[Query],
+    name: str,
+    choices: dict[str, Any],
+    *,
+    embedding_model: str | None,
+    keep: bool,
 ) -> Report:
-    settings = Settings.from_environment()
-    configure_logging(settings.log_level)
-    config, _ = settings.retrieval.overridden(choices)
-    services = Services(settings)
-    queries = dataset.queries[:limit]
+    config, _ = services.settings.retrieval.overridden(choices)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    try:
-        await services.open()
-        with Progress(*columns, console=err) as progress:
-            documents_bar = progress.add_task("Indexing", total=len(dataset.documents))
-            queries_bar = progress.add_task("Searching", total=len(queries), start=False)
-            async with loaded(
+    with Progress(*columns, console=err) as progress:
+        documents_bar = progress.add_task("Indexing", total=len(dataset.documents))
+        queries_bar = progress.add_task("Searching", total=len(queries), start=False)
+        async with loaded(
+            dataset,
+            services=services,
+            name=name,
+            embedding_model=embedding_model,
+            keep=keep,
+            advance=lambda done: progress.advance(documents_bar, done),
+        ) as load:
+            progress.start_task(queries_bar)
+            return await run_queries(
                 dataset,
+                queries,
                 services=services,
-                name=name,
-                embedding_model=embedding_model,
-                keep=keep,
-                advance=lambda done: progress.advance(documents_bar, done),
-            ) as load:
-                progress.start_task(queries_bar)
-                return await run_queries(
-                    dataset,
-                    queries,
-                    services=services,
-                    load=load,
-                    config=config,
-                    advance=lambda done: progress.advance(queries_bar, done),
-                )
-    finally:
-        await services.close()
+                load=load,
+                config=config,
+                advance=lambda done: progress.advance(queries_bar, done),
+            )
 
 
 def _print_report(report: Report) -> None:

@@ -4,7 +4,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from graphrag.retrieval.filters import KNOWN
+from graphrag.settings import RetrievalConfig
+
 MAX_MESSAGES = 100
+MAX_OPTIONS = 50
 
 
 def _encodable(text: str) -> str:
@@ -36,6 +40,17 @@ class ChatRequest(BaseModel):
     collection: Text | None = Field(default=None, description="Without one, the server's default collection")
     rag_enabled: bool = Field(default=True, description="false: plain chat, without the documents")
     top_k: int | None = Field(default=None, ge=1, le=50, description="Chunks that reach the answer")
+    retrieval: dict[Text, Any] = Field(
+        default_factory=dict,
+        max_length=MAX_OPTIONS,
+        description=f"In place of the collection's values; one that is not valid is passed over, with a warning: "
+        f"{', '.join(RetrievalConfig.model_fields)}",
+    )
+    filters: dict[Text, Any] = Field(
+        default_factory=dict,
+        max_length=MAX_OPTIONS,
+        description=f"Which documents are searched, each by a value or a list of alternatives: {', '.join(KNOWN)}",
+    )
 
     @model_validator(mode="after")
     def _one_question(self) -> "ChatRequest":
@@ -85,6 +100,7 @@ class ChatResponse(BaseModel):
     paths: list[dict[str, Any]]
     degraded: list[str] = Field(description="Stages that failed and were done without")
     degraded_messages: list[str]
+    warnings: list[str] = Field(description="What of the request was not used, and why")
     unsupported_statements: list[str]
     found: bool = Field(description="false: the documents hold no answer")
     reliability: float = Field(description="Passages used / passages at hand")

@@ -27,6 +27,12 @@ class InvalidQuestion(CausewayError):
     code = "invalid_question"
 
 
+class InvalidFilter(CausewayError):
+    """`details["reason"]`: unknown_filter, filter_value or filter_date; `details["known"]`: the keys that there are."""
+
+    code = "invalid_filter"
+
+
 class CollectionNotFound(CausewayError):
     code = "collection_not_found"
 

@@ -8,6 +8,8 @@ from typing import Any, Literal
 from uuid import UUID
 
 FulltextRanking = Literal["bm25", "ts_rank_cd"]
+Strategy = Literal["fulltext", "semantic", "hybrid"]
+Fusion = Literal["weighted", "rrf"]
 LOCAL_OWNER = "local"  # the one owner where there is no authentication
 
 

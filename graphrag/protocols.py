@@ -1,7 +1,7 @@
 """Every plug on one page. Implementations don't inherit from these; conformance suites hold them to the promises."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 from uuid import UUID
 
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
@@ -23,6 +23,13 @@ class ChunkStore(Protocol):
 
     async def delete_collection(self, collection: Collection) -> bool:
         """With everything in it. False where there was none."""
+        ...
+
+    async def configure_collection(self, collection: Collection, config: Mapping[str, Any]) -> Collection:
+        """The collection with these values of RetrievalConfig as its own, in place of those that it had.
+
+        Raises InvalidSettings; CollectionNotFound where the owner has none such.
+        """
         ...
 
     async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None: ...
@@ -78,4 +85,16 @@ class ChunkStore(Protocol):
 class Reranker(Protocol):
     async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
         """The `top_k` hits that answer the query best, best first; scores in [0, 1], those of earlier stages kept."""
+        ...
+
+
+class Cache(Protocol):
+    """Bytes by key, each owner's apart, until their time is over."""
+
+    async def get_many(self, owner_id: str, keys: Sequence[str]) -> dict[str, bytes]:
+        """Those of the keys that are there."""
+        ...
+
+    async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
+        """Values that are there already are replaced."""
         ...

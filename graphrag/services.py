@@ -1,23 +1,33 @@
 """The only list of implementations: settings in, everything a request needs out."""
 
 import asyncio
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
 from graphrag import language
+from graphrag.cache import PostgresCache
 from graphrag.chat_models import open_chat_model
 from graphrag.database import Database
+from graphrag.embeddings.cached import cached
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
 from graphrag.errors import CollectionNotFound, InvalidSettings
 from graphrag.extractive_chat_model import ExtractiveChatModel
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.models import Collection
-from graphrag.protocols import ChunkStore, Reranker
+from graphrag.protocols import Cache, ChunkStore, Reranker
 from graphrag.rerankers.bundled import BundledReranker
-from graphrag.settings import Settings
+from graphrag.rerankers.cross_encoder import CrossEncoderReranker
+from graphrag.rerankers.fallback import FallbackReranker
+from graphrag.rerankers.llm_reranker import LLMReranker
+from graphrag.rerankers.mmr import MMRReranker
+from graphrag.retrieval.query_cache import QueryCache
+from graphrag.settings import RetrievalConfig, Settings
 from graphrag.stores.postgres import PostgresStore
+from graphrag.telemetry import log
 
 DEFAULT_COLLECTION = "default"
 
@@ -29,11 +39,14 @@ class Services:
     settings: Settings
 
     async def open(self) -> None:
-        """Raises InvalidSettings or DatabaseUnavailable."""
+        """Raises InvalidSettings, MissingExtra or DatabaseUnavailable."""
         await asyncio.gather(
             self.database.open(), asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load)
         )
         _ = self.chat_model
+        _ = self.reranker
+        if self.cross_encoder:
+            await self.cross_encoder.open()
 
     async def close(self) -> None:
         await self.database.close()
@@ -47,12 +60,43 @@ class Services:
         return PostgresStore(self.database, candidate_budget=self.settings.fulltext_candidate_budget)
 
     @cached_property
+    def cache(self) -> Cache:
+        return PostgresCache(self.database)
+
+    @cached_property
     def embeddings(self) -> EmbeddingRegistry:
         return load_registry(self.settings.embeddings_config)
 
     @cached_property
+    def query_cache(self) -> QueryCache:
+        return QueryCache(self.settings.query_cache_seconds)
+
+    @cached_property
     def reranker(self) -> Reranker:
-        return BundledReranker()
+        """Where a model judges, the ones after it stand in when it fails. Raises InvalidSettings."""
+        judge = FallbackReranker(*self._judges()) if self.settings.reranker != "bundled" else BundledReranker()
+        if not self.settings.diversity:
+            return judge
+        model = self.embeddings.get(self.embeddings.default)
+        return MMRReranker(judge, model, diversity=self.settings.diversity)
+
+    @cached_property
+    def cross_encoder(self) -> CrossEncoderReranker | None:
+        """Raises InvalidSettings."""
+        if self.settings.reranker != "cross_encoder":
+            return None
+        if not self.settings.reranker_model:
+            raise InvalidSettings("RAG_RERANKER=cross_encoder needs RAG_RERANKER_MODEL: the folder of a model.")
+        return CrossEncoderReranker(self.settings.reranker_model)
+
+    def _judges(self) -> Iterator[Reranker]:
+        if self.cross_encoder:
+            yield self.cross_encoder
+        elif not self.settings.chat_model:
+            raise InvalidSettings("RAG_RERANKER=llm needs RAG_CHAT_MODEL: the model that judges.")
+        if self.settings.chat_model:
+            yield LLMReranker(self.chat_model)
+        yield BundledReranker()
 
     @cached_property
     def chat_model(self) -> BaseChatModel:
@@ -69,7 +113,7 @@ class Services:
     async def embedding_model(self, collection: Collection) -> EmbeddingModel:
         """Raises EmbeddingModelUnavailable."""
         registry = await asyncio.to_thread(lambda: self.embeddings)
-        return registry.get(collection.embedding_model)
+        return cached(registry.get(collection.embedding_model), cache=self.cache, owner_id=collection.owner_id)
 
     async def collection(self, owner_id: str, name: str | None) -> Collection:
         """The named one; else RAG_COLLECTION, else «default», else the only one there is. Raises CollectionNotFound."""
@@ -87,6 +131,21 @@ class Services:
                 name=wanted or DEFAULT_COLLECTION,
                 known=list(by_name),
             ) from None
+
+    def retrieval_config(
+        self, collection: Collection, overrides: Mapping[str, Any], *, top_k: int | None = None
+    ) -> tuple[RetrievalConfig, list[str]]:
+        """The service's values, then the collection's, then the request's. One that is not valid is passed over, with a
+        warning. `top_k` stands in for the service's own.
+        """
+        config = self.settings.retrieval.model_copy(update={"top_k": top_k} if top_k else {})
+        config, of_collection = config.overridden(collection.config)
+        config, of_request = config.overridden(overrides)
+        ignored = [*of_collection, *of_request]
+        log.info("retrieval configuration", collection=collection.name, **config.model_dump())
+        if ignored:
+            log.warning("retrieval configuration", collection=collection.name, ignored=ignored)
+        return config, ignored
 
     async def make_collection(self, owner_id: str, name: str | None) -> Collection:
         """The named one, made where there is none."""

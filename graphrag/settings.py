@@ -1,6 +1,7 @@
 """Every knob, by stage, checked at start. Only the doors (API, command line, Studio) make one from the environment."""
 
 import os
+import reprlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +21,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graphrag.errors import InvalidSettings
-from graphrag.models import FulltextRanking
+from graphrag.models import FulltextRanking, Fusion, Strategy
 
 
 def default_home() -> Path:
@@ -33,17 +34,33 @@ class RetrievalConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    strategy: Literal["auto", "fulltext", "semantic", "hybrid"] = "auto"
+    strategy: Literal["auto"] | Strategy = "auto"
     fulltext_ranking: FulltextRanking = "bm25"
-    fusion: Literal["weighted", "rrf"] | None = Field(default=None, description="None: the embedding model's")
-    rrf_k: PositiveInt = 60
+    fusion: Fusion | None = Field(default=None, description="None: the embedding model's")
+    rrf_k: int = Field(default=60, ge=1, le=10_000)
     vector_weight: float | None = Field(default=None, ge=0, le=1, description="None: the embedding model's")
-    candidates_per_leg: PositiveInt = 50
+    candidates_per_leg: int = Field(default=50, ge=1, le=1000)
     rerank: bool = True
-    rerank_candidates: PositiveInt = 50
+    rerank_candidates: int = Field(default=50, ge=1, le=200)
     top_k: int = Field(default=10, ge=1, le=1000)
-    window_sentences: NonNegativeInt = Field(default=2, description="Around a hit, on either side")
-    parent_chars: NonNegativeInt = Field(default=0, description="Length of a hit's section instead; 0: sentences")
+    window_sentences: int = Field(default=2, ge=0, le=50, description="Around a hit, on either side")
+    parent_chars: int = Field(default=0, ge=0, le=20_000, description="Length of its section instead; 0: sentences")
+
+    @property
+    def candidates(self) -> int:
+        """How many chunks each leg is asked for, and the search gives at most."""
+        return max(self.candidates_per_leg, self.top_k)
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """These values alone, as they are kept with a collection. Raises InvalidSettings."""
+        try:
+            return cls.model_validate(values).model_dump(include=set(values))
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            raise InvalidSettings(
+                f"{'.'.join(map(str, first['loc']))}: {first['msg']}. Known: {', '.join(cls.model_fields)}."
+            ) from exc
 
     def overridden(self, values: Mapping[str, Any]) -> tuple["RetrievalConfig", list[str]]:
         """With these values instead; one that is not valid is passed over, with a warning."""
@@ -52,8 +69,12 @@ class RetrievalConfig(BaseModel):
             try:
                 config = RetrievalConfig.model_validate(config.model_dump() | {name: value})
             except ValidationError as exc:
-                warnings.append(f"{name}={value!r} is not used: {exc.errors()[0]['msg']}")
+                warnings.append(f"{_shown(name)}={reprlib.repr(value)} is not used: {exc.errors()[0]['msg']}")
         return config, warnings
+
+
+def _shown(name: str) -> str:
+    return name if name in RetrievalConfig.model_fields else reprlib.repr(name)
 
 
 class Settings(BaseSettings, RetrievalConfig):
@@ -82,6 +103,10 @@ class Settings(BaseSettings, RetrievalConfig):
     # Retrieval
     max_question_chars: PositiveInt = 4_000
     fulltext_candidate_budget: PositiveInt = 10_000
+    reranker: Literal["bundled", "cross_encoder", "llm"] = "bundled"
+    reranker_model: str | None = Field(default=None, description="The cross-encoder's folder")
+    diversity: float = Field(default=0.0, ge=0, le=1, description="Of what is reranked: maximal marginal relevance")
+    query_cache_seconds: NonNegativeInt = Field(default=300, description="0: every search is made anew")
 
     # Generation
     enabled: bool = True

@@ -9,10 +9,11 @@ from contextvars import ContextVar
 
 import structlog
 from opentelemetry import trace
-from prometheus_client import Histogram
+from prometheus_client import Counter, Histogram
 
 log = structlog.get_logger("causeway")
 STAGE_SECONDS = Histogram("causeway_stage_seconds", "Time of one stage of one request", ["stage"])
+CACHE_LOOKUPS = Counter("causeway_cache_lookups", "Look-ups in a cache: hit or miss", ["cache", "outcome"])
 _timings: ContextVar[dict[str, float] | None] = ContextVar("timings", default=None)
 
 
@@ -30,6 +31,12 @@ def stage(name: str) -> Iterator[None]:
             if timings is not None:
                 timings[name] = round(timings.get(name, 0.0) + seconds * 1000, 2)
             log.info("stage", stage=name, milliseconds=round(seconds * 1000, 2))
+
+
+def count_lookups(cache: str, *, hits: int, misses: int) -> None:
+    """A cache's hit rate is hits over both."""
+    CACHE_LOOKUPS.labels(cache=cache, outcome="hit").inc(hits)
+    CACHE_LOOKUPS.labels(cache=cache, outcome="miss").inc(misses)
 
 
 def collect_timings() -> dict[str, float]:

@@ -2,17 +2,21 @@
 
 import math
 import re
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import PurePath
+from typing import Any
 from uuid import UUID, uuid4
 
 from langchain_core.embeddings import Embeddings
 
+from graphrag.errors import CollectionNotFound
 from graphrag.language import fold, stem, stop_words, words
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
+from graphrag.settings import RetrievalConfig
 
 K1, B = 1.2, 0.75
 
@@ -46,6 +50,14 @@ class InMemoryStore:
     async def delete_collection(self, collection: Collection) -> bool:
         is_mine = self._shelf(collection) is self._shelves.get(collection.id)
         return is_mine and self._shelves.pop(collection.id) is not None
+
+    async def configure_collection(self, collection: Collection, config: Mapping[str, Any]) -> Collection:
+        values = RetrievalConfig.checked(config)
+        if collection.id not in {known.id for known in await self.list_collections(collection.owner_id)}:
+            raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
+        shelf = self._shelf(collection)
+        shelf.collection = replace(shelf.collection, config=values)
+        return shelf.collection
 
     async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
         documents = self._live_documents(collection)
@@ -150,6 +162,21 @@ class InMemoryStore:
         """Another owner's collection is empty."""
         shelf = self._shelves.get(collection.id)
         return shelf if shelf and shelf.collection.owner_id == collection.owner_id else _Shelf(collection)
+
+
+class InMemoryCache:
+    """A Cache of one process."""
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[str, str], tuple[bytes, float]] = {}
+
+    async def get_many(self, owner_id: str, keys: Sequence[str]) -> dict[str, bytes]:
+        held = {key: self._entries[owner_id, key] for key in keys if (owner_id, key) in self._entries}
+        return {key: value for key, (value, until) in held.items() if until > time.monotonic()}
+
+    async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        self._entries |= {(owner_id, key): (value, until) for key, value in values.items()}
 
 
 class FailingEmbeddings(Embeddings):

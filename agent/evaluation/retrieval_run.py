@@ -12,8 +12,7 @@ from agent.evaluation.metrics import mean, measure, percentile
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.ingestion.pipeline import SourceText, hash_text, holds_words
 from graphrag.models import LOCAL_OWNER, Collection, IngestionStatus
-from graphrag.retrieval import hybrid, reranking
-from graphrag.retrieval.query_transformation import transform
+from graphrag.retrieval.search import SearchResult, search
 from graphrag.services import Services
 from graphrag.settings import RetrievalConfig
 
@@ -141,18 +140,14 @@ async def _answer(
 
 async def _search(
     question: str, *, services: Services, collection: Collection, model: EmbeddingModel, config: RetrievalConfig
-) -> hybrid.Retrieval:
-    query = transform(question)
-    found = await hybrid.retrieve(query, store=services.store, collection=collection, model=model, config=config)
-    if not config.rerank:
-        return hybrid.Retrieval(found.hits[: config.top_k], found.failed)
-    ranked = await reranking.rerank(
-        query, found.hits, reranker=services.reranker, candidates=config.rerank_candidates, top_k=config.top_k
+) -> SearchResult:
+    """Without the cache of results: it is the search that is measured."""
+    return await search(
+        question, store=services.store, collection=collection, model=model, reranker=services.reranker, config=config
     )
-    return hybrid.Retrieval(ranked.hits, (*found.failed, *ranked.failed))
 
 
-def _documents(found: hybrid.Retrieval) -> list[str]:
+def _documents(found: SearchResult) -> list[str]:
     return list(dict.fromkeys(hit.chunk.document.source for hit in found.hits))
 
 

@@ -15,6 +15,7 @@ from agent.graph import graph
 from api.dependencies import OwnerDep, ServicesDep
 from api.schemas import ChatRequest, ChatResponse, ErrorResponse
 from api.sse import event_stream
+from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.query_transformation import check_question
 
 T = TypeVar("T")
@@ -25,10 +26,20 @@ router = APIRouter(tags=["chat"], responses=ERRORS)
 async def checked_context(body: ChatRequest, services: ServicesDep, owner: OwnerDep) -> Context:
     """Checked before a stream begins, so that what is wrong with the request still has its HTTP status."""
     check_question(body.question, max_chars=services.settings.max_question_chars)
+    parse_filters(body.filters)
+    opened = None
     if body.rag_enabled and services.settings.enabled:
-        await services.embedding_model(await services.collection(owner, body.collection))
+        opened = await services.collection(owner, body.collection)
+        await services.embedding_model(opened)
     return Context(
-        collection=body.collection, rag_enabled=body.rag_enabled, top_k=body.top_k, owner_id=owner, services=services
+        collection=body.collection,
+        rag_enabled=body.rag_enabled,
+        top_k=body.top_k,
+        retrieval=body.retrieval,
+        filters=body.filters,
+        owner_id=owner,
+        opened=opened,
+        services=services,
     )
 
 

@@ -11,10 +11,12 @@ from langchain_core.embeddings import Embeddings
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from graphrag.errors import EmbeddingModelUnavailable, InvalidSettings, ProviderError
+from graphrag.models import Fusion
 from graphrag.telemetry import log
 
 PACKAGED_CONFIG = Path(__file__).with_name("embeddings.yml")
 EXAMPLE = "embeddings:\n  - id: bundled\n    provider: bundled"
+STRONG = 0.5  # fusion_weight of a model whose vectors may be trusted alone
 CHARACTERS_PER_TOKEN = 4  # for models whose tokenizer we do not have
 
 
@@ -25,6 +27,7 @@ class Entry(BaseModel):
     provider: Literal["bundled", "openai"]
     model: str = ""
     fusion_weight: float = Field(default=0.5, ge=0, le=1)
+    fusion: Fusion = "weighted"
 
 
 class Config(BaseModel):
@@ -40,6 +43,13 @@ class EmbeddingModel:
     dimensions: int
     fusion_weight: float  # of its vectors; full text has the rest
     embeddings: Embeddings
+    fusion: Fusion = "weighted"
+    is_quick: bool = False  # quicker than a look-up in a cache
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether its vectors find as well without full text as with it."""
+        return self.fusion_weight >= STRONG
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         counter = getattr(self.embeddings, "count_tokens", None)
@@ -99,7 +109,15 @@ def _load(entry: Entry, path: Path) -> EmbeddingModel:
             f"Embedding model {entry.id!r} of {path} could not be loaded: {exc}\nExample:\n{EXAMPLE}"
         ) from exc
     log.info("embedding model loaded", model=entry.id, dimensions=dimensions)
-    return EmbeddingModel(entry.id, entry.model or entry.id, dimensions, entry.fusion_weight, embeddings)
+    return EmbeddingModel(
+        entry.id,
+        entry.model or entry.id,
+        dimensions,
+        entry.fusion_weight,
+        embeddings,
+        fusion=entry.fusion,
+        is_quick=entry.provider == "bundled",
+    )
 
 
 def _open(entry: Entry) -> Embeddings:

@@ -5,7 +5,6 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphrag.errors import InvalidSettings, MissingExtra, ProviderError
@@ -19,7 +18,7 @@ LOGIT_DIGITS = 4  # beyond these it is noise of the batch: how much padding a te
 
 
 class CrossEncoderReranker:
-    """`model` is a folder with a saved model, or a name on the Hugging Face hub, fetched where it is not yet here.
+    """`model` is a folder with a saved model, or the name of one in the Hugging Face cache: nothing is fetched.
 
     A text that is longer than the model can read is judged by its beginning.
     """
@@ -67,8 +66,8 @@ def _load(model: str) -> "CrossEncoder":
     except ImportError as exc:
         raise MissingExtra("The cross-encoder needs: pip install 'causeway[local-models]'") from exc
     try:
-        encoder = CrossEncoder(model, local_files_only=Path(model).is_dir())
-    except Exception as exc:  # a missing file, another format, a hub that does not answer: each has its own error
+        encoder = CrossEncoder(model, local_files_only=True)
+    except Exception as exc:  # a missing file, another format: each has its own error
         raise InvalidSettings(f"Cross-encoder {model!r} could not be loaded: {exc}") from exc
     if encoder.num_labels != 1:
         raise InvalidSettings(

@@ -1,26 +1,36 @@
 """Full text and vectors, searched at once and fused. Either may fail; the other's hits stand."""
 
 import asyncio
-import re
-from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from graphrag import language as languages
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, RetrievalUnavailable
-from graphrag.models import EVERYTHING, Collection, Filters, Hit, TransformedQuery
+from graphrag.models import EVERYTHING, Collection, Filters, Hit, Strategy, TransformedQuery
 from graphrag.protocols import ChunkStore
 from graphrag.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
+from graphrag.retrieval.named_files import NamedFiles, find_named_files
+from graphrag.retrieval.strategy import choose_strategy, quoted_phrases
 from graphrag.settings import RetrievalConfig
 from graphrag.telemetry import log, stage
 
-_PHRASE = re.compile(r'"([^"]{2,})"|«([^»]{2,})»|“([^”]{2,})”')
+LEGS: Final[Mapping[Strategy, tuple[str, ...]]] = {
+    "fulltext": ("fulltext",),
+    "semantic": ("vector",),
+    "hybrid": ("fulltext", "vector"),
+}
+Results = dict[str, list[Hit] | BaseException]
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
     hits: list[Hit]
     failed: tuple[str, ...] = ()  # what was done without: fulltext, vector, rerank
+    strategy: Strategy = "hybrid"  # that was taken
+    files: tuple[str, ...] = ()  # that the question names: only these were searched
+    warnings: tuple[str, ...] = ()
 
 
 async def retrieve(
@@ -32,38 +42,131 @@ async def retrieve(
     config: RetrievalConfig,
     filters: Filters = EVERYTHING,
 ) -> Retrieval:
-    """Candidates for the question and its sub-queries, best first. Raises RetrievalUnavailable where both legs fail."""
-    limit = max(config.candidates_per_leg, config.top_k)
-    embedding = asyncio.create_task(model.embed(query.searches))  # one call for all the parts
-    weights = {"fulltext": 1 - model.fusion_weight, "vector": model.fusion_weight}
+    """Candidates for the question and its sub-queries, best first. Raises RetrievalUnavailable where both legs fail.
+
+    Files that the question names are searched one by one, unless the filters name files.
+    """
+    named = await _named_files(query, store, collection, filters)
+    texts = [named.without(text) for text in query.searches]
+    strategy = _strategy(texts[0], query.language, model, config)
+    vectors = _Vectors(model, texts)
+    scopes = [replace(filters, filenames=(name,)) for name in named.files] or [filters]
     found = await asyncio.gather(
         *(
-            _search(
-                {
-                    "fulltext": _fulltext(text, query.language, store, collection, limit),
-                    "vector": _vector(embedding, number, store, collection, limit),
-                },
-                weights=weights,
-                limit=limit,
-            )
-            for number, text in enumerate(query.searches)
+            _Search(text, number, query.language, scope, vectors, store, collection, config).run(strategy, model)
+            for scope in scopes
+            for number, text in enumerate(texts)
         )
     )
-    failed = tuple(sorted({leg for retrieval in found for leg in retrieval.failed}))
+    retrieval = Retrieval(
+        _together([part.hits for part in found])[: config.candidates],
+        failed=tuple(sorted({leg for part in found for leg in part.failed})),
+        strategy=strategy if all(part.strategy == strategy for part in found) else "hybrid",
+        files=named.files,
+        warnings=tuple(f"There is no file {name!r}: it was not searched for." for name in named.missing),
+    )
+    log.info("search", asked=config.strategy, strategy=retrieval.strategy, files=len(named.files), parts=len(texts))
+    return retrieval
+
+
+async def _named_files(
+    query: TransformedQuery, store: ChunkStore, collection: Collection, filters: Filters
+) -> NamedFiles:
+    if filters.filenames:
+        return NamedFiles()
+    return await find_named_files(query.original, store=store, collection=collection)
+
+
+def _strategy(text: str, language: str, model: EmbeddingModel, config: RetrievalConfig) -> Strategy:
+    if config.strategy == "auto":
+        return choose_strategy(text, language, model_is_strong=model.is_strong)
+    return config.strategy
+
+
+def _together(found: Sequence[list[Hit]]) -> list[Hit]:
+    """Every part of the question and every file that it names counts the same: the first places of each come first."""
     if len(found) == 1:
         return found[0]
-    # Every part of the question counts the same: the first places of each come first.
-    rankings = {str(number): retrieval.hits for number, retrieval in enumerate(found)}
-    return Retrieval(reciprocal_rank_fusion(rankings, weights=dict.fromkeys(rankings, 1.0))[:limit], failed)
+    rankings = {str(number): hits for number, hits in enumerate(found)}
+    return reciprocal_rank_fusion(rankings, weights=dict.fromkeys(rankings, 1.0))
 
 
-async def _search(legs: Mapping[str, Awaitable[list[Hit]]], *, weights: Mapping[str, float], limit: int) -> Retrieval:
-    """Hits of one query, by the weighted sum of both legs; the weight belongs to the embedding model."""
-    results = dict(zip(legs, await asyncio.gather(*legs.values(), return_exceptions=True), strict=True))
-    rankings = {name: hits for name, hits in results.items() if isinstance(hits, list)}
-    failures = {name: result for name, result in results.items() if isinstance(result, BaseException)}
-    _raise_if_hopeless(failures, rankings)
-    return Retrieval(weighted_sum(rankings, weights=weights)[:limit], tuple(failures))
+class _Vectors:
+    """Of all the texts, by one call of the model, made when the first is asked for."""
+
+    def __init__(self, model: EmbeddingModel, texts: Sequence[str]) -> None:
+        self._model = model
+        self._texts = texts
+        self._embedding: asyncio.Task[list[list[float]]] | None = None
+
+    async def of(self, number: int) -> list[float]:
+        if self._embedding is None:
+            self._embedding = asyncio.create_task(self._model.embed(self._texts))
+        return (await self._embedding)[number]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One text in one choice of documents."""
+
+    text: str
+    number: int  # among the texts
+    language: str
+    filters: Filters
+    vectors: _Vectors
+    store: ChunkStore
+    collection: Collection
+    config: RetrievalConfig
+
+    async def run(self, strategy: Strategy, model: EmbeddingModel) -> Retrieval:
+        """By the strategy's legs; by the others too where these fail or, the strategy being ours, find nothing."""
+        results = await self._search(LEGS[strategy])
+        failed = all(isinstance(result, BaseException) for result in results.values())
+        if failed or (self.config.strategy == "auto" and not any(results.values())):
+            results |= await self._search([leg for leg in LEGS["hybrid"] if leg not in results])
+        rankings = {leg: result for leg, result in results.items() if isinstance(result, list)}
+        failures = {leg: result for leg, result in results.items() if isinstance(result, BaseException)}
+        _raise_if_hopeless(failures, rankings)
+        hits = fuse(rankings, model=model, config=self.config) if len(results) > 1 else rankings[LEGS[strategy][0]]
+        taken = strategy if len(results) == len(LEGS[strategy]) else "hybrid"
+        return Retrieval(hits[: self.config.candidates], tuple(failures), taken)
+
+    async def _search(self, legs: Sequence[str]) -> Results:
+        searches = {"fulltext": self._fulltext, "vector": self._vector}
+        found = await asyncio.gather(*(searches[leg]() for leg in legs), return_exceptions=True)
+        return dict(zip(legs, found, strict=True))
+
+    async def _fulltext(self) -> list[Hit]:
+        with stage("fulltext"):
+            words = languages.content_words(self.text, self.language)
+            if not words:
+                return []
+            return await self.store.search_fulltext(
+                self.collection,
+                words,
+                phrases=quoted_phrases(self.text),
+                filters=self.filters,
+                ranking=self.config.fulltext_ranking,
+                limit=self.config.candidates,
+            )
+
+    async def _vector(self) -> list[Hit]:
+        with stage("vector"):
+            vector = await self.vectors.of(self.number)
+            if not any(vector):
+                return []
+            return await self.store.search_vectors(
+                self.collection, vector, filters=self.filters, limit=self.config.candidates
+            )
+
+
+def fuse(rankings: Mapping[str, Sequence[Hit]], *, model: EmbeddingModel, config: RetrievalConfig) -> list[Hit]:
+    """Full text and vectors as the configuration wants it, else as the embedding model is best served."""
+    vector_weight = model.fusion_weight if config.vector_weight is None else config.vector_weight
+    weights = {"fulltext": 1 - vector_weight, "vector": vector_weight}
+    if (config.fusion or model.fusion) == "rrf":
+        return reciprocal_rank_fusion(rankings, weights=weights, k=config.rrf_k)
+    return weighted_sum(rankings, weights=weights)
 
 
 def _raise_if_hopeless(failures: Mapping[str, BaseException], rankings: Mapping[str, Sequence[Hit]]) -> None:
@@ -74,18 +177,3 @@ def _raise_if_hopeless(failures: Mapping[str, BaseException], rankings: Mapping[
     if not rankings:
         causes = "; ".join(f"{name}: {failure}" for name, failure in failures.items())
         raise RetrievalUnavailable(f"No search is possible ({causes})") from next(iter(failures.values()))
-
-
-async def _fulltext(text: str, language: str, store: ChunkStore, collection: Collection, limit: int) -> list[Hit]:
-    phrases = ["".join(groups) for groups in _PHRASE.findall(text)]
-    with stage("fulltext"):
-        words = languages.content_words(text, language)
-        return await store.search_fulltext(collection, words, phrases=phrases, limit=limit) if words else []
-
-
-async def _vector(
-    embedding: asyncio.Task[list[list[float]]], number: int, store: ChunkStore, collection: Collection, limit: int
-) -> list[Hit]:
-    with stage("vector"):
-        vector = (await embedding)[number]
-        return await store.search_vectors(collection, vector, limit=limit) if any(vector) else []

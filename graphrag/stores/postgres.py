@@ -6,8 +6,10 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from pgvector import HalfVector
+from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database
+from graphrag.errors import CollectionNotFound
 from graphrag.models import (
     EVERYTHING,
     Chunk,
@@ -18,6 +20,7 @@ from graphrag.models import (
     Hit,
     IndexedDocument,
 )
+from graphrag.settings import RetrievalConfig
 from graphrag.stores import fulltext, vectors
 from graphrag.stores.queries import QUERIES, fetch
 
@@ -47,6 +50,14 @@ class PostgresStore:
         async with self._database.transaction(collection.owner_id) as connection:
             deleted = await connection.execute(QUERIES["delete_collection"], {"collection_id": collection.id})
             return deleted.rowcount > 0
+
+    async def configure_collection(self, collection: Collection, config: Mapping[str, Any]) -> Collection:
+        values = {"collection_id": collection.id, "config": Jsonb(RetrievalConfig.checked(config))}
+        async with self._database.transaction(collection.owner_id) as connection:
+            rows = await fetch(connection, QUERIES["configure_collection"], values)
+        if not rows:
+            raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
+        return Collection(*rows[0].values())
 
     async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
         async with self._database.transaction(collection.owner_id) as connection:

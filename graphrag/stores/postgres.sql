@@ -12,6 +12,10 @@ ON CONFLICT (owner_id, name) DO NOTHING
 -- name: delete_collection
 DELETE FROM collections WHERE collection_id = %(collection_id)s
 
+-- name: configure_collection
+UPDATE collections SET config = %(config)s WHERE collection_id = %(collection_id)s
+RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config
+
 -- name: find_document
 SELECT d.* FROM documents d
 WHERE collection_id = %(collection_id)s AND content_hash = %(content_hash)s AND (expires_at IS NULL OR expires_at > now()) LIMIT 1

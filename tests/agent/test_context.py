@@ -1,4 +1,4 @@
-"""What LangGraph Studio shows of a run: four settings to choose, and messages to send."""
+"""What LangGraph Studio shows of a run: six settings to choose, and messages to send."""
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -7,10 +7,10 @@ from agent.context import Context
 from agent.graph import graph
 
 
-def test_studio_shows_four_fields_with_their_meaning() -> None:
+def test_studio_shows_six_fields_with_their_meaning() -> None:
     """R8.10 Exactly what a person may choose, each described."""
     schema = TypeAdapter(Context).json_schema()
-    assert set(schema["properties"]) == {"collection", "rag_enabled", "rerank", "top_k"}
+    assert set(schema["properties"]) == {"collection", "rag_enabled", "rerank", "top_k", "retrieval", "filters"}
     assert all(field["description"] for field in schema["properties"].values())
     assert schema.get("required", []) == []
 

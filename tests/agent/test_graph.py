@@ -22,9 +22,15 @@ from agent.context import Context
 from agent.graph import graph
 from agent.messages import say
 from graphrag.embeddings.registry import EmbeddingRegistry
-from graphrag.errors import CollectionNotFound, DatabaseUnavailable, InvalidQuestion, RetrievalUnavailable
+from graphrag.errors import (
+    CollectionNotFound,
+    DatabaseUnavailable,
+    InvalidFilter,
+    InvalidQuestion,
+    RetrievalUnavailable,
+)
 from graphrag.extractive_chat_model import ExtractiveChatModel
-from graphrag.models import Chunk, Collection, Hit
+from graphrag.models import LOCAL_OWNER, Chunk, Collection, Hit
 from graphrag.retrieval import query_transformation
 from graphrag.services import Services
 from graphrag.testing import FailingEmbeddings, InMemoryStore
@@ -59,6 +65,16 @@ class BreakableStore(InMemoryStore):
     def _check(self, name: str) -> None:
         if name in self.broken:
             raise DatabaseUnavailable(f"{name} is broken, on purpose")
+
+
+class NoCollections(InMemoryStore):
+    """Another's shelves, which it does not list."""
+
+    def __init__(self, other: object) -> None:
+        self.__dict__.update(vars(other))
+
+    async def list_collections(self, owner_id: str) -> list[Collection]:
+        raise AssertionError("read twice")
 
 
 class FailingReranker:
@@ -277,6 +293,76 @@ async def test_reranking_can_be_turned_off(library: Services) -> None:
     assert filenames(done(events)["sources"]) == reranked[::-1]
     assert done(events)["degraded"] == []
     assert "rerank" not in done(events)["timings_ms"]
+
+
+def first_fields(events: Sequence[Any]) -> tuple[list[str], list[str]]:
+    answer = done(events)
+    return filenames(answer["sources"]), answer["warnings"]
+
+
+async def test_a_request_says_how_is_searched(library: Services) -> None:
+    """R4.10 strategy and depth per request; what is not valid is passed over, with a warning in the answer."""
+    sources, warnings = first_fields(await ask(library, COST, retrieval={"top_k": 1, "strategy": "fulltext"}))
+    assert (sources, warnings) == (["puente.md"], [])
+    events = await ask(library, COST, retrieval={"strategy": "semantic", "top_k": 0, "temperature": 2})
+    assert "fulltext" not in done(events)["timings_ms"]
+    assert len(done(events)["sources"]) == 3
+    ignored = [warning.partition(" is not used")[0] for warning in done(events)["warnings"]]
+    assert ignored == ["top_k=0", "'temperature'=2"]
+
+
+async def test_the_fields_of_their_own_count_more(library: Services) -> None:
+    """R4.10 top_k and rerank stay what they were."""
+    assert len(done(await ask(library, COST, top_k=1, retrieval={"top_k": 3}))["sources"]) == 1
+    events = await ask(library, COST, rerank=False, retrieval={"rerank": True})
+    assert "rerank" not in done(events)["timings_ms"]
+
+
+async def test_a_collection_says_how_it_is_searched(library: Services) -> None:
+    """R4.10 per collection; a request counts more."""
+    await library.store.configure_collection(await library.collection(LOCAL_OWNER, None), {"rerank": False, "top_k": 2})
+    events = await ask(library, COST)
+    assert len(done(events)["sources"]) == 2
+    assert "rerank" not in done(events)["timings_ms"]
+    assert "rerank" in done(await ask(library, COST, retrieval={"rerank": True}))["timings_ms"]
+
+
+async def test_windows_can_be_off(registry: EmbeddingRegistry) -> None:
+    """R4.10, R2.4"""
+    services = await open_library(registry, store=InMemoryStore(), chunk_tokens=24, chunk_overlap_tokens=0)
+    question = "¿Cuánto costó la reparación?"
+    grown, bare = [
+        done(await ask(services, question, top_k=1, retrieval={"window_sentences": window}))["sources"][0]["content"]
+        for window in (2, 0)
+    ]
+    assert bare in grown != bare
+
+
+async def test_filters_bound_the_sources(library: Services) -> None:
+    """R4.5"""
+    for filters in ({"language": "fr"}, {"filename": ["bibliotheque.md"]}):
+        sources, warnings = first_fields(await ask(library, COST, filters=filters))
+        assert (sources, warnings) == (["bibliotheque.md"], [])
+    with pytest.raises(InvalidFilter, match="owner_id"):
+        await ask(library, COST, filters={"owner_id": "x"})
+
+
+async def test_a_question_that_names_files_is_answered_from_them(library: Services) -> None:
+    """R4.5, R8.7"""
+    sources, _ = first_fields(await ask(library, "¿Qué se cerró según boiler.md y puente.md?", top_k=2))
+    assert set(sources) == {"boiler.md", "puente.md"}
+    sources, warnings = first_fields(await ask(library, "¿Qué se cerró según tejado.md?"))
+    assert len(sources) == 3
+    assert "tejado.md" in warnings[0]
+
+
+async def test_a_collection_that_a_door_has_read_is_not_read_again(library: Services) -> None:
+    opened = await library.collection(LOCAL_OWNER, None)
+    services = Services(library.settings)
+    replace_part(services, **library.__dict__)
+    replace_part(services, store=NoCollections(library.store))
+    context = Context(services=services, opened=opened)
+    assert (await agent_events.answer(graph, [HumanMessage(COST)], context))["found"]
 
 
 async def test_embedder_down(library: Services, registry: EmbeddingRegistry) -> None:

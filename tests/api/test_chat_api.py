@@ -116,6 +116,9 @@ def test_a_conversation_is_answered_by_its_last_question(client: httpx.Client) -
         pytest.param({"message": 7}, "message", id="not a text"),
         pytest.param({"message": QUESTION, "top_k": 0}, "top_k", id="top_k too small"),
         pytest.param({"message": QUESTION, "top_k": 51}, "top_k", id="top_k too large"),
+        pytest.param({"message": QUESTION, "retrieval": "hybrid"}, "retrieval", id="retrieval is no object"),
+        pytest.param({"message": QUESTION, "filters": ["es"]}, "filters", id="filters are no object"),
+        pytest.param({"message": "x", "filters": dict.fromkeys(map(str, range(51)))}, "filters", id="many filters"),
         pytest.param({"message": QUESTION, "rag_enabled": "perhaps"}, "rag_enabled", id="not a truth value"),
     ],
 )
@@ -139,6 +142,25 @@ def test_top_k_limits_the_sources(client: httpx.Client, top_k: int) -> None:
     """R4.10, R9.1 The chunks that reach the answer."""
     assert 1 <= len(ask(client, message=QUESTION, top_k=top_k)["sources"]) <= top_k
     assert len(ask(client, message=QUESTION, top_k=8)["sources"]) > top_k
+
+
+def test_a_request_may_say_how_and_where_is_searched(client: httpx.Client) -> None:
+    """R4.5, R4.10 Overrides and filters; what is not valid is told in the answer."""
+    retrieval = {"strategy": "fulltext", "top_k": 2, "rrf_k": "x", "magic": 1}
+    filters = {"language": ["fr"], "document_type": "md"}
+    answer = ask(client, message=ASKED["fr"][0], retrieval=retrieval, filters=filters)
+    assert 1 <= len(answer["sources"]) <= 2
+    assert {source["language"] for source in answer["sources"]} == {"fr"}
+    assert "vector" not in answer["timings_ms"]
+    assert [warning.partition(" is not used")[0] for warning in answer["warnings"]] == ["rrf_k='x'", "'magic'=1"]
+    assert ask(client, message=QUESTION)["warnings"] == []
+
+
+def test_a_question_that_names_files_is_answered_from_them(client: httpx.Client) -> None:
+    """R4.5, R8.7"""
+    names = {"nota-formacion-linea-l4.md", "informe-calidad-horno-h2.md"}
+    answer = ask(client, message=f"Compara {' y '.join(sorted(names))}: ¿qué pasó en enero?")
+    assert {source["filename"] for source in answer["sources"]} == names
 
 
 def test_the_collection_s_name_is_the_only_one_needed(client: httpx.Client) -> None:

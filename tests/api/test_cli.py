@@ -111,11 +111,11 @@ def test_ingest_lists_every_file_with_what_became_of_it(library: Library) -> Non
 
 def test_what_was_indexed_is_found(library: Library) -> None:
     """R4.7 The shape of a hit; without --collection the only one is searched; a hidden file is not in it."""
-    run = library.run("search", "zarzaparrillófono horno pequeño", "--json", "--limit", "2")
+    run = library.run("search", "zarzaparrillófono horno pequeño", "--json", "--limit", "2", "--strategy", "hybrid")
     assert run.returncode == 0, run.stderr
     found = json.loads(run.stdout)
-    assert set(found) == {"hits", "degraded"}
-    assert found["degraded"] == []
+    assert set(found) == {"hits", "degraded", "strategy", "warnings"}
+    assert (found["degraded"], found["warnings"]) == ([], [])
     assert len(found["hits"]) == 2
     assert "zarzaparrillófono" not in run.stdout
     hit = found["hits"][0]
@@ -132,8 +132,29 @@ def test_what_was_indexed_is_found(library: Library) -> None:
     assert hit["content"].strip() == FACT
     assert hit["metadata"]["filename"] == "horno.txt"
     assert hit["metadata"]["language"] == "es"
-    assert {"fulltext", "vector", "fusion"} <= set(hit["scores"])
+    assert {"fulltext", "vector", "fusion", "rerank"} <= set(hit["scores"])
     assert found["hits"][0]["score"] >= found["hits"][1]["score"]
+
+
+def test_a_search_is_told_how_and_where(library: Library) -> None:
+    """R4.4, R4.5, R4.7, R4.10 strategy, filters, offset, min_score and reranking by option."""
+    where = ("--filter", "language=es", "--filter", "filename=HORNO.TXT", "--filter", "filename=pan.md")
+    how = ("--json", "--no-rerank", "--strategy", "fulltext", *where)
+    run = library.run("search", QUESTION, *how)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert (found["strategy"], found["degraded"]) == ("fulltext", [])
+    assert [hit["metadata"]["filename"] for hit in found["hits"]] == ["horno.txt"]
+    assert set(found["hits"][0]["scores"]) == {"fulltext"}
+    for page in (("--offset", "1"), ("--min-score", "1")):
+        assert json.loads(library.run("search", QUESTION, *how, *page).stdout)["hits"] == []
+
+
+def test_a_file_that_is_not_there_is_told_on_the_terminal(library: Library) -> None:
+    """R4.5"""
+    run = library.run("search", "¿Qué dice nóminas.pdf del horno?")
+    assert run.returncode == 0
+    assert run.stderr == "There is no file 'nóminas.pdf': it was not searched for.\n"
 
 
 def test_documents_are_shown_as_they_are_written(library: Library) -> None:
@@ -176,7 +197,8 @@ def test_ingesting_again_touches_only_what_changed(make_database: Callable[[], s
     second = causeway("ingest", str(tmp_path), DATABASE_URL=database)
     assert second.returncode == 0
     assert rows(second.stdout) == {"changing.txt": ["indexed", "1", ""], "same.txt": ["unchanged", "", ""]}
-    found = json.loads(causeway("search", "clave almacén quetzalcóatl", "--json", DATABASE_URL=database).stdout)
+    how = ("--json", "--strategy", "hybrid")
+    found = json.loads(causeway("search", "clave almacén quetzalcóatl", *how, DATABASE_URL=database).stdout)
     texts = [hit["content"] for hit in found["hits"]]
     assert len(texts) == 2
     assert "popocatépetl" in texts[0]
@@ -234,6 +256,10 @@ MISUSES = {
     ),
     "no collection": Misuse(
         ("search", "hola", "--collection", "taller"), ("'taller'", "causeway ingest"), {"DATABASE_URL": "{database}"}
+    ),
+    "unknown filter": Misuse(
+        ("search", "hola", "--filter", "owner_id=x"), ("'owner_id'", "document_type, language"),
+        {"DATABASE_URL": "{database}"},
     ),
 }  # fmt: skip
 CONFIGS = {

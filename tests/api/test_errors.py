@@ -127,6 +127,36 @@ def test_an_unknown_collection_is_named(client: httpx.Client, name: str, languag
     assert "causeway ingest" in error["message"]
 
 
+KNOWN_FILTERS = [
+    *("document_type", "language", "source_type", "processing_strategy", "tags", "filename"),
+    *("created_from", "created_until"),
+]
+
+
+@pytest.mark.parametrize("language", ["es", "fr", "en"])
+@pytest.mark.parametrize(
+    ("filters", "reason", "told"),
+    [
+        ({"owner_id": "local"}, "unknown_filter", {"es": "No existe", "fr": "n'existe pas", "en": "There is no"}),
+        ({"tags": 7}, "filter_value", {"es": "un texto", "fr": "un texte", "en": "a text"}),
+        ({"filename": "a\0b"}, "filter_value", {"es": "un texto", "fr": "un texte", "en": "a text"}),
+        ({"created_from": "ayer"}, "filter_date", {"es": "una fecha", "fr": "une date", "en": "a date"}),
+    ],
+)
+@pytest.mark.parametrize("path", ["/api/chat", "/api/v1/chat/stream"])
+def test_a_filter_that_is_none_is_refused_with_those_that_are(
+    client: httpx.Client, path: str, filters: dict[str, Any], reason: str, told: dict[str, str], language: str
+) -> None:
+    """R4.5, R9 Keys are allow-listed; before a stream begins."""
+    headers = {"Accept-Language": language}
+    response = client.post(path, json={"message": QUESTION, "filters": filters}, headers=headers)
+    error = check_error(response, 400, "invalid_filter")
+    (key,) = filters
+    assert error["details"] == {"reason": reason, "key": key, "known": KNOWN_FILTERS}
+    assert told[language] in error["message"]
+    assert key in error["message"]
+
+
 @pytest.mark.parametrize(
     ("content", "content_type"),
     [
@@ -144,6 +174,8 @@ def test_an_unknown_collection_is_named(client: httpx.Client, name: str, languag
         (b'{"message": "hola", "collection": "\\ud800"}', "application/json"),
         (b'{"messages": [{"role": "user", "content": "\\udfff"}]}', "application/json"),
         (b'{"message": "hola", "\\ud800": 1}', "application/json"),
+        (b'{"message": "hola", "filters": {"\\ud800": 1}}', "application/json"),
+        (b'{"message": "hola", "retrieval": {"\\ud800": 1}}', "application/json"),
     ],
 )
 @pytest.mark.parametrize("path", ["/api/chat", "/api/chat/stream"])
@@ -273,7 +305,9 @@ def own_database() -> Iterator[OwnDatabase]:
     url = postgres.start()
     arguments = ("--collection", "demo", "--ingest", str(DEMO / "yearly-review-2025.md"))
     with (
-        run_server(*arguments, DATABASE_URL=url, RAG_DATABASE_TIMEOUT_SECONDS="1") as server,
+        run_server(
+            *arguments, DATABASE_URL=url, RAG_DATABASE_TIMEOUT_SECONDS="1", RAG_QUERY_CACHE_SECONDS="0"
+        ) as server,
         server.client() as client,
     ):
         yield OwnDatabase(postgres, url, client)

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from graphrag.errors import CollectionNotFound, InvalidSettings
 from graphrag.models import Chunk, Collection, Document, Filters, IndexedDocument
 from graphrag.protocols import ChunkStore
 from graphrag.services import Services
@@ -69,6 +70,33 @@ async def test_collections_are_listed_by_name(store: ChunkStore, owner: str) -> 
     for name in ("letters", "archive", "notes"):
         await store.create_collection(owner, name, embedding_model="tiny")
     assert [collection.name for collection in await store.list_collections(owner)] == ["archive", "letters", "notes"]
+
+
+async def test_a_collection_keeps_its_own_configuration(shelf: Shelf) -> None:
+    """R4.10 per collection; a new one takes the place of the old; its documents are as they were."""
+    assert shelf.collection.config == {}
+    configured = await shelf.store.configure_collection(shelf.collection, {"strategy": "hybrid", "top_k": "7"})
+    assert configured.config == {"strategy": "hybrid", "top_k": 7}
+    assert await shelf.store.list_collections(shelf.collection.owner_id) == [configured]
+    assert configured.revision == shelf.collection.revision
+    again = await shelf.store.configure_collection(configured, {"rerank": False})
+    assert (again.config, again.id) == ({"rerank": False}, shelf.collection.id)
+
+
+@pytest.mark.parametrize("config", [{"top_k": 0}, {"magic": 1}, {"strategy": "magic"}, {"top_k": 5, "rrf_k": "magic"}])
+async def test_a_configuration_that_is_none_changes_nothing(shelf: Shelf, config: dict[str, object]) -> None:
+    """R4.10 checked when it is set, as a whole."""
+    with pytest.raises(InvalidSettings, match="Known: strategy, "):
+        await shelf.store.configure_collection(shelf.collection, config)
+    assert await shelf.store.list_collections(shelf.collection.owner_id) == [shelf.collection]
+
+
+async def test_nobody_configures_another_s_collection(shelf: Shelf) -> None:
+    """R4.8"""
+    stranger = replace(shelf.collection, owner_id="somebody-else")
+    with pytest.raises(CollectionNotFound, match="notes"):
+        await shelf.store.configure_collection(stranger, {"top_k": 1})
+    assert await shelf.store.list_collections(shelf.collection.owner_id) == [shelf.collection]
 
 
 async def test_stored_document_comes_back_whole(shelf: Shelf) -> None:

@@ -20,6 +20,7 @@ BROKEN = {
     "unknown provider": "embeddings: [{id: a, provider: nobody}]",
     "unknown key": "embeddings: [{id: a, provider: bundled, path_: x}]",
     "same id twice": "embeddings: [{id: a, provider: bundled}, {id: a, provider: bundled}]",
+    "unknown fusion": "embeddings: [{id: a, provider: bundled, fusion: borda}]",
     "weight out of range": "embeddings: [{id: a, provider: bundled, fusion_weight: 2}]",
     "nothing": "",
 }
@@ -48,6 +49,14 @@ def test_packaged_registry_is_bundled(registry: EmbeddingRegistry) -> None:
     """R3.1 the packaged default needs no key."""
     model = registry.get("bundled")
     assert (registry.default, model.dimensions, model.fusion_weight) == ("bundled", 256, 0.2)
+    assert (model.fusion, model.is_strong) == ("weighted", False)
+
+
+def test_the_file_says_how_a_model_s_vectors_are_fused(tmp_path: Path) -> None:
+    """R4.2 the default of the collections that use it."""
+    text = "embeddings: [{id: a, provider: bundled, fusion: rrf, fusion_weight: 0.5}]"
+    model = load_registry(write(tmp_path, text)).get("a")
+    assert (model.fusion, model.fusion_weight, model.is_strong) == ("rrf", 0.5, True)
 
 
 def test_unknown_model_lists_the_known(registry: EmbeddingRegistry) -> None:

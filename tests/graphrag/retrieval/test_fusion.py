@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise, permutations
 from uuid import UUID
 
@@ -26,7 +27,11 @@ CHUNKS = [
     )
     for number in range(8)
 ]
-each_fusion = pytest.mark.parametrize("fuse", [reciprocal_rank_fusion, weighted_sum])
+each_fusion = pytest.mark.parametrize(
+    "fuse",
+    [reciprocal_rank_fusion, partial(reciprocal_rank_fusion, k=1), weighted_sum],
+    ids=["rrf", "rrf k=1", "weighted"],
+)
 
 
 @st.composite

@@ -8,7 +8,7 @@ import pytest
 
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.errors import DatabaseUnavailable, RetrievalUnavailable
-from graphrag.models import Collection, Hit, IndexedDocument, Intent, TransformedQuery
+from graphrag.models import EVERYTHING, Collection, Filters, Hit, IndexedDocument, Intent, TransformedQuery
 from graphrag.retrieval import hybrid
 from graphrag.settings import RetrievalConfig
 from graphrag.testing import FailingEmbeddings, InMemoryStore
@@ -16,6 +16,7 @@ from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document
 
 TEXTS = ["El compresor C3 perdió presión.", "La mantequilla llegó tarde.", "El horno H2 quemó las galletas."]
+FILES = ["taller.md", "Compras de marzo.pdf", "producción.xlsx"]
 
 
 class NoFulltext(InMemoryStore):
@@ -28,22 +29,39 @@ class Buggy(InMemoryStore):
         raise KeyError("a defect of ours")
 
 
+class NoVectors(InMemoryStore):
+    async def search_vectors(self, collection: Collection, vector: Sequence[float], **options: Any) -> list[Hit]:
+        raise DatabaseUnavailable("down, on purpose")
+
+
+class NoNames(InMemoryStore):
+    async def find_filenames(self, collection: Collection, names: Sequence[str]) -> list[str]:
+        raise DatabaseUnavailable("down, on purpose")
+
+
 class Bench:
     def __init__(self, store: InMemoryStore, collection: Collection, model: EmbeddingModel) -> None:
         self.store, self.collection, self.model = store, collection, model
 
-    async def retrieve(self, question: str, *parts: str) -> hybrid.Retrieval:
+    async def retrieve(
+        self, question: str, *parts: str, filters: Filters = EVERYTHING, strategy: str = "hybrid", **config: Any
+    ) -> hybrid.Retrieval:
         query = TransformedQuery(question, "es", Intent.FACTUAL, parts)
         return await hybrid.retrieve(
-            query, store=self.store, collection=self.collection, model=self.model, config=RetrievalConfig()
+            query,
+            store=self.store,
+            collection=self.collection,
+            model=self.model,
+            config=RetrievalConfig.model_validate({"strategy": strategy, **config}),
+            filters=filters,
         )
 
 
 async def make_bench(store: InMemoryStore, model: EmbeddingModel) -> Bench:
     collection = await store.create_collection("me", "notes", embedding_model=model.id)
     vectors = await model.embed(TEXTS)
-    for text, vector in zip(TEXTS, vectors, strict=True):
-        document = make_document(collection_id=collection.id)
+    for filename, text, vector in zip(FILES, TEXTS, vectors, strict=True):
+        document = make_document(collection_id=collection.id, filename=filename)
         await store.put_documents(collection, [IndexedDocument(document, tile(document, [text]), [vector])])
     return Bench(store, collection, model)
 
@@ -115,3 +133,122 @@ async def test_quoted_words_are_a_phrase(bench: Bench, question: str) -> None:
 
 async def test_question_without_words_finds_nothing(bench: Bench) -> None:
     assert (await bench.retrieve("¿?")).failed == ()
+
+
+def contents(found: hybrid.Retrieval) -> list[str]:
+    return [hit.chunk.content for hit in found.hits]
+
+
+@pytest.mark.parametrize(("strategy", "stages"), [("fulltext", {"fulltext"}), ("semantic", {"vector"})])
+async def test_one_leg_alone_keeps_its_own_scores(bench: Bench, strategy: str, stages: set[str]) -> None:
+    """R4.4, R4.10 by request."""
+    found = await bench.retrieve("¿Qué le pasó al compresor C3?", strategy=strategy)
+    assert (contents(found)[0], found.strategy, found.failed) == (TEXTS[0], strategy, ())
+    assert all(set(hit.scores) == stages and hit.scores[next(iter(stages))] == hit.score for hit in found.hits)
+
+
+@pytest.mark.parametrize(
+    ("question", "strategy"),
+    [("compresor C3", "fulltext"), ("«compresor C3»", "fulltext"), ("¿Qué le pasó al compresor C3?", "hybrid")],
+)
+async def test_the_question_decides_where_nobody_else_does(bench: Bench, question: str, strategy: str) -> None:
+    """R4.4 auto-detected, and returned."""
+    found = await bench.retrieve(question, strategy="auto")
+    assert (contents(found)[0], found.strategy) == (TEXTS[0], strategy)
+
+
+async def test_meaning_alone_where_the_model_is_strong(bench: Bench) -> None:
+    """R4.4 long semantic → vector; never with a model whose vectors are weaker than full text."""
+    question = "explica cómo el deterioro gradual del equipo afecta la calidad final del producto en invierno"
+    assert (await bench.retrieve(question, strategy="auto")).strategy == "hybrid"
+    bench.model = replace(bench.model, fusion_weight=0.6)
+    found = await bench.retrieve(question, strategy="auto")
+    assert found.strategy == "semantic"
+    assert {name for hit in found.hits for name in hit.scores} == {"vector"}
+
+
+async def test_words_that_nobody_wrote_are_searched_by_meaning_too(bench: Bench) -> None:
+    """R4.4 our own choice never finds less than the better leg; a choice by request is kept to."""
+    assert contents(await bench.retrieve("averías", strategy="fulltext")) == []
+    found = await bench.retrieve("averías", strategy="auto")
+    assert (len(found.hits), found.strategy, found.failed) == (3, "hybrid", ())
+
+
+@pytest.mark.parametrize(
+    ("store", "strategy", "leg"), [(NoFulltext(), "fulltext", "fulltext"), (NoVectors(), "semantic", "vector")]
+)
+async def test_the_other_leg_stands_in_for_the_one_asked_for(
+    registry: EmbeddingRegistry, store: InMemoryStore, strategy: str, leg: str
+) -> None:
+    """R4.1, R11.1 shown as degraded."""
+    bench = await make_bench(store, registry.get("bundled"))
+    found = await bench.retrieve("¿Qué le pasó al compresor C3?", strategy=strategy)
+    assert (contents(found)[0], found.failed) == (TEXTS[0], (leg,))
+
+
+async def test_fusion_is_the_model_s_unless_configured(bench: Bench) -> None:
+    """R4.2 weighted or RRF, k and weights: by the embedding model, else by request."""
+    question = "¿Qué le pasó al compresor C3?"
+    weighted, rrf = [
+        [hit.score for hit in (await bench.retrieve(question, fusion=fusion)).hits] for fusion in ("weighted", "rrf")
+    ]
+    assert [hit.score for hit in (await bench.retrieve(question)).hits] == weighted != rrf
+    assert rrf[0] == pytest.approx(1.0)  # first in both legs
+    bench.model = replace(bench.model, fusion="rrf")
+    assert [hit.score for hit in (await bench.retrieve(question)).hits] == rrf
+    assert [hit.score for hit in (await bench.retrieve(question, rrf_k=1)).hits][1:] != rrf[1:]
+    alone = await bench.retrieve(question, vector_weight=0.0)
+    best = [hit.chunk for hit in (await bench.retrieve(question, strategy="fulltext")).hits]
+    assert [hit.chunk for hit in alone.hits][: len(best)] == best
+    assert all(hit.score == 0 for hit in alone.hits[len(best) :])
+
+
+async def test_filters_reach_both_legs(bench: Bench) -> None:
+    """R4.5"""
+    found = await bench.retrieve("¿Qué le pasó al compresor C3?", filters=Filters(filenames=(FILES[1], FILES[2])))
+    assert set(contents(found)) == set(TEXTS[1:])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "¿Qué dice Compras de marzo.pdf del compresor?",
+        "¿Qué dice «compras de marzo.pdf» del compresor?",
+        'resume "COMPRAS DE MARZO.PDF"',
+        "Compras de marzo.pdf",
+    ],
+)
+async def test_a_question_that_names_a_file_searches_that_file(bench: Bench, question: str) -> None:
+    """R4.5"""
+    found = await bench.retrieve(question, strategy="auto")
+    assert (contents(found), found.files, found.warnings) == ([TEXTS[1]], (FILES[1],), ())
+
+
+async def test_each_file_that_a_question_names_comes_to_word(bench: Bench) -> None:
+    """R4.5, R8.7 the first places are theirs, although one of them holds no word of the question."""
+    found = await bench.retrieve("Compare el compresor entre taller.md et Compras de marzo.pdf", strategy="auto")
+    assert found.files == (FILES[0], FILES[1])
+    assert set(contents(found)) == set(TEXTS[:2])
+    assert found.hits[0].score == found.hits[1].score
+
+
+async def test_a_file_that_is_not_there_is_told(bench: Bench) -> None:
+    """R4.5 no filter, a warning."""
+    found = await bench.retrieve("¿Qué dice «nóminas.pdf» del compresor C3?", strategy="auto")
+    assert contents(found)[0] == TEXTS[0]
+    assert len(found.hits) == 3
+    assert (found.files, len(found.warnings)) == ((), 1)
+    assert "'nóminas.pdf'" in found.warnings[0]
+
+
+async def test_the_request_s_files_are_those_searched(bench: Bench) -> None:
+    """R4.5 filters of the request win over what the question names."""
+    found = await bench.retrieve("¿Qué dice taller.md?", filters=Filters(filenames=(FILES[2],)))
+    assert (contents(found), found.files) == ([TEXTS[2]], ())
+
+
+async def test_names_that_cannot_be_looked_up_filter_nothing(registry: EmbeddingRegistry) -> None:
+    """R11.1"""
+    bench = await make_bench(NoNames(), registry.get("bundled"))
+    found = await bench.retrieve("¿Qué dice taller.md del compresor C3?")
+    assert (len(found.hits), found.files) == (3, ())

@@ -3,7 +3,7 @@
 import re
 from itertools import chain, combinations
 
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from graphrag.stores.candidates import ENOUGH, MOST_WORDS, Lexeme, any_of, idf, likely_best
@@ -30,6 +30,7 @@ def subsets(found: list[Lexeme]) -> list[set[str]]:
 frequencies = st.lists(st.integers(1, CHUNKS), min_size=1, max_size=MOST_WORDS)
 
 
+@settings(deadline=None)
 @given(frequencies)
 def test_sets_of_words_match_by_their_weight_alone(numbers: list[int]) -> None:
     """R4.3: where one set of words lets a chunk in, every set that weighs more does too."""
@@ -43,6 +44,7 @@ def test_sets_of_words_match_by_their_weight_alone(numbers: list[int]) -> None:
     assert not matches(query, set())
 
 
+@settings(deadline=None)
 @given(frequencies)
 def test_expected_matches_stay_within_the_budget(numbers: list[int]) -> None:
     """R4.3 bounded candidates: but for the one set that holds all the words, which is never refused."""

@@ -1,0 +1,46 @@
+"""What every command of the command line stands on: the terminal, the settings, the services."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+
+from graphrag.services import Services
+from graphrag.settings import Settings
+from graphrag.telemetry import configure_logging
+
+T = TypeVar("T")
+out = Console(markup=False, emoji=False)  # documents and errors may hold what rich takes for its own marks
+err = Console(markup=False, emoji=False, stderr=True)
+
+CollectionOption = Annotated[
+    str | None, typer.Option("--collection", help="The collection; without it the default one.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def load_settings(**overrides: Any) -> Settings:
+    settings = Settings.from_environment()
+    configure_logging(settings.log_level)
+    return settings.model_copy(update={name: value for name, value in overrides.items() if value is not None})
+
+
+def run(command: Callable[[Services], Awaitable[T]]) -> T:
+    services = Services(load_settings())
+
+    async def opened() -> T:
+        try:
+            await services.open()
+            return await command(services)
+        finally:
+            await services.close()
+
+    coroutine: Coroutine[Any, Any, T] = opened()
+    return asyncio.run(coroutine)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    out.file.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")

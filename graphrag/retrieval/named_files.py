@@ -1,0 +1,84 @@
+"""Files that a question names: «Compare les stocks entre production.xlsx et inventaire.csv» searches these two."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphrag.errors import CausewayError
+from graphrag.language import fold, words
+from graphrag.models import Collection, Hit
+from graphrag.protocols import ChunkStore
+from graphrag.telemetry import log
+
+MOST_NAMES = 10  # in one question
+MOST_WORDS = 8  # of a name that stands without quotes
+_EXTENSION = r"\.(?:docx?|xlsx?|xlsm|pptx?|pdf|csv|tsv|txt|text|md|markdown|html?|odt|ods|rtf|json|xml|eml)\b"
+_IN_QUOTES = re.compile(
+    rf'"([^"\n]+{_EXTENSION})"|«\s*([^«»\n]+{_EXTENSION})\s*»|“([^“”\n]+{_EXTENSION})”', re.IGNORECASE
+)
+_BARE = re.compile(rf"[^\s\"«»“”,;:¿¡()]+{_EXTENSION}(?![\w-])", re.IGNORECASE)
+_BREAK = re.compile(r"[,;:¿¡?!()\"«»“”\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFiles:
+    files: tuple[str, ...] = ()  # as the documents write them
+    missing: tuple[str, ...] = ()  # as the question writes them
+    mentions: tuple[str, ...] = ()  # of the files, as they stand in the question
+
+    def without(self, original: str) -> str:
+        """The text without the files' names, which say where to search, not for what; as it is where that is all."""
+        text = unicodedata.normalize("NFC", original)
+        for mention in self.mentions:
+            text = re.sub(rf"[\"«“]?\s*{re.escape(mention)}\s*[\"»”]?", " ", text, flags=re.IGNORECASE)
+        for name in self.missing:  # in quotes it would be a phrase that no text holds
+            text = re.sub(rf"[\"«“]\s*({re.escape(name)})\s*[\"»”]", r"\1", text, flags=re.IGNORECASE)
+        return " ".join(text.split()) if words(text) else original
+
+
+async def find_named_files(question: str, *, store: ChunkStore, collection: Collection) -> NamedFiles:
+    """Where that can't be looked up, the question names none."""
+    candidates = candidate_names(question)
+    if not candidates:
+        return NamedFiles()
+    try:
+        known = await store.find_filenames(collection, [name for names in candidates for name in names])
+    except CausewayError as exc:
+        log.warning("files that the question names were not looked up", error=str(exc))
+        return NamedFiles()
+    return choose_named(candidates, known)
+
+
+def candidate_names(question: str) -> list[list[str]]:
+    """For each mention of a file, what its name may be, the longest first: names may have spaces."""
+    text = unicodedata.normalize("NFC", question)
+    quoted = [(match.start(), ["".join(filter(None, match.groups())).strip()]) for match in _IN_QUOTES.finditer(text)]
+    rest = _IN_QUOTES.sub(lambda match: "\n" * len(match[0]), text)  # in its place, so that no name goes across it
+    ends = [0]
+    bare = []
+    for match in _BARE.finditer(rest):
+        before = _BREAK.split(rest[ends[-1] : match.start()])[-1].split()[-MOST_WORDS + 1 :]
+        bare.append((match.start(), [" ".join([*before[number:], match[0]]) for number in range(len(before) + 1)]))
+        ends.append(match.end())
+    return [names for _, names in sorted(quoted + bare)][:MOST_NAMES]
+
+
+def choose_named(candidates: Sequence[Sequence[str]], known: Sequence[str]) -> NamedFiles:
+    """Of each mention the longest name that there is."""
+    by_name = {fold(name): name for name in known}
+    found = [next((name for name in names if fold(name) in by_name), None) for names in candidates]
+    return NamedFiles(
+        files=tuple(dict.fromkeys(by_name[fold(name)] for name in found if name)),
+        missing=tuple(names[-1] for names, name in zip(candidates, found, strict=True) if not name),
+        mentions=tuple(name for name in found if name),
+    )
+
+
+def each_file_first(hits: Sequence[Hit], files: Sequence[str]) -> list[Hit]:
+    """The best hit of each file, then the others: a question that compares files is answered from each."""
+    if len(files) < 2:
+        return list(hits)
+    best = {hit.chunk.document.filename: hit for hit in reversed(hits)}
+    first = {best[name].chunk.id for name in files if name in best}
+    return sorted(hits, key=lambda hit: hit.chunk.id not in first)  # stable

@@ -1,0 +1,67 @@
+"""What was found a moment ago, kept in this process until the collection changes."""
+
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from cachetools import TTLCache
+
+from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.models import EVERYTHING, Collection, Filters, Hit, TransformedQuery
+from graphrag.protocols import ChunkStore
+from graphrag.retrieval import hybrid
+from graphrag.retrieval.hybrid import Retrieval
+from graphrag.settings import RetrievalConfig
+from graphrag.telemetry import count_lookups, log
+
+MOST_HITS = 10_000  # in all results together: some 20 MB
+LATER_STAGES = {"top_k", "candidates_per_leg", "rerank", "rerank_candidates", "window_sentences", "parent_chars"}
+
+
+class QueryCache:
+    """A result is one owner's, and of one revision of the collection: whoever asks must have read that afresh."""
+
+    def __init__(self, seconds: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._is_on = seconds > 0
+        self._results: TTLCache[Hashable, Retrieval] = TTLCache(
+            MOST_HITS, seconds, timer=clock, getsizeof=lambda result: 1 + len(result.hits)
+        )
+
+    async def retrieve(
+        self,
+        query: TransformedQuery,
+        *,
+        store: ChunkStore,
+        collection: Collection,
+        model: EmbeddingModel,
+        config: RetrievalConfig,
+        filters: Filters = EVERYTHING,
+    ) -> Retrieval:
+        """As hybrid.retrieve. What failed in part is not kept."""
+        key = _key(query, collection, model, config, filters)
+        known = self._results.get(key)
+        if self._is_on:
+            count_lookups("query", hits=int(known is not None), misses=int(known is None))
+        if known is not None:
+            log.info("search", cached=True, strategy=known.strategy)
+            return replace(known, hits=[hit for hit in known.hits if not _has_expired(hit)])
+        found = await hybrid.retrieve(
+            query, store=store, collection=collection, model=model, config=config, filters=filters
+        )
+        if self._is_on and not found.failed:
+            self._results[key] = replace(found, hits=list(found.hits))
+        return found
+
+
+def _key(
+    query: TransformedQuery, collection: Collection, model: EmbeddingModel, config: RetrievalConfig, filters: Filters
+) -> Hashable:
+    """All that a result depends on; what only later stages read is left out, so that chat and search share it."""
+    asked = (query, filters, *config.model_dump(exclude=LATER_STAGES).values(), config.candidates)
+    return collection.owner_id, collection.id, collection.revision, model.id, asked
+
+
+def _has_expired(hit: Hit) -> bool:
+    expires_at = hit.chunk.document.expires_at
+    return expires_at is not None and expires_at <= datetime.now(UTC)
