@@ -37,6 +37,7 @@ class Database:
         self._settings = settings
         self._embedded = None if settings.database_url else EmbeddedPostgres(settings.home)
         self._pool: AsyncConnectionPool[Connection] | None = None
+        self._address: str | None = None
         self._opening = asyncio.Lock()
 
     async def open(self) -> None:
@@ -56,7 +57,7 @@ class Database:
                 open=False,
             )
             await pool.open()
-            self._pool = pool
+            self._pool, self._address = pool, url
 
     async def close(self) -> None:
         async with self._opening:
@@ -65,6 +66,12 @@ class Database:
                 self._pool = None
             if self._embedded is not None:
                 await asyncio.to_thread(self._embedded.stop)
+
+    async def address(self) -> str:
+        """The login role's connection string, for other clients; it holds as long as this is open."""
+        await self.open()
+        assert self._address is not None
+        return self._address
 
     @asynccontextmanager
     async def transaction(self, owner_id: str) -> AsyncIterator[Connection]:

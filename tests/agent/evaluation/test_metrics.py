@@ -3,7 +3,7 @@
 from math import log2
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.evaluation.metrics import (
@@ -73,12 +73,14 @@ def test_a_document_counts_once_where_it_comes_first() -> None:
     assert recall(ranking, {"b": 1, "c": 1}, k=2) == 1 / 2
 
 
+@settings(deadline=None)
 @given(rankings, judgements)
 def test_metrics_lie_between_0_and_1(ranking: list[str], relevance: dict[str, int]) -> None:
     """P10."""
     assert all(0 <= value <= 1 for value in measure(ranking, relevance).values())
 
 
+@settings(deadline=None)
 @given(rankings, judgements, st.integers(1, 20))
 def test_more_places_never_find_less(ranking: list[str], relevance: dict[str, int], k: int) -> None:
     """P10 hit, recall, all and reciprocal rank grow with k; a hit is a rank, and all found is a hit."""
@@ -90,6 +92,7 @@ def test_more_places_never_find_less(ranking: list[str], relevance: dict[str, in
     assert all_found(ranking, relevance, k=k) <= found
 
 
+@settings(deadline=None)
 @given(judgements.filter(lambda grades: any(grade > 0 for grade in grades.values())), st.randoms())
 def test_no_order_beats_the_order_of_grades(relevance: dict[str, int], random: object) -> None:
     """P10 nDCG is 1 for it and for none better."""
@@ -100,6 +103,7 @@ def test_no_order_beats_the_order_of_grades(relevance: dict[str, int], random: o
     assert ndcg(shuffled, relevance, k=10) <= 1 + 1e-12
 
 
+@settings(deadline=None)
 @given(rankings, judgements)
 def test_documents_after_the_tenth_change_nothing(ranking: list[str], relevance: dict[str, int]) -> None:
     """R10.2 the cut-offs are those of the names."""
@@ -133,6 +137,7 @@ def test_percentiles_are_values_that_occurred() -> None:
     assert [percentile([1.0, 9.0], percent) for percent in (50, 95, 99)] == [1, 9, 9]
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1e6), min_size=1))
 def test_percentiles_are_in_order(values: list[float]) -> None:
     """P10 p50 ≤ p95 ≤ p99."""

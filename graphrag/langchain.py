@@ -1,0 +1,207 @@
+"""Collections for LangChain code: a retriever over the whole search, and a PGVectorStore over the vectors alone."""
+
+import asyncio
+import atexit
+from collections.abc import Coroutine, Mapping
+from dataclasses import replace
+from functools import cache
+from threading import Thread
+from typing import Any, TypeVar
+
+import psycopg
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import VectorStore
+from pydantic import Field, SecretStr
+
+from graphrag.database import APPLICATION_ROLE, OPTIONS
+from graphrag.embedded_postgres import EmbeddedPostgres
+from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.errors import MissingExtra
+from graphrag.models import EVERYTHING, LOCAL_OWNER, Collection, Filters, Hit
+from graphrag.retrieval import hybrid, reranking
+from graphrag.retrieval.query_transformation import check_question, transform
+from graphrag.services import Services
+from graphrag.settings import RetrievalConfig
+from graphrag.telemetry import log
+
+T = TypeVar("T")
+
+
+class CausewayRetriever(BaseRetriever):
+    """Finds chunks as `causeway search` does. Raises CausewayError.
+
+    `ainvoke` runs in the caller's loop; `invoke` in one of its own, so that it may be called where a loop runs already.
+    """
+
+    services: Services
+    collection: str | None = None  # its name; None: the default one
+    owner_id: str = LOCAL_OWNER
+    overrides: Mapping[str, Any] = Field(default_factory=dict)  # of RetrievalConfig: {"top_k": 5}
+    filters: Filters = EVERYTHING
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+    ) -> list[Document]:
+        collection = await self.services.collection(self.owner_id, self.collection)
+        model = await self.services.embedding_model(collection)
+        return await self._find(query, self.services, collection, model)
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        background = _background(self.services)
+        return background.run(self._find_in_background(query, background.services))
+
+    async def _find_in_background(self, query: str, services: Services) -> list[Document]:
+        collection = await services.collection(self.owner_id, self.collection)
+        model = await services.embedding_model(collection)
+        return await self._find(query, services, collection, replace(model, embeddings=LoopFree(model.embeddings)))
+
+    async def _find(
+        self, query: str, services: Services, collection: Collection, model: EmbeddingModel
+    ) -> list[Document]:
+        config, warnings = services.settings.retrieval.overridden({**collection.config, **self.overrides})
+        for warning in warnings:
+            log.warning("retrieval configuration", warning=warning)
+        question = check_question(query, max_chars=services.settings.max_question_chars)
+        hits = await _search(question, services, collection, model, config, self.filters)
+        return [to_document(hit) for hit in hits]
+
+
+async def _search(
+    question: str,
+    services: Services,
+    collection: Collection,
+    model: EmbeddingModel,
+    config: RetrievalConfig,
+    filters: Filters,
+) -> list[Hit]:
+    query = transform(question)
+    found = await hybrid.retrieve(
+        query, store=services.store, collection=collection, model=model, config=config, filters=filters
+    )
+    if not config.rerank:
+        return found.hits[: config.top_k]
+    ranked = await reranking.rerank(
+        query, found.hits, reranker=services.reranker, candidates=config.rerank_candidates, top_k=config.top_k
+    )
+    return ranked.hits
+
+
+def to_document(hit: Hit) -> Document:
+    chunk, document = hit.chunk, hit.chunk.document
+    return Document(
+        id=str(chunk.id),
+        page_content=chunk.content,
+        metadata={
+            "chunk_id": str(chunk.id),
+            "document_id": str(document.id),
+            "chunk_index": chunk.index,
+            "score": hit.score,
+            "scores": dict(hit.scores),
+            "created_at": document.created_at.isoformat(),
+            "source": document.source,
+            "filename": document.filename,
+            "title": document.title,
+            "language": document.language,
+            "media_type": document.media_type,
+            "source_type": document.source_type,
+            "tags": list(document.tags),
+            "context": chunk.context,
+            "start_char": chunk.start_char,
+            "end_char": chunk.end_char,
+        },
+    )
+
+
+async def open_vector_store(
+    services: Services, *, collection: str | None = None, owner_id: str = LOCAL_OWNER
+) -> VectorStore:
+    """The collection's chunks as langchain-postgres' PGVectorStore, to be read, as long as the services are open.
+
+    Every vector is compared, whatever the collection's size; filters are on the metadata. Raises MissingExtra,
+    CollectionNotFound, DatabaseUnavailable.
+    """
+    try:
+        from langchain_postgres import PGEngine, PGVectorStore
+        from sqlalchemy.pool import NullPool
+    except ModuleNotFoundError as exc:
+        raise MissingExtra(
+            "PGVectorStore needs: pip install 'causeway[langchain]' && pip install --no-deps langchain-postgres"
+        ) from exc
+    found = await services.collection(owner_id, collection)
+    model = await services.embedding_model(found)
+    address = await services.database.address()
+
+    async def connect() -> psycopg.AsyncConnection:
+        return await _connect(address, found)
+
+    # A connection a query: nobody could close a pool of the store's.
+    engine = PGEngine.from_connection_string("postgresql+psycopg://", async_creator=connect, poolclass=NullPool)
+    store: VectorStore = await PGVectorStore.create(
+        engine,
+        LoopFree(model.embeddings),
+        "langchain_chunks",
+        schema_name="causeway",
+        id_column="id",
+        metadata_json_column="metadata",
+    )
+    return store
+
+
+async def _connect(address: str, collection: Collection) -> psycopg.AsyncConnection:
+    """One that sees the rows of this collection alone."""
+    connection = await psycopg.AsyncConnection.connect(address, options=f"{OPTIONS} -c timezone=UTC")
+    await connection.execute(
+        "SELECT set_config('role', %s, false), set_config('app.user_id', %s, false),"
+        " set_config('app.collection_id', %s, false)",
+        [APPLICATION_ROLE, collection.owner_id, str(collection.id)],
+    )
+    await connection.commit()
+    return connection
+
+
+class LoopFree(Embeddings):
+    """A model's blocking side, called in a thread: its asynchronous client may belong to another loop."""
+
+    def __init__(self, embeddings: Embeddings) -> None:
+        self._embeddings = embeddings
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return self._embeddings.embed_documents(texts)
+
+    def embed_query(self, text: str) -> list[float]:
+        return self._embeddings.embed_query(text)
+
+
+class _Background:
+    """A loop in a thread of its own, and services for it: a pool of connections belongs to one loop."""
+
+    def __init__(self, services: Services) -> None:
+        settings = services.settings
+        self._embedded = None if settings.database_url else EmbeddedPostgres(settings.home)
+        if self._embedded:
+            settings = settings.model_copy(update={"database_url": SecretStr(self._embedded.start())})
+        self.services = Services(settings)
+        # What is expensive to load is loaded once.
+        self.services.__dict__.update(embeddings=services.embeddings, reranker=services.reranker)
+        self._loop = asyncio.new_event_loop()
+        Thread(target=self._loop.run_forever, name="causeway-retriever", daemon=True).start()
+        atexit.register(self._close)
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+    def _close(self) -> None:
+        self.run(self.services.close())
+        if (
+            self._embedded
+        ):  # here, since at Python's end the loop may start no thread, in which the services would do it
+            self._embedded.stop()
+
+
+@cache
+def _background(services: Services) -> _Background:
+    """One for all services of the same settings, which are equal."""
+    return _Background(services)
