@@ -2,7 +2,6 @@
 
 import json
 import re
-import statistics
 import tempfile
 import time
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any
 import httpx
 import psutil
 
+from tests.benchmarks.measuring import percentile
 from tests.conftest import DEMO, run_server
 from tests.model_server import ModelServer, Reply
 
@@ -52,10 +52,6 @@ def first_sentence(body: dict[str, Any]) -> str:
     """A model that repeats the beginning of the first excerpt: it shows the plumbing, and knows nothing."""
     excerpt = re.search(r'<excerpt number="1"[^>]*>\n(.{40,200}?)[.\n]', body["messages"][-1]["content"], re.DOTALL)
     return f"{excerpt[1] if excerpt else 'Nothing'} [1]."
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    return statistics.quantiles(values, n=100, method="inclusive")[round(share * 100) - 1]
 
 
 def print_table(rows: Sequence[dict[str, Any]], cold: dict[str, Any]) -> None:

@@ -1,0 +1,134 @@
+"""Causeway: hybrid search, with and without its reranker, and its full text alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Self
+from uuid import UUID, uuid5
+
+from pydantic import SecretStr
+
+from graphrag import language as languages
+from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.models import LOCAL_OWNER, Chunk, Collection, Document, Hit, IndexedDocument
+from graphrag.retrieval import hybrid, reranking
+from graphrag.retrieval.query_transformation import transform
+from graphrag.services import Services
+from graphrag.settings import Settings
+from graphrag.stores.postgres import PostgresStore
+from tests.benchmarks.corpus import Passage
+from tests.benchmarks.systems.databases import database_bytes
+from tests.benchmarks.systems.protocol import Batch, Search, Workplace
+
+CREATED_AT = datetime(2026, 1, 1, tzinfo=UTC)
+STORED_AT_ONCE = 500  # documents in a transaction
+UNLIMITED = 1_000_000_000
+REFERENCE_CANDIDATES = 5_000  # that exact BM25 orders; more would be read into memory for every question
+
+
+class CausewaySystem:
+    approximate = "full text"
+
+    def __init__(self, services: Services, collection: Collection, model: EmbeddingModel, url: str) -> None:
+        self._services = services
+        self._collection = collection
+        self._model = model
+        self._url = url
+
+    @classmethod
+    async def open(cls, workplace: Workplace) -> Self:
+        services = Services(Settings(database_url=SecretStr(workplace.database)))
+        await services.open()
+        collection = await services.make_collection(LOCAL_OWNER, "benchmark")
+        model = replace(await services.embedding_model(collection), embeddings=workplace.embeddings)
+        return cls(services, collection, model, workplace.database)
+
+    @property
+    def searches(self) -> Mapping[str, Search]:
+        return {"hybrid": self._hybrid, "hybrid + rerank": self._reranked, self.approximate: self._fulltext}
+
+    async def add(self, batch: Batch) -> None:
+        rows = zip(batch.rows, batch.passages, batch.vectors, strict=True)
+        documents = []
+        for name, group in groupby(rows, key=lambda row: row[1].document):
+            numbers, passages, vectors = zip(*group, strict=True)
+            document = self._document(name, passages[0])
+            documents.append(IndexedDocument(document, _chunks(document, numbers, passages), vectors))
+        for start in range(0, len(documents), STORED_AT_ONCE):
+            await self._services.store.put_documents(self._collection, documents[start : start + STORED_AT_ONCE])
+
+    async def build_indexes(self) -> None:
+        await self._services.store.optimize(self._collection)
+        # As read for a question: it knows how big it has become.
+        self._collection = await self._services.collection(LOCAL_OWNER, self._collection.name)
+
+    async def size_bytes(self) -> int:
+        return database_bytes(self._url)
+
+    async def exact(self, question: str, k: int) -> list[int]:
+        """BM25 over all that match, not over the rarest words' matches alone."""
+        store = PostgresStore(self._services.database, candidate_budget=UNLIMITED)
+        hits = await store.search_fulltext(self._collection, _words(question), limit=REFERENCE_CANDIDATES)
+        return _rows(hits[:k])
+
+    async def close(self) -> None:
+        await self._services.close()
+
+    async def _hybrid(self, question: str, k: int) -> list[int]:
+        return _rows((await self._candidates(question))[:k])
+
+    async def _reranked(self, question: str, k: int) -> list[int]:
+        query = transform(question)
+        found = await reranking.rerank(
+            query,
+            await self._candidates(question),
+            reranker=self._services.reranker,
+            candidates=self._services.settings.rerank_candidates,
+            top_k=k,
+        )
+        return _rows(found.hits)
+
+    async def _fulltext(self, question: str, k: int) -> list[int]:
+        return _rows(await self._services.store.search_fulltext(self._collection, _words(question), limit=k))
+
+    async def _candidates(self, question: str) -> list[Hit]:
+        found = await hybrid.retrieve(
+            transform(question),
+            store=self._services.store,
+            collection=self._collection,
+            model=self._model,
+            config=self._services.settings.retrieval,
+        )
+        return found.hits
+
+    def _document(self, name: str, passage: Passage) -> Document:
+        return Document(
+            id=uuid5(self._collection.id, name),
+            collection_id=self._collection.id,
+            source=name,
+            filename=name,
+            media_type="text/plain",
+            content_hash=name,
+            language=passage.language,
+            title=passage.title,
+            created_at=CREATED_AT,
+        )
+
+
+def _chunks(document: Document, rows: Sequence[int], passages: Sequence[Passage]) -> list[Chunk]:
+    chunks: list[Chunk] = []
+    for index, (row, passage) in enumerate(zip(rows, passages, strict=True)):
+        start = chunks[-1].end_char if chunks else 0
+        end = start + len(passage.text)
+        chunks.append(Chunk(UUID(int=row), index, passage.text, start, end, start, passage.title, document))
+    return chunks
+
+
+def _words(question: str) -> list[str]:
+    query = transform(question)
+    return languages.content_words(query.original, query.language)
+
+
+def _rows(hits: Sequence[Hit]) -> list[int]:
+    return [hit.chunk.id.int for hit in hits]
