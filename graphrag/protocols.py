@@ -37,7 +37,7 @@ class ChunkStore(Protocol):
     async def list_documents(self, collection: Collection) -> list[Document]: ...
 
     async def find_filenames(self, collection: Collection, names: Sequence[str]) -> list[str]:
-        """Those of the names, whatever their case, that documents have, as the documents write them."""
+        """Those of the names, whatever their case and accents, that documents have, as the documents write them."""
         ...
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> None:

@@ -68,9 +68,9 @@ class InMemoryStore:
         return sorted(documents, key=lambda document: (document.created_at, document.id))
 
     async def find_filenames(self, collection: Collection, names: Sequence[str]) -> list[str]:
-        wanted = {name.lower() for name in names}
+        wanted = {fold(name) for name in names}
         known = {document.filename for document in self._live_documents(collection)}
-        return sorted(name for name in known if name.lower() in wanted)
+        return sorted(name for name in known if fold(name) in wanted)
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> None:
         embedded = [list(zip(indexed.chunks, indexed.vectors, strict=True)) for indexed in documents]

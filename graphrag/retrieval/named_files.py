@@ -17,8 +17,9 @@ _EXTENSION = r"\.(?:docx?|xlsx?|xlsm|pptx?|pdf|csv|tsv|txt|text|md|markdown|html
 _IN_QUOTES = re.compile(
     rf'"([^"\n]+{_EXTENSION})"|«\s*([^«»\n]+{_EXTENSION})\s*»|“([^“”\n]+{_EXTENSION})”', re.IGNORECASE
 )
-_BARE = re.compile(rf"[^\s\"«»“”,;:¿¡()]+{_EXTENSION}(?![\w-])", re.IGNORECASE)
-_BREAK = re.compile(r"[,;:¿¡?!()\"«»“”\n]")
+_END = r"\s\"«»“”,;:¿¡/\\"  # no name without quotes goes on beyond one of these
+_BARE = re.compile(rf"(?<![^{_END}])[^{_END}]+{_EXTENSION}(?![\w-])", re.IGNORECASE)
+_BREAK = re.compile(r"[,;:¿¡?!()/\\\"«»“”\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class NamedFiles:
     def without(self, original: str) -> str:
         """The text without the files' names, which say where to search, not for what; as it is where that is all."""
         text = unicodedata.normalize("NFC", original)
-        for mention in self.mentions:
+        for mention in sorted(self.mentions, key=len, reverse=True):  # one may end like another
             text = re.sub(rf"[\"«“]?\s*{re.escape(mention)}\s*[\"»”]?", " ", text, flags=re.IGNORECASE)
         for name in self.missing:  # in quotes it would be a phrase that no text holds
             text = re.sub(rf"[\"«“]\s*({re.escape(name)})\s*[\"»”]", r"\1", text, flags=re.IGNORECASE)
@@ -43,7 +44,7 @@ async def find_named_files(question: str, *, store: ChunkStore, collection: Coll
     if not candidates:
         return NamedFiles()
     try:
-        known = await store.find_filenames(collection, [name for names in candidates for name in names])
+        known = await store.find_filenames(collection, [form for names in candidates for form in _forms(names)])
     except CausewayError as exc:
         log.warning("files that the question names were not looked up", error=str(exc))
         return NamedFiles()
@@ -53,15 +54,15 @@ async def find_named_files(question: str, *, store: ChunkStore, collection: Coll
 def candidate_names(question: str) -> list[list[str]]:
     """For each mention of a file, what its name may be, the longest first: names may have spaces."""
     text = unicodedata.normalize("NFC", question)
-    quoted = [(match.start(), ["".join(filter(None, match.groups())).strip()]) for match in _IN_QUOTES.finditer(text)]
-    rest = _IN_QUOTES.sub(lambda match: "\n" * len(match[0]), text)  # in its place, so that no name goes across it
-    ends = [0]
-    bare = []
-    for match in _BARE.finditer(rest):
-        before = _BREAK.split(rest[ends[-1] : match.start()])[-1].split()[-MOST_WORDS + 1 :]
-        bare.append((match.start(), [" ".join([*before[number:], match[0]]) for number in range(len(before) + 1)]))
-        ends.append(match.end())
-    return [names for _, names in sorted(quoted + bare)][:MOST_NAMES]
+    found = [(match.start(), ["".join(filter(None, match.groups())).strip()]) for match in _IN_QUOTES.finditer(text)]
+    text = _IN_QUOTES.sub(lambda match: "\n" * len(match[0]), text)  # in its place, so that no name goes across it
+    end = 0
+    for match in _BARE.finditer(text):
+        before = _BREAK.split(text[end : match.start()])[-1].split()[1 - MOST_WORDS :]
+        end = match.end()
+        names = [" ".join([*before[number:], match[0]]) for number in range(len(before) + 1)]
+        found.append((match.start(), list(dict.fromkeys([*names, match[0].lstrip("([")]))))
+    return [names for _, names in sorted(found)][:MOST_NAMES]
 
 
 def choose_named(candidates: Sequence[Sequence[str]], known: Sequence[str]) -> NamedFiles:
@@ -73,6 +74,11 @@ def choose_named(candidates: Sequence[Sequence[str]], known: Sequence[str]) -> N
         missing=tuple(names[-1] for names, name in zip(candidates, found, strict=True) if not name),
         mentions=tuple(name for name in found if name),
     )
+
+
+def _forms(names: Sequence[str]) -> list[str]:
+    """Each also with its accents as marks of their own, as some systems write names."""
+    return [unicodedata.normalize(form, name) for name in names for form in ("NFC", "NFD")]
 
 
 def each_file_first(hits: Sequence[Hit], files: Sequence[str]) -> list[Hit]:

@@ -8,8 +8,8 @@ from graphrag.models import Strategy
 
 MOST_KEYWORDS = 3
 LEAST_WORDS_OF_MEANING = 9  # so many words that carry meaning outvote a wording that the documents do not share
-_QUOTED = re.compile(r'"(?=\S)([^"]{2,})(?<=\S)"|«([^»]{2,})»|“([^”]{2,})”')
-_IDENTIFIER = re.compile(r"\w*\d")  # A-2517, L4, 2025: to be found as they are written
+_QUOTED = re.compile(r'"(?=\S)([^"]{2,})(?<=\S)"|«([^«»]{2,})»|“([^“”]{2,})”')
+_IDENTIFIER = re.compile(r"\d")  # A-2517, L4, 2025: to be found as they are written
 _NAME = re.compile(r"(?<=\w[ ,'’])[A-ZÀ-ÖØ-Þ]\w")
 _ASKING = {languages.fold(word) for text in QUESTION_WORDS.values() for word in text.split()}
 

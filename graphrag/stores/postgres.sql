@@ -26,7 +26,8 @@ WHERE collection_id = %(collection_id)s AND (expires_at IS NULL OR expires_at > 
 
 -- name: find_filenames
 SELECT DISTINCT filename FROM documents
-WHERE collection_id = %(collection_id)s AND lower(filename) = ANY (ARRAY(SELECT lower(unnest(%(names)s::text[]))))
+WHERE collection_id = %(collection_id)s
+  AND causeway.fold(filename) = ANY (ARRAY(SELECT causeway.fold(unnest(%(names)s::text[]))))
   AND (expires_at IS NULL OR expires_at > now()) ORDER BY filename
 
 -- name: find_expired

@@ -388,6 +388,14 @@ async def test_filenames_are_found_whatever_their_case(shelf: Shelf) -> None:
     assert await shelf.store.find_filenames(shelf.collection, []) == []
 
 
+async def test_filenames_are_found_without_their_accents(shelf: Shelf) -> None:
+    """R4.5 as a question writes them."""
+    await shelf.put("Algo.", filename="Catálogo Añejo.MD")
+    await shelf.put("Algo más.", filename="otro.md")
+    for name in ("catalogo anejo.md", "CATÁLOGO AÑEJO.md", "Catálogo Añejo.MD"):
+        assert await shelf.store.find_filenames(shelf.collection, [name, "nada.md"]) == ["Catálogo Añejo.MD"]
+
+
 async def test_searches_go_on_after_optimizing(shelf: Shelf) -> None:
     await shelf.put("horno")
     await shelf.store.optimize(shelf.collection)

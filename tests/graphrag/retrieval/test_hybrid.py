@@ -215,6 +215,7 @@ async def test_filters_reach_both_legs(bench: Bench) -> None:
         "¿Qué dice Compras de marzo.pdf del compresor?",
         "¿Qué dice «compras de marzo.pdf» del compresor?",
         'resume "COMPRAS DE MARZO.PDF"',
+        "resume cómpras de marzo.pdf",
         "Compras de marzo.pdf",
     ],
 )

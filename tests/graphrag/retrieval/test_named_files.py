@@ -32,6 +32,11 @@ def choose(question: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
         ("precios: Cata\u0301logo.md", ("Catálogo.md",), "precios:"),
         ("production.xlsx, inventaire.csv", ("production.xlsx", "inventaire.csv"), "production.xlsx, inventaire.csv"),
         ("production.xlsx", ("production.xlsx",), "production.xlsx"),
+        ("ventas (ver production.xlsx)", ("production.xlsx",), "ventas (ver )"),
+        ("ventas (production.xlsx)", ("production.xlsx",), "ventas ( )"),
+        ("ventas de acta(2).docx", ("acta(2).docx",), "ventas de"),
+        ("ventas de docs/production.xlsx", ("production.xlsx",), "ventas de docs/"),
+        ("de 2024.pdf a informe anual 2024.pdf", ("2024.pdf", "Informe anual 2024.pdf"), "de a"),
         ("production.xlsx y otra vez production.xlsx: ventas", ("production.xlsx",), "y otra vez : ventas"),
     ],
 )
