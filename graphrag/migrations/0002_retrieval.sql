@@ -10,7 +10,7 @@ ALTER TABLE documents
     ADD COLUMN tags                text[] NOT NULL DEFAULT '{}',
     ADD COLUMN expires_at          timestamptz;
 CREATE INDEX ON documents (collection_id, language);
-CREATE INDEX ON documents (collection_id, lower(filename));
+CREATE INDEX ON documents (collection_id, causeway.fold(filename));
 CREATE INDEX ON documents (owner_id, expires_at) WHERE expires_at IS NOT NULL;
 
 -- A search reads these rows without their document's: its time to live lies in them too.

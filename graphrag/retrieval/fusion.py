@@ -1,8 +1,8 @@
 """Several rankings become one. Pure functions; scores come out in [0, 1]."""
 
 import math
-from collections.abc import Mapping, Sequence
-from statistics import fmean
+from collections.abc import Mapping, Sequence, Set
+from uuid import UUID
 
 from graphrag.models import Hit
 
@@ -22,19 +22,24 @@ def reciprocal_rank_fusion(
     return _ordered(rankings, {key: math.fsum(parts) / most if most else 0.0 for key, parts in shares.items()})
 
 
-def weighted_sum(rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float]) -> list[Hit]:
-    """Σ wᵢ·zᵢ of the standardised scores, through the logistic function. A hit that a ranking lacks gets its lowest."""
-    standardised = {name: _standardise(hits) for name, hits in rankings.items() if hits}
+def weighted_sum(rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float], depth: int) -> list[Hit]:
+    """Σ wᵢ·zᵢ of the standardised scores, through the logistic function.
+
+    A hit that a ranking lacks scores the least in it, where the ranking is as long as `depth`, to which it was asked for;
+    a shorter one holds all that matches, so there it scores 0.
+    """
     keys = {hit.chunk.id for hits in rankings.values() for hit in hits}
-    sums = {key: sum(weights[name] * z.get(key, min(z.values())) for name, z in standardised.items()) for key in keys}
+    standardised = {name: _standardise(hits, keys, depth) for name, hits in rankings.items() if hits}
+    sums = {key: math.fsum(weights[name] * z[key] for name, z in standardised.items()) for key in keys}
     return _ordered(rankings, {key: 1 / (1 + math.exp(-value)) for key, value in sums.items()})
 
 
-def _standardise(hits: Sequence[Hit]) -> dict[object, float]:
-    scores = [hit.score for hit in hits]
-    mean = fmean(scores)
-    deviation = math.sqrt(fmean((score - mean) ** 2 for score in scores))
-    return {hit.chunk.id: (hit.score - mean) / deviation if deviation > 1e-9 else 0.0 for hit in hits}
+def _standardise(hits: Sequence[Hit], keys: Set[UUID], depth: int) -> dict[UUID, float]:
+    least = min(hit.score for hit in hits) if len(hits) >= depth else 0.0
+    scores = dict.fromkeys(keys, least) | {hit.chunk.id: hit.score for hit in hits}
+    mean = math.fsum(scores.values()) / len(scores)
+    deviation = math.sqrt(math.fsum((score - mean) ** 2 for score in scores.values()) / len(scores))
+    return {key: (score - mean) / deviation if deviation > 1e-9 else 0.0 for key, score in scores.items()}
 
 
 def _ordered(rankings: Mapping[str, Sequence[Hit]], scores: Mapping[object, float]) -> list[Hit]:

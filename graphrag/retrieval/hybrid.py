@@ -166,7 +166,7 @@ def fuse(rankings: Mapping[str, Sequence[Hit]], *, model: EmbeddingModel, config
     weights = {"fulltext": 1 - vector_weight, "vector": vector_weight}
     if (config.fusion or model.fusion) == "rrf":
         return reciprocal_rank_fusion(rankings, weights=weights, k=config.rrf_k)
-    return weighted_sum(rankings, weights=weights)
+    return weighted_sum(rankings, weights=weights, depth=config.candidates)
 
 
 def _raise_if_hopeless(failures: Mapping[str, BaseException], rankings: Mapping[str, Sequence[Hit]]) -> None:

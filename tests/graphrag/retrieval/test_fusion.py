@@ -29,7 +29,7 @@ CHUNKS = [
 ]
 each_fusion = pytest.mark.parametrize(
     "fuse",
-    [reciprocal_rank_fusion, partial(reciprocal_rank_fusion, k=1), weighted_sum],
+    [reciprocal_rank_fusion, partial(reciprocal_rank_fusion, k=1), partial(weighted_sum, depth=5)],
     ids=["rrf", "rrf k=1", "weighted"],
 )
 
@@ -185,16 +185,25 @@ def test_ties_in_one_document_always_come_in_the_same_order(fuse: Fusion) -> Non
     assert [hit.chunk for hit in fuse(found, weights=EQUAL)] == [one, two]
 
 
-def test_weighted_sum_takes_the_lowest_score_of_a_leg_that_lacks_a_hit() -> None:
-    """R4.2: two scores of a leg are +1 and -1 when standardised."""
+def test_a_hit_that_a_full_ranking_lacks_scores_the_least_of_it() -> None:
+    """R4.2: of the three scores .9, .3 and again .3 the first is √2 when standardised, the others -√½."""
     one, two, three = CHUNKS[:3]
     found = leg("fulltext", (one, 0.9), (two, 0.3)) | leg("vector", (one, 0.6), (three, 0.5))
-    fused = weighted_sum(found, weights={"fulltext": 0.8, "vector": 0.2})
+    fused = weighted_sum(found, weights={"fulltext": 0.8, "vector": 0.2}, depth=2)
     assert {hit.chunk.id: hit.score for hit in fused} == {
-        one.id: pytest.approx(1 / (1 + math.exp(-1.0))),
-        two.id: pytest.approx(1 / (1 + math.exp(1.0))),
-        three.id: pytest.approx(1 / (1 + math.exp(1.0))),
+        one.id: pytest.approx(1 / (1 + math.exp(-math.sqrt(2)))),
+        two.id: pytest.approx(1 / (1 + math.exp(math.sqrt(0.5)))),
+        three.id: pytest.approx(1 / (1 + math.exp(math.sqrt(0.5)))),
     }
+
+
+def test_a_hit_that_a_short_ranking_lacks_does_not_match_at_all() -> None:
+    """R4.2: beside two chunks that hold nearly the same words, one that holds none of them is far behind."""
+    one, two, three = CHUNKS[:3]
+    found = leg("fulltext", (one, 0.9), (two, 0.88)) | leg("vector", (three, 0.9), (one, 0.6), (two, 0.5))
+    weights = {"fulltext": 0.7, "vector": 0.3}
+    assert weighted_sum(found, weights=weights, depth=2)[-1].chunk != three
+    assert weighted_sum(found, weights=weights, depth=50)[-1].chunk == three
 
 
 def test_weighted_sum_compares_legs_of_different_scales() -> None:
@@ -203,7 +212,7 @@ def test_weighted_sum_compares_legs_of_different_scales() -> None:
     found = leg("fulltext", (one, 0.03), (two, 0.02), (three, 0.01)) | leg(
         "vector", (two, 0.93), (three, 0.92), (one, 0.91)
     )
-    fused = weighted_sum(found, weights={"fulltext": 0.6, "vector": 0.4})
+    fused = weighted_sum(found, weights={"fulltext": 0.6, "vector": 0.4}, depth=3)
     assert [hit.chunk for hit in fused] == [two, one, three]
 
 
@@ -211,7 +220,7 @@ def test_equal_scores_of_a_leg_say_nothing() -> None:
     """R4.2"""
     one, two = CHUNKS[1], CHUNKS[2]
     found = leg("fulltext", (one, 0.5), (two, 0.5)) | leg("vector", (one, 0.9), (two, 0.1))
-    assert [hit.chunk for hit in weighted_sum(found, weights={"fulltext": 0.9, "vector": 0.1})] == [one, two]
+    assert [hit.chunk for hit in weighted_sum(found, weights={"fulltext": 0.9, "vector": 0.1}, depth=2)] == [one, two]
 
 
 @each_fusion
