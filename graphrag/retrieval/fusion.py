@@ -25,7 +25,7 @@ def reciprocal_rank_fusion(
 def weighted_sum(rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float], depth: int) -> list[Hit]:
     """Σ wᵢ·zᵢ of the standardised scores, through the logistic function.
 
-    A hit that a ranking lacks scores the least in it, where the ranking is as long as `depth`, to which it was asked for;
+    A hit that a ranking lacks scores the least in it, where the ranking is as long as `depth`, which was asked for;
     a shorter one holds all that matches, so there it scores 0.
     """
     keys = {hit.chunk.id for hits in rankings.values() for hit in hits}

@@ -5,7 +5,7 @@ from typing import Any
 
 from graphrag.database import Connection
 from graphrag.models import Collection, Filters, FulltextRanking
-from graphrag.stores.candidates import Lexeme, any_of, idf, likely_best
+from graphrag.stores.candidates import ENOUGH, Lexeme, any_of, idf, likely_best
 from graphrag.stores.filtering import Restriction, restrict
 from graphrag.stores.queries import QUERIES, fetch
 
@@ -65,7 +65,7 @@ def _candidates(
     if size["phrases"]:
         yield size["phrases"]
         return
-    if size["chunk_count"] > budget and not restriction.is_narrow:
+    if size["chunk_count"] > 2 * ENOUGH and not restriction.is_narrow:
         yield likely_best(found, chunk_count=size["chunk_count"], budget=budget)
     yield any_of(dict.fromkeys(lexeme.lexeme for lexeme in found))
 

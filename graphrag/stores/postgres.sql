@@ -103,19 +103,22 @@ WHERE collection_id = %(collection_id)s
 
 -- name: find_lexemes
 -- The forms of each asked word, stemmed and as written, in the collection's languages, that its chunks hold.
-WITH form AS MATERIALIZED (
-    SELECT collection_id, word_number, lexeme, bool_or(is_stem) AS is_stem
-    FROM collections, unnest(languages) AS language, unnest(%(words)s::text[]) WITH ORDINALITY AS asked (word, word_number),
+WITH collection AS MATERIALIZED (
+    SELECT collection_id, languages, chunk_count, total_chars::float8 / greatest(chunk_count, 1) AS average_chars,
+           causeway.all_phrases(languages, %(phrases)s) AS phrases
+    FROM collections WHERE collection_id = %(collection_id)s
+), form AS MATERIALIZED (
+    SELECT word_number, lexeme, bool_or(is_stem) AS is_stem
+    FROM collection, unnest(languages) AS language, unnest(%(words)s::text[]) WITH ORDINALITY AS asked (word, word_number),
          LATERAL (
             SELECT unnest(tsvector_to_array(causeway.stems(language, word))) AS lexeme, true AS is_stem
             UNION ALL
             SELECT unnest(tsvector_to_array(causeway.lexemes(language, word))), false
          ) AS forms
-    WHERE collection_id = %(collection_id)s GROUP BY collection_id, word_number, lexeme
+    GROUP BY word_number, lexeme
 )
-SELECT word_number, lexeme, is_stem, document_frequency, chunk_count, total_chars::float8 / greatest(chunk_count, 1) AS average_chars,
-       causeway.all_phrases(languages, %(phrases)s) AS phrases
-FROM form JOIN lexeme_statistics USING (collection_id, lexeme) JOIN collections USING (collection_id)
+SELECT word_number, lexeme, is_stem, document_frequency, chunk_count, average_chars, phrases
+FROM form JOIN lexeme_statistics USING (lexeme) JOIN collection USING (collection_id)
 WHERE lexeme = ANY (ARRAY(SELECT lexeme FROM form))  -- by the index, whatever the planner guesses
 ORDER BY word_number, lexeme
 
@@ -172,10 +175,12 @@ ORDER BY distance, created_at DESC, chunk_id LIMIT %(limit)s
 SELECT FROM pg_index WHERE indexrelid = to_regclass('causeway.' || %(name)s) AND indisvalid
 
 -- name: prepare_index_scan
--- A row where there is the index. Its scan goes on until it has found enough that the policy and the filter let through.
+-- A row where the index is there and worth its scan, which goes on until it has found enough of the collection's own.
 SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', least(%(ef_search)s, 1000)::text, true),
        set_config('hnsw.max_scan_tuples', '40000', true)
-FROM pg_index WHERE indexrelid = to_regclass('causeway.' || %(name)s) AND indisvalid
+FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+WHERE indexrelid = to_regclass('causeway.' || %(name)s) AND indisvalid
+  AND %(chunks)s > %(exact_chunks)s + %(detour_chunks)s * greatest(reltuples / %(chunks)s - 1, 0)
 
 -- name: search_vectors_by_index
 WITH nearest AS MATERIALIZED (
