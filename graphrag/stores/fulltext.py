@@ -11,6 +11,7 @@ from graphrag.stores.queries import QUERIES, fetch
 
 EXACT_WEIGHT = 0.35  # of a word as written beside its stem; measured on development sets in three languages
 BM25_CANDIDATES = 200
+PHRASE_COST = 10  # chunks in the time that one is read for its phrases
 BM25_MOST = 2.2  # k1 + 1, what a term's frequency is worth at most
 
 
@@ -45,7 +46,7 @@ async def search_fulltext(
         "lexemes": list(weights),
         "idf": list(weights.values()),
         "most": sum(weights.values()) * BM25_MOST,
-        "budget": budget,
+        "budget": budget // PHRASE_COST if phrases else budget,
         "kept": max(BM25_CANDIDATES, limit),
         "limit": limit,
     }
