@@ -57,7 +57,7 @@ class Services:
 
     @cached_property
     def store(self) -> ChunkStore:
-        return PostgresStore(self.database, candidate_budget=self.settings.fulltext_candidate_budget)
+        return PostgresStore(self.database, fulltext_candidates=self.settings.fulltext_candidates)
 
     @cached_property
     def cache(self) -> Cache:

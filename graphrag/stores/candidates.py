@@ -7,7 +7,7 @@ from math import log
 
 import numpy as np
 
-ENOUGH = 1_000  # expected candidates: with them 99 % of the ten best of 300,000 chunks are those of all matches
+AFFORDABLE = 10  # times as many candidates as wanted
 MOST_WORDS = 6  # that decide, the rarest; a query over more costs the index more than it saves
 
 
@@ -40,15 +40,15 @@ def any_of(lexemes: Iterable[str]) -> str:
     return " | ".join(_quote(lexeme) for lexeme in lexemes)
 
 
-def likely_best(found: Sequence[Lexeme], *, chunk_count: int, budget: int) -> str:
-    """The tsquery of all sets of words whose weights, together, reach a bar, which is set so that `ENOUGH` chunks are
-    expected to match; fewer where the next lower bar would be expected to let in more than `budget`.
+def likely_best(found: Sequence[Lexeme], *, chunk_count: int, wanted: int) -> str:
+    """The tsquery of all sets of words whose weights, together, reach a bar, which is set so that `wanted` chunks are
+    expected to match; fewer where the next lower bar would be expected to let in more than is affordable.
 
     A rare word reaches the bar alone, a common one with others: WAND's idea (Broder et al. 2003), for an index that has
     no scores.
     """
     words = _words(found, chunk_count)[:MOST_WORDS]
-    return _at_least(_bar(words, chunk_count, budget), words)
+    return _at_least(_bar(words, chunk_count, wanted), words)
 
 
 def _words(found: Sequence[Lexeme], chunk_count: int) -> list[_Word]:
@@ -65,7 +65,7 @@ def _words(found: Sequence[Lexeme], chunk_count: int) -> list[_Word]:
     return sorted(words.values(), key=lambda word: (word.document_frequency, word.lexemes))
 
 
-def _bar(words: Sequence[_Word], chunk_count: int, budget: int) -> int:
+def _bar(words: Sequence[_Word], chunk_count: int, wanted: int) -> int:
     """Words are taken to be independent: the expected share of chunks with just this set of words, for every set."""
     shares, weights = np.ones(1), np.zeros(1, dtype=np.int64)
     for word in words:
@@ -74,9 +74,8 @@ def _bar(words: Sequence[_Word], chunk_count: int, budget: int) -> int:
         weights = np.concatenate([weights, weights + word.weight])
     bars, set_of = np.unique(weights[1:], return_inverse=True)  # without the empty set
     expected = np.cumsum(np.bincount(set_of, shares[1:])[::-1])[::-1] * chunk_count  # at this bar or above it
-    enough, affordable = bars[expected >= ENOUGH], bars[expected <= budget]
-    wanted = enough[-1] if len(enough) else bars[0]
-    return int(max(wanted, affordable[0] if len(affordable) else bars[-1]))
+    enough, affordable = bars[expected >= wanted], bars[expected <= wanted * AFFORDABLE]
+    return int(max(enough[-1] if len(enough) else bars[0], affordable[0] if len(affordable) else bars[-1]))
 
 
 def _at_least(bar: int, words: Sequence[_Word]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from graphrag.database import Connection
 from graphrag.models import Collection, Filters, FulltextRanking
-from graphrag.stores.candidates import ENOUGH, Lexeme, any_of, idf, likely_best
+from graphrag.stores.candidates import AFFORDABLE, Lexeme, any_of, idf, likely_best
 from graphrag.stores.filtering import Restriction, restrict
 from graphrag.stores.queries import QUERIES, fetch
 
@@ -23,10 +23,10 @@ async def search_fulltext(
     phrases: Sequence[str],
     filters: Filters,
     ranking: FulltextRanking,
-    budget: int,
+    candidates: int,
     limit: int,
 ) -> list[dict[str, Any]]:
-    """Rows of chunks, best first, each with its score in [0, 1]; at most about `budget` chunks are looked at."""
+    """Rows of chunks, best first, each with its score in [0, 1]; about `candidates` chunks are looked at."""
     key = {"collection_id": collection.id, "words": list(words), "phrases": list(phrases)}
     known = await fetch(connection, QUERIES["find_lexemes"], key)
     if not known:
@@ -46,28 +46,28 @@ async def search_fulltext(
         "lexemes": list(weights),
         "idf": list(weights.values()),
         "most": sum(weights.values()) * BM25_MOST,
-        "budget": budget // PHRASE_COST if phrases else budget,
+        "budget": candidates * AFFORDABLE // (PHRASE_COST if phrases else 1),
         "kept": max(BM25_CANDIDATES, limit),
         "limit": limit,
     }
     rows: list[dict[str, Any]] = []
-    for query in _candidates(found, size, restriction, budget):
-        candidates = f"({query}) & {any_of([f'@{collection.id}'])}"  # causeway.home
-        rows = await fetch(connection, statement, values | {"candidates": candidates})
+    for query in _candidates(found, size, restriction, candidates):
+        values["candidates"] = f"({query}) & {any_of([f'@{collection.id}'])}"  # causeway.home
+        rows = await fetch(connection, statement, values)
         if len(rows) >= limit:
             break
     return rows
 
 
 def _candidates(
-    found: Sequence[Lexeme], size: Mapping[str, Any], restriction: Restriction, budget: int
+    found: Sequence[Lexeme], size: Mapping[str, Any], restriction: Restriction, wanted: int
 ) -> Iterator[str]:
     """Queries for the index, to be tried until one gives enough."""
     if size["phrases"]:
         yield size["phrases"]
         return
-    if size["chunk_count"] > 2 * ENOUGH and not restriction.is_narrow:
-        yield likely_best(found, chunk_count=size["chunk_count"], budget=budget)
+    if size["chunk_count"] > 2 * wanted and not restriction.is_narrow:
+        yield likely_best(found, chunk_count=size["chunk_count"], wanted=wanted)
     yield any_of(dict.fromkeys(lexeme.lexeme for lexeme in found))
 
 

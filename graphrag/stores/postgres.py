@@ -29,9 +29,9 @@ CHUNK_COLUMNS = [field.name for field in fields(Chunk) if field.name not in {"id
 
 
 class PostgresStore:
-    def __init__(self, database: Database, *, candidate_budget: int) -> None:
+    def __init__(self, database: Database, *, fulltext_candidates: int) -> None:
         self._database = database
-        self._candidate_budget = candidate_budget
+        self._fulltext_candidates = fulltext_candidates
 
     async def list_collections(self, owner_id: str) -> list[Collection]:
         async with self._database.transaction(owner_id) as connection:
@@ -144,7 +144,7 @@ class PostgresStore:
                 phrases=phrases,
                 filters=filters,
                 ranking=ranking,
-                budget=self._candidate_budget,
+                candidates=self._fulltext_candidates,
                 limit=limit,
             )
         return [Hit(_chunk(row), row["score"], {"fulltext": row["score"]}) for row in rows]

@@ -68,7 +68,7 @@ class CausewaySystem:
 
     async def exact(self, question: str, k: int) -> list[int]:
         """BM25 over all that match, not over the rarest words' matches alone."""
-        store = PostgresStore(self._services.database, candidate_budget=UNLIMITED)
+        store = PostgresStore(self._services.database, fulltext_candidates=UNLIMITED)
         hits = await store.search_fulltext(self._collection, _words(question), limit=REFERENCE_CANDIDATES)
         return _rows(hits[:k])
 

@@ -152,7 +152,7 @@ async def test_index_is_used_where_nothing_may_be_marked_leakproof(
     try:
         plan = await plan_as_application(database, owner)
         assert "Bitmap Index Scan on chunks_tsv" in plan
-        store = PostgresStore(database, candidate_budget=10_000)
+        store = PostgresStore(database, fulltext_candidates=1_000)
         shelf = Shelf(store, await store.create_collection(owner, "notes", embedding_model="tiny"))
         await shelf.put("El horno.")
         await store.optimize(shelf.collection)
