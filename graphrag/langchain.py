@@ -21,11 +21,9 @@ from graphrag.embedded_postgres import EmbeddedPostgres
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import MissingExtra
 from graphrag.models import EVERYTHING, LOCAL_OWNER, Collection, Filters, Hit
-from graphrag.retrieval import hybrid, reranking
-from graphrag.retrieval.query_transformation import check_question, transform
+from graphrag.retrieval.query_transformation import check_question
+from graphrag.retrieval.search import search
 from graphrag.services import Services
-from graphrag.settings import RetrievalConfig
-from graphrag.telemetry import log
 
 T = TypeVar("T")
 
@@ -61,32 +59,18 @@ class CausewayRetriever(BaseRetriever):
     async def _find(
         self, query: str, services: Services, collection: Collection, model: EmbeddingModel
     ) -> list[Document]:
-        config, warnings = services.settings.retrieval.overridden({**collection.config, **self.overrides})
-        for warning in warnings:
-            log.warning("retrieval configuration", warning=warning)
-        question = check_question(query, max_chars=services.settings.max_question_chars)
-        hits = await _search(question, services, collection, model, config, self.filters)
-        return [to_document(hit) for hit in hits]
-
-
-async def _search(
-    question: str,
-    services: Services,
-    collection: Collection,
-    model: EmbeddingModel,
-    config: RetrievalConfig,
-    filters: Filters,
-) -> list[Hit]:
-    query = transform(question)
-    found = await hybrid.retrieve(
-        query, store=services.store, collection=collection, model=model, config=config, filters=filters
-    )
-    if not config.rerank:
-        return found.hits[: config.top_k]
-    ranked = await reranking.rerank(
-        query, found.hits, reranker=services.reranker, candidates=config.rerank_candidates, top_k=config.top_k
-    )
-    return ranked.hits
+        config, _ = services.retrieval_config(collection, self.overrides)
+        found = await search(
+            check_question(query, max_chars=services.settings.max_question_chars),
+            store=services.store,
+            collection=collection,
+            model=model,
+            reranker=services.reranker,
+            config=config,
+            filters=self.filters,
+            cache=services.query_cache,
+        )
+        return [to_document(hit) for hit in found.hits]
 
 
 def to_document(hit: Hit) -> Document:

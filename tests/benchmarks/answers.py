@@ -65,7 +65,7 @@ def print_table(rows: Sequence[dict[str, Any]], cold: dict[str, Any]) -> None:
 def main() -> None:
     folder = tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp")
     with folder as home, ModelServer(default=Reply(first_sentence)) as model:
-        with run_server(*SERVE, CAUSEWAY_HOME=home) as server, server.client() as client:
+        with run_server(*SERVE, CAUSEWAY_HOME=home, RAG_QUERY_CACHE_SECONDS="0") as server, server.client() as client:
             cold = ask(client, CASES[0]["query"])
             rows = [ask(client, case["query"]) for _ in range(ROUNDS) for case in CASES]
             memory = psutil.Process(server.process.pid).memory_info().rss / 1e6

@@ -16,7 +16,7 @@ import pytest
 from graphrag.errors import CollectionNotFound, InvalidQuestion, MissingExtra
 from graphrag.ingestion.pipeline import SourceText
 from graphrag.langchain import CausewayRetriever, open_vector_store
-from graphrag.models import Collection
+from graphrag.models import Collection, Filters
 from graphrag.services import Services
 from graphrag.settings import Settings
 from tests.conftest import ROOT
@@ -85,6 +85,12 @@ async def test_overrides_are_those_of_a_request(retriever: CausewayRetriever) ->
     (document,) = await one.ainvoke(QUESTION)
     assert document.page_content == TEXTS[0].text
     assert set(document.metadata["scores"]) == {"fulltext", "vector", "fusion"}
+
+
+async def test_filters_are_those_of_a_search(retriever: CausewayRetriever) -> None:
+    """R4.5"""
+    tagged = retriever.model_copy(update={"filters": Filters(tags=("l4",))})
+    assert [document.metadata["source"] for document in await tagged.ainvoke("El horno")] == ["horno"]
 
 
 async def test_what_is_wrong_is_our_own_error(retriever: CausewayRetriever, owner: str) -> None:
