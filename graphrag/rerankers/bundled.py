@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 
 from graphrag.models import Hit
+from graphrag.rerankers.ranking import ranked, with_text
 from graphrag.rerankers.word_matches import Held, Matches, Question, find_words, read_question
 
 FEW_TEXTS = 50  # among fewer, one absent word would outweigh all that are there
@@ -30,10 +31,9 @@ WEIGHTS = Features(retrieval=0.25, sentence=0.25, passage=0.2, adjacent=0.2, tit
 
 class BundledReranker:
     async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
-        found = [hit for hit in hits if hit.chunk.content.strip()]
-        scores = [combine(features) for features in describe(query, found, language=language)]
-        ranked = sorted(zip(found, scores, strict=True), key=lambda pair: -pair[1])  # stable: ties keep their order
-        return [Hit(hit.chunk, score, {**hit.scores, "rerank": score}) for hit, score in ranked[:top_k]]
+        found = with_text(hits)
+        features = describe(query, found, language=language)
+        return ranked(found, [combine(each) for each in features], top_k=top_k)
 
 
 def combine(features: Features) -> float:
