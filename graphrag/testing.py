@@ -212,7 +212,7 @@ def _terms(text: str, language: str) -> list[str]:
 
 
 def _chunk_terms(chunk: Chunk) -> Counter[str]:
-    return Counter(_terms(f"{chunk.context}\n{chunk.content}", chunk.document.language))
+    return Counter(_terms(f"{chunk.context}\n{chunk.context}\n{chunk.content}", chunk.document.language))
 
 
 def _bm25(query: Sequence[str], chunks: Sequence[Chunk]) -> list[float]:

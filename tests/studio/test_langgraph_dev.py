@@ -124,6 +124,6 @@ def test_schemas_are_readable(studio: httpx.Client) -> None:
     (assistant,) = studio.post("/assistants/search", json={}).raise_for_status().json()
     schemas = studio.get(f"/assistants/{assistant['assistant_id']}/schemas").raise_for_status().json()
     fields = schemas["context_schema"]["properties"]
-    assert set(fields) == {"collection", "rag_enabled", "rerank", "top_k"}
+    assert set(fields) == {"collection", "rag_enabled", "retrieval", "filters", "rerank", "top_k"}
     assert all(field["description"] for field in fields.values())
     assert "messages" in schemas["input_schema"]["properties"]
