@@ -23,7 +23,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Bigger ones take hours: make bench SIZES=2000,50000,300000
+# Bigger ones take much longer: make bench SIZES=2000,50000,300000
 SIZES ?= 2000
 bench: $(VENV)/.bench
 	$(BIN)/python -m tests.benchmarks.answers

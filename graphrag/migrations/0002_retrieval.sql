@@ -1,4 +1,4 @@
--- What filters, expiry, parents, caches and searches of big shared tables need.
+-- What filters, expiry, caches and searches of big shared tables need.
 
 ALTER TABLE collections
     ADD COLUMN revision bigint NOT NULL DEFAULT 0,          -- grows with every change of its documents

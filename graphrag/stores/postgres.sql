@@ -171,6 +171,12 @@ SELECT greatest(1 - distance, 0) AS score, details.* FROM nearest JOIN chunk_det
 WHERE collection_id = %(collection_id)s AND distance <> 'NaN'  -- a text without any known token has the zero vector
 ORDER BY distance, created_at DESC, chunk_id LIMIT %(limit)s
 
+-- name: lock_index
+SELECT pg_try_advisory_lock(hashtext(%(name)s)) AS is_free
+
+-- name: unlock_index
+SELECT pg_advisory_unlock(hashtext(%(name)s))
+
 -- name: find_index
 SELECT FROM pg_index WHERE indexrelid = to_regclass('causeway.' || %(name)s) AND indisvalid
 

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from graphrag import language as languages
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.models import LOCAL_OWNER, Chunk, Collection, Document, Hit, IndexedDocument
-from graphrag.retrieval import hybrid, reranking
 from graphrag.retrieval.query_transformation import transform
+from graphrag.retrieval.search import search
 from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.stores.postgres import PostgresStore
@@ -76,31 +76,26 @@ class CausewaySystem:
         await self._services.close()
 
     async def _hybrid(self, question: str, k: int) -> list[int]:
-        return _rows((await self._candidates(question))[:k])
+        return await self._search(question, k, rerank=False)
 
     async def _reranked(self, question: str, k: int) -> list[int]:
-        query = transform(question)
-        found = await reranking.rerank(
-            query,
-            await self._candidates(question),
+        return await self._search(question, k, rerank=True)
+
+    async def _search(self, question: str, k: int, *, rerank: bool) -> list[int]:
+        """Without the cache of results: it is the search that is measured."""
+        choices = {"strategy": "hybrid", "top_k": k, "rerank": rerank}
+        found = await search(
+            question,
+            store=self._services.store,
+            collection=self._collection,
+            model=self._model,
             reranker=self._services.reranker,
-            candidates=self._services.settings.rerank_candidates,
-            top_k=k,
+            config=self._services.settings.retrieval.model_copy(update=choices),
         )
         return _rows(found.hits)
 
     async def _fulltext(self, question: str, k: int) -> list[int]:
         return _rows(await self._services.store.search_fulltext(self._collection, _words(question), limit=k))
-
-    async def _candidates(self, question: str) -> list[Hit]:
-        found = await hybrid.retrieve(
-            transform(question),
-            store=self._services.store,
-            collection=self._collection,
-            model=self._model,
-            config=self._services.settings.retrieval,
-        )
-        return found.hits
 
     def _document(self, name: str, passage: Passage) -> Document:
         return Document(
