@@ -1,5 +1,6 @@
 """Chunks in PostgreSQL: BM25 and vectors in plain SQL (postgres.sql), behind row level security."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -25,6 +26,7 @@ from graphrag.stores import fulltext, vectors
 from graphrag.stores.queries import QUERIES, fetch
 
 DOCUMENT_COLUMNS = [field.name for field in fields(Document) if field.name != "id"]
+MAINTENANCE_POLL_SECONDS = 0.5
 CHUNK_COLUMNS = [field.name for field in fields(Chunk) if field.name not in {"id", "index", "document"}]
 
 
@@ -116,10 +118,16 @@ class PostgresStore:
         async with self._database.transaction(collection.owner_id) as connection:
             (size,) = await fetch(connection, QUERIES["measure_vectors"], {"collection_id": collection.id})
         async with self._database.maintenance() as connection:
-            for statement in ("tidy_fulltext_index", "tell_planner"):
-                await connection.execute(QUERIES[statement])
-            if size["chunk_count"] > vectors.EXACT_CHUNKS and size["dimensions"] <= vectors.MOST_DIMENSIONS:
-                await vectors.build_index(connection, collection.embedding_model, size["dimensions"])
+            # The lock is of other processes: no event of ours tells when it is free.
+            while not (await fetch(connection, QUERIES["lock_maintenance"], {}))[0]["is_free"]:  # noqa: ASYNC110
+                await asyncio.sleep(MAINTENANCE_POLL_SECONDS)
+            try:
+                for statement in ("tidy_fulltext_index", "tell_planner"):
+                    await connection.execute(QUERIES[statement])
+                if size["chunk_count"] > vectors.EXACT_CHUNKS and size["dimensions"] <= vectors.MOST_DIMENSIONS:
+                    await vectors.build_index(connection, collection.embedding_model, size["dimensions"])
+            finally:
+                await connection.execute(QUERIES["unlock_maintenance"])
 
     async def purge_expired(self, owner_id: str) -> int:
         async with self._database.transaction(owner_id) as connection:

@@ -39,6 +39,13 @@ SELECT chunk_count, coalesce((SELECT vector_dims(embedding) FROM chunk_embedding
                               WHERE e.collection_id = c.collection_id AND model = embedding_model LIMIT 1), 0) AS dimensions
 FROM collections c WHERE collection_id = %(collection_id)s
 
+-- name: lock_maintenance
+-- Tried again and again: one that waits in the server keeps a snapshot, for which the building of an index would wait.
+SELECT pg_try_advisory_lock(hashtext('causeway maintenance')) AS is_free
+
+-- name: unlock_maintenance
+SELECT pg_advisory_unlock(hashtext('causeway maintenance'))
+
 -- name: tidy_fulltext_index
 SELECT gin_clean_pending_list('causeway.chunks_tsv')
 
@@ -170,12 +177,6 @@ WITH nearest AS MATERIALIZED (
 SELECT greatest(1 - distance, 0) AS score, details.* FROM nearest JOIN chunk_details AS details USING (chunk_id)
 WHERE collection_id = %(collection_id)s AND distance <> 'NaN'  -- a text without any known token has the zero vector
 ORDER BY distance, created_at DESC, chunk_id LIMIT %(limit)s
-
--- name: lock_index
-SELECT pg_try_advisory_lock(hashtext(%(name)s)) AS is_free
-
--- name: unlock_index
-SELECT pg_advisory_unlock(hashtext(%(name)s))
 
 -- name: find_index
 SELECT FROM pg_index WHERE indexrelid = to_regclass('causeway.' || %(name)s) AND indisvalid

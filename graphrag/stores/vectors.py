@@ -51,22 +51,10 @@ async def search_vectors(
 
 
 async def build_index(connection: Connection, model: str, dimensions: int) -> None:
-    """Of all collections with this model. Writers go on meanwhile. Needs the tables' owner, outside a transaction.
-
-    Where another process is building it, that one goes on alone.
-    """
-    values = {"name": _index_name(model, dimensions)}
-    (lock,) = await fetch(connection, QUERIES["lock_index"], values)
-    if not lock["is_free"]:
+    """Of all collections with this model. Writers go on meanwhile. Needs the tables' owner, outside a transaction."""
+    if await fetch(connection, QUERIES["find_index"], {"name": _index_name(model, dimensions)}):
         return
-    try:
-        if not await fetch(connection, QUERIES["find_index"], values):
-            await _build(connection, sql.Identifier(values["name"]), model, dimensions)
-    finally:
-        await connection.execute(QUERIES["unlock_index"], values)
-
-
-async def _build(connection: Connection, name: sql.Identifier, model: str, dimensions: int) -> None:
+    name = sql.Identifier(_index_name(model, dimensions))
     await connection.execute("SET maintenance_work_mem = '512MB'")
     half_built = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS causeway.{}").format(name)
     await connection.execute(half_built)

@@ -202,8 +202,7 @@ async def crowd(make_database: Callable[[], str]) -> AsyncIterator[Crowd]:
             values = {"collection": collection.id, "owner": collection.owner_id, "size": size}
             for statement in CROWD:
                 await connection.execute(statement, values)
-    for collection in owned.values():
-        await services.store.optimize(collection)
+    await asyncio.gather(*(services.store.optimize(collection) for collection in owned.values()))  # as processes would
     yield Crowd(services, {size: (await services.store.list_collections(owned[size].owner_id))[0] for size in sizes})
     await services.close()
 
