@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psycopg
 from pgvector.psycopg import register_vector_async
+from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
@@ -20,6 +21,8 @@ APPLICATION_ROLE = "causeway_app"
 MIGRATION_LOCK = 0x0CA5E3A7  # one migrates, the others wait
 # Compiling costs more than any of our queries; planning costs less than a plan made for other values.
 OPTIONS = "-c search_path=causeway,public -c jit=off -c plan_cache_mode=force_custom_plan"
+# One message, for a search is a few milliseconds. The connection's own block commits or rolls back.
+BEGIN = sql.SQL("BEGIN; SELECT set_config('role', {}, true), set_config('app.user_id', {}, true)")
 
 Connection = psycopg.AsyncConnection[dict[str, object]]
 
@@ -48,7 +51,7 @@ class Database:
             url = await asyncio.to_thread(self._start_and_migrate)
             pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
                 url,
-                kwargs={"row_factory": dict_row, "options": OPTIONS},
+                kwargs={"row_factory": dict_row, "options": OPTIONS, "autocommit": True},
                 connection_class=psycopg.AsyncConnection[dict[str, object]],
                 configure=register_vector_async,
                 min_size=2,
@@ -83,11 +86,8 @@ class Database:
             await self.open()
         assert self._pool is not None
         try:
-            async with self._pool.connection() as connection, connection.transaction():
-                await connection.execute(
-                    "SELECT set_config('role', %s, true), set_config('app.user_id', %s, true)",
-                    [APPLICATION_ROLE, owner_id],
-                )
+            async with self._pool.connection() as connection:
+                await connection.execute(BEGIN.format(APPLICATION_ROLE, owner_id), prepare=False)
                 yield connection
         except (psycopg.OperationalError, PoolTimeout) as exc:
             raise DatabaseUnavailable(
@@ -100,13 +100,10 @@ class Database:
         await self.open()
         assert self._pool is not None
         async with self._pool.connection() as connection:
-            await connection.set_autocommit(True)
             try:
                 yield connection
             except psycopg.errors.InsufficientPrivilege as exc:
                 log.warning("maintenance needs the tables' owner", error=_one_line(exc))
-            finally:
-                await connection.set_autocommit(False)
 
     def _start_and_migrate(self) -> str:
         url = self._embedded.start() if self._embedded else self._configured_url()

@@ -103,7 +103,7 @@ class Settings(BaseSettings, RetrievalConfig):
     # Retrieval
     max_question_chars: PositiveInt = 4_000
     # With so many, 99 % of the ten best of 300,000 chunks are those of all that match; ten times as many at most.
-    fulltext_candidates: PositiveInt = 1_000
+    fulltext_candidates: PositiveInt = 400
     reranker: Literal["bundled", "cross_encoder", "llm"] = "bundled"
     reranker_model: str | None = Field(default=None, description="The cross-encoder's folder")
     diversity: float = Field(default=0.0, ge=0, le=1, description="Of what is reranked: maximal marginal relevance")

@@ -10,7 +10,6 @@ from graphrag.stores.filtering import Restriction, restrict
 from graphrag.stores.queries import QUERIES, fetch
 
 EXACT_WEIGHT = 0.35  # of a word as written beside its stem; measured on development sets in three languages
-BM25_CANDIDATES = 200
 PHRASE_COST = 10  # chunks in the time that one is read for its phrases
 BM25_MOST = 2.2  # k1 + 1, what a term's frequency is worth at most
 
@@ -47,7 +46,6 @@ async def search_fulltext(
         "idf": list(weights.values()),
         "most": sum(weights.values()) * BM25_MOST,
         "budget": candidates * AFFORDABLE // (PHRASE_COST if phrases else 1),
-        "kept": max(BM25_CANDIDATES, limit),
         "limit": limit,
     }
     rows: list[dict[str, Any]] = []

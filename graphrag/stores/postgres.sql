@@ -133,16 +133,13 @@ ORDER BY word_number, lexeme
 SELECT causeway.matching_documents(%(collection_id)s, %(filters)s) AS document_id LIMIT %(limit)s
 
 -- name: search_fulltext
--- A budget bounds the chunks that are looked at, and ts_rank chooses those that are scored.
-WITH matching AS NOT MATERIALIZED (
+WITH candidate AS MATERIALIZED (
     SELECT chunk_id, tsv, end_char - start_char AS chars FROM searchable_chunks
     WHERE collection_id = %(collection_id)s AND tsv @@ %(candidates)s::tsquery AND {filter}
       AND (cardinality(%(phrases)s::text[]) = 0 OR NOT EXISTS (
             SELECT FROM unnest(%(phrases)s::text[]) AS phrase
             WHERE strpos(causeway.bare(context || ' ' || content), causeway.bare(phrase)) = 0))
     LIMIT %(budget)s
-), candidate AS MATERIALIZED (
-    SELECT * FROM matching ORDER BY ts_rank(tsv, %(any_lexeme)s::tsquery, 1) DESC, chunk_id LIMIT %(kept)s
 ), scored AS (
     {score}
 ), best AS MATERIALIZED (
