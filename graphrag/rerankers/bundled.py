@@ -51,11 +51,8 @@ def describe(query: str, hits: Sequence[Hit], *, language: str) -> list[Features
 
 
 def _standing(scores: Sequence[float]) -> list[float]:
-    """By log-odds: fusion squeezes the scores of the best together near 1."""
-    certain = [min(max(score, 1e-6), 1 - 1e-6) for score in scores]
-    odds = [math.log(score / (1 - score)) for score in certain]
-    least, most = min(odds, default=0.0), max(odds, default=0.0)
-    return [(value - least) / (most - least) if most > least else 1.0 for value in odds]
+    least, most = min(scores, default=0.0), max(scores, default=0.0)
+    return [(score - least) / (most - least) if most > least else 1.0 for score in scores]
 
 
 def _weigh(question: Question, matches: Sequence[Matches]) -> dict[str, float]:

@@ -23,15 +23,22 @@ def reciprocal_rank_fusion(
 
 
 def weighted_sum(rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float], depth: int) -> list[Hit]:
-    """Σ wᵢ·zᵢ of the standardised scores, through the logistic function.
+    """score = Σ wᵢ·zᵢ of the standardised scores, from 0 for a hit that is last everywhere to 1 for one that is first.
 
     A hit that a ranking lacks scores the least in it, where the ranking is as long as `depth`, which was asked for;
     a shorter one holds all that matches, so there it scores 0.
     """
     keys = {hit.chunk.id for hits in rankings.values() for hit in hits}
     standardised = {name: _standardise(hits, keys, depth) for name, hits in rankings.items() if hits}
+    least, most = (math.fsum(weights[name] * end(z.values()) for name, z in standardised.items()) for end in (min, max))
     sums = {key: math.fsum(weights[name] * z[key] for name, z in standardised.items()) for key in keys}
-    return _ordered(rankings, {key: 1 / (1 + math.exp(-value)) for key, value in sums.items()})
+    return _ordered(rankings, {key: _share(value, least, most) for key, value in sums.items()})
+
+
+def _share(value: float, least: float, most: float) -> float:
+    if most - least < 1e-9:  # nothing tells the hits apart
+        return 0.5
+    return min(1.0, max(0.0, (value - least) / (most - least)))
 
 
 def _standardise(hits: Sequence[Hit], keys: Set[UUID], depth: int) -> dict[UUID, float]:
