@@ -10,7 +10,7 @@ from graphrag.database import Connection
 from graphrag.models import EVERYTHING, Collection, Filters
 from graphrag.stores.queries import QUERIES, fetch
 
-FEW_DOCUMENTS = 1_000  # whose chunks are looked at one by one, rather than everything that matches and then the filter
+FEW_DOCUMENTS, FEW_CHUNKS = 1_000, 5_000  # all of which are looked at, rather than all that matches and then the filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +23,15 @@ class Restriction:
 async def restrict(connection: Connection, collection: Collection, filters: Filters) -> Restriction:
     if filters == EVERYTHING:
         return Restriction()
-    values = {"filters": _as_json(filters)}
-    rows = await fetch(
-        connection,
-        QUERIES["find_matching_documents"],
-        values | {"collection_id": collection.id, "limit": FEW_DOCUMENTS + 1},
-    )
-    if len(rows) <= FEW_DOCUMENTS:
-        documents = [row["document_id"] for row in rows]
-        return Restriction("document_id = ANY (%(documents)s)", {"documents": documents}, is_narrow=True)
-    return Restriction("document_id IN (SELECT causeway.matching_documents(%(collection_id)s, %(filters)s))", values)
+    values = {"collection_id": collection.id, "filters": _as_json(filters)}
+    rows = await fetch(connection, QUERIES["find_matching_documents"], values | {"limit": FEW_DOCUMENTS + 1})
+    if len(rows) > FEW_DOCUMENTS:
+        return Restriction(
+            "document_id IN (SELECT causeway.matching_documents(%(collection_id)s, %(filters)s))", values
+        )
+    named = {"collection_id": collection.id, "documents": [row["document_id"] for row in rows]}
+    (size,) = await fetch(connection, QUERIES["count_chunks"], named | {"limit": FEW_CHUNKS + 1})
+    return Restriction("document_id = ANY (%(documents)s)", named, is_narrow=size["chunks"] <= FEW_CHUNKS)
 
 
 def _as_json(filters: Filters) -> Jsonb:

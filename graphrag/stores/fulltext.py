@@ -6,7 +6,7 @@ from typing import Any
 from graphrag.database import Connection
 from graphrag.models import Collection, Filters, FulltextRanking
 from graphrag.stores.candidates import AFFORDABLE, Lexeme, any_of, idf, likely_best
-from graphrag.stores.filtering import Restriction, restrict
+from graphrag.stores.filtering import FEW_CHUNKS, Restriction, restrict
 from graphrag.stores.queries import QUERIES, fetch
 
 EXACT_WEIGHT = 0.35  # of a word as written beside its stem; measured on development sets in three languages
@@ -45,7 +45,7 @@ async def search_fulltext(
         "lexemes": list(weights),
         "idf": list(weights.values()),
         "most": sum(weights.values()) * BM25_MOST,
-        "budget": candidates * AFFORDABLE // (PHRASE_COST if phrases else 1),
+        "budget": max(candidates * AFFORDABLE, FEW_CHUNKS) // (PHRASE_COST if phrases else 1),
         "limit": limit,
     }
     rows: list[dict[str, Any]] = []
@@ -60,12 +60,14 @@ async def search_fulltext(
 def _candidates(
     found: Sequence[Lexeme], size: Mapping[str, Any], restriction: Restriction, wanted: int
 ) -> Iterator[str]:
-    """Queries for the index, to be tried until one gives enough."""
+    """Queries for the index, to be tried until one gives enough: a filter may leave little of what the first finds."""
     if size["phrases"]:
         yield size["phrases"]
         return
-    if size["chunk_count"] > 2 * wanted and not restriction.is_narrow:
-        yield likely_best(found, chunk_count=size["chunk_count"], wanted=wanted)
+    if not restriction.is_narrow:
+        for more in (wanted, wanted * AFFORDABLE):
+            if size["chunk_count"] > 2 * more:
+                yield likely_best(found, chunk_count=size["chunk_count"], wanted=more)
     yield any_of(dict.fromkeys(lexeme.lexeme for lexeme in found))
 
 

@@ -132,6 +132,11 @@ ORDER BY word_number, lexeme
 -- name: find_matching_documents
 SELECT causeway.matching_documents(%(collection_id)s, %(filters)s) AS document_id LIMIT %(limit)s
 
+-- name: count_chunks
+SELECT count(*) AS chunks FROM (
+    SELECT FROM chunks WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s) LIMIT %(limit)s
+) AS counted
+
 -- name: search_fulltext
 WITH candidate AS MATERIALIZED (
     SELECT chunk_id, tsv, end_char - start_char AS chars FROM searchable_chunks

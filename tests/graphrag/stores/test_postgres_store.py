@@ -18,7 +18,8 @@ from graphrag.database import Connection, Database
 from graphrag.models import Collection, Filters, IndexedDocument
 from graphrag.services import Services
 from graphrag.settings import Settings
-from graphrag.stores import filtering, vectors
+from graphrag.stores import filtering, fulltext, vectors
+from graphrag.stores.candidates import AFFORDABLE
 from graphrag.stores.postgres import PostgresStore
 from graphrag.stores.queries import fetch as fetch_rows
 from tests.conformance.test_chunk_store import Shelf, tile
@@ -164,6 +165,21 @@ async def test_index_is_used_where_nothing_may_be_marked_leakproof(
         assert leakproof == (False,)
     finally:
         await database.close()
+
+
+async def test_best_of_a_part_is_found_though_not_all_of_it_is_looked_at(
+    services: Services, owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R4.3, R4.5 41 of its chunks hold a word, 20 may be looked at: the one that holds both words is among them."""
+    monkeypatch.setattr(filtering, "FEW_CHUNKS", 1)
+    monkeypatch.setattr(fulltext, "FEW_CHUNKS", 1)
+    store = PostgresStore(services.database, fulltext_candidates=20 // AFFORDABLE)
+    shelf = Shelf(store, await store.create_collection(owner, "parts", embedding_model="tiny"))
+    await shelf.put(*["El horno rojo."] * 10, tags=("others",))
+    await shelf.put(*["El horno."] * 40, "El horno rojo.", tags=("mine",))
+    mine = Filters(tags=("mine",))
+    assert await shelf.found("horno", "rojo", filters=mine, limit=1) == ["El horno rojo."]
+    assert len(await shelf.found("horno", "rojo", filters=mine, limit=10)) == 10
 
 
 async def test_nobody_becomes_the_owner_of_the_searchable_view(services: Services, owner: str) -> None:
