@@ -138,6 +138,7 @@ SELECT count(*) AS chunks FROM (
 ) AS counted
 
 -- name: search_fulltext
+-- A budget bounds the chunks that are looked at.
 WITH candidate AS MATERIALIZED (
     SELECT chunk_id, tsv, end_char - start_char AS chars FROM searchable_chunks
     WHERE collection_id = %(collection_id)s AND tsv @@ %(candidates)s::tsquery AND {filter}

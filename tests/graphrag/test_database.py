@@ -78,6 +78,16 @@ async def test_identity_does_not_outlive_its_transaction(postgres: str, owner: s
         await database.close()
 
 
+@pytest.mark.parametrize(
+    "name", ["o'higgins", "a', true); SELECT set_config('role', 'none", "50 %s", "back\\slash", "ñ 漢"]
+)
+async def test_identity_is_taken_as_it_is(services: Services, name: str) -> None:
+    """Security 2: whatever the name holds, it is a name."""
+    async with services.database.transaction(name) as connection:
+        cursor = await connection.execute("SELECT current_user AS role, current_setting('app.user_id') AS owner")
+        assert await cursor.fetchone() == {"role": APPLICATION_ROLE, "owner": name}
+
+
 async def test_row_of_another_owner_cannot_be_written(services: Services, owner: str) -> None:
     """R4.8 the policy also checks what is written."""
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
