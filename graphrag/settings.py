@@ -102,7 +102,7 @@ class Settings(BaseSettings, RetrievalConfig):
 
     # Retrieval
     max_question_chars: PositiveInt = 4_000
-    # With so many, 99 % of the ten best of 300,000 chunks are those of all that match; ten times as many at most.
+    # So many hold 99 % of the ten best of 300,000 chunks. At most ten times as many are looked at, or 5,000.
     fulltext_candidates: PositiveInt = 400
     reranker: Literal["bundled", "cross_encoder", "llm"] = "bundled"
     reranker_model: str | None = Field(default=None, description="The cross-encoder's folder")
