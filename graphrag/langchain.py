@@ -179,9 +179,8 @@ class _Background:
 
     def _close(self) -> None:
         self.run(self.services.close())
-        if (
-            self._embedded
-        ):  # here, since at Python's end the loop may start no thread, in which the services would do it
+        # Here: the services would stop it in a thread, and at Python's end their loop can start none.
+        if self._embedded:
             self._embedded.stop()
 
 

@@ -64,5 +64,5 @@ async def rank(
     if not config.rerank:
         return Retrieval(each_file_first(hits, files))
     judged = max(config.rerank_candidates, config.top_k)
-    ranked = await reranking.rerank(query, hits[:judged], reranker=reranker, candidates=judged, top_k=judged)
+    ranked = await reranking.rerank(query, hits[:judged], reranker=reranker)
     return Retrieval(each_file_first([*ranked.hits, *hits[judged:]], files), ranked.failed)

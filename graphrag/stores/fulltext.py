@@ -64,10 +64,13 @@ def _candidates(
     if size["phrases"]:
         yield size["phrases"]
         return
-    if not restriction.is_narrow:
-        for more in (wanted, wanted * AFFORDABLE):
-            if size["chunk_count"] > 2 * more:
-                yield likely_best(found, chunk_count=size["chunk_count"], wanted=more)
+    tried = ""
+    for more in () if restriction.is_narrow else (wanted, wanted * AFFORDABLE):
+        if size["chunk_count"] > 2 * more:
+            query = likely_best(found, chunk_count=size["chunk_count"], wanted=more)
+            if query != tried:  # it is for rare words, which never reach the number
+                yield query
+            tried = query
     yield any_of(dict.fromkeys(lexeme.lexeme for lexeme in found))
 
 

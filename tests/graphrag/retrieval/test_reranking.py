@@ -6,7 +6,8 @@ import pytest
 
 from graphrag.models import Hit, Intent, TransformedQuery
 from graphrag.retrieval.hybrid import Retrieval
-from graphrag.retrieval.reranking import rerank
+from graphrag.retrieval.search import rank
+from graphrag.settings import RetrievalConfig
 from tests.factories import make_hit
 
 QUERY = TransformedQuery("¿Qué horno falló?", "es", Intent.FACTUAL)
@@ -24,16 +25,19 @@ class Failing:
 
 
 @pytest.mark.parametrize(
-    ("candidates", "top_k", "expected"), [(4, 2, [3, 2]), (2, 3, [2, 1, 0]), (9, 9, [4, 3, 2, 1, 0])]
+    ("candidates", "top_k", "expected"),
+    [(4, 2, [3, 2, 1, 0, 4]), (2, 3, [2, 1, 0, 3, 4]), (9, 9, [4, 3, 2, 1, 0])],
 )
-async def test_candidates_are_judged_and_the_best_kept(candidates: int, top_k: int, expected: list[int]) -> None:
+async def test_candidates_are_judged_and_come_first(candidates: int, top_k: int, expected: list[int]) -> None:
     """R5.1, R4.10 never fewer are judged than are asked for."""
     hits = [make_hit() for _ in range(5)]
-    found = await rerank(QUERY, hits, reranker=Reversing(), candidates=candidates, top_k=top_k)
+    config = RetrievalConfig(rerank_candidates=candidates, top_k=top_k)
+    found = await rank(QUERY, hits, files=(), reranker=Reversing(), config=config)
     assert found == Retrieval([hits[index] for index in expected])
 
 
 async def test_a_failure_leaves_the_order_and_says_so() -> None:
     """R5.2, R11.1"""
     hits = [make_hit() for _ in range(5)]
-    assert await rerank(QUERY, hits, reranker=Failing(), candidates=4, top_k=2) == Retrieval(hits[:2], ("rerank",))
+    config = RetrievalConfig(rerank_candidates=4, top_k=2)
+    assert await rank(QUERY, hits, files=(), reranker=Failing(), config=config) == Retrieval(hits, ("rerank",))
