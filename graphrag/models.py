@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
 
 FulltextRanking = Literal["bm25", "ts_rank_cd"]
 Strategy = Literal["fulltext", "semantic", "hybrid"]
+Cell = None | str | bool | int | float | datetime | date | time | timedelta
 Fusion = Literal["weighted", "rrf"]
 LOCAL_OWNER = "local"  # the one owner where there is no authentication
 
@@ -32,12 +33,48 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a stretch of the text stands in its file."""
+
+    start_char: int
+    end_char: int
+    page: int | None = None  # or slide, from 1
+    sheet: str = ""
+    cells: str = ""  # «A2:F2»
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A line of the text, with the values that it was written from."""
+
+    start_char: int
+    end_char: int
+    number: int  # in its sheet, from 1
+    values: tuple[Cell, ...]  # as many as the table has columns, or fewer
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Of a spreadsheet. `values` of its rows and `headers` begin at `first_column`, which counts from 0."""
+
+    sheet: str
+    headers: tuple[str, ...]
+    first_column: int
+    rows: tuple[TableRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedText:
-    """What a parser makes of a file: its text, and where its headings stand in it."""
+    """What a parser makes of a file: its text, and what stands where in it."""
 
     text: str
     media_type: str
     headings: tuple[Heading, ...] = ()
+    places: tuple[Place, ...] = ()
+    tables: tuple[Table, ...] = ()
+    title: str = ""  # that the file gives itself
+    authors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,21 @@ def _shown(name: str) -> str:
     return name if name in RetrievalConfig.model_fields else reprlib.repr(name)
 
 
+class ParsingLimits(BaseModel):
+    """Of one file, in the process that parses it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    seconds: PositiveFloat = 30
+    memory_bytes: PositiveInt = 2_000_000_000
+    processes: PositiveInt = Field(default_factory=lambda: os.cpu_count() or 1, description="At the same time")
+    pages: PositiveInt = 5_000
+    characters: PositiveInt = 30_000_000
+    archive_bytes: PositiveInt = Field(default=256_000_000, description="Unpacked, of all entries together")
+    archive_entry_bytes: PositiveInt = 128_000_000
+    archive_ratio: PositiveInt = Field(default=200, description="Unpacked to packed; honest files have 38 at most")
+
+
 class Settings(BaseSettings, RetrievalConfig):
     """Read from RAG_… variables, but for the few with a name of their own."""
 

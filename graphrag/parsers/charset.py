@@ -1,0 +1,63 @@
+"""Bytes → characters: byte order mark, UTF-16 by its zero bytes, UTF-8, what the file declares, the likeliest charset."""
+
+import codecs
+
+from charset_normalizer import from_bytes
+
+from graphrag.errors import UnreadableDocument
+
+BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+LEGACY_CHARSETS = ["cp1252", "latin_1", "cp850", "mac_roman"]
+VALID_PER_ERROR = 10  # accented characters that are good UTF-8 for each that is not; in cp1252 hardly any is
+_SAMPLE = 4_096  # bytes
+_MOST_ZEROS, _FEWEST_ZEROS = 0.05, 0.3  # of the bytes at the other and at one parity, in Western text as UTF-16
+_MOST_CONTROLS = 0.02  # of the characters; random bytes have five times as many
+
+
+def decode(data: bytes, *, declared: str | None = None) -> str:
+    """Raises UnreadableDocument: unsupported where it is no text, encoding where its charset is not known."""
+    text = _decode(data, declared)
+    controls = sum(character < " " and character not in "\t\n\r\f\x0b\x1b" for character in text[:_SAMPLE])
+    if controls > _MOST_CONTROLS * min(len(text), _SAMPLE):
+        raise UnreadableDocument("the file is not text", reason="unsupported")
+    return text
+
+
+def _decode(data: bytes, declared: str | None) -> str:
+    for bom, encoding in BOMS.items():
+        if data.startswith(bom):
+            return data.decode(encoding, errors="replace")
+    if encoding := _utf16(data[:_SAMPLE]):
+        return data.decode(encoding, errors="replace")
+    if b"\0" in data:
+        raise UnreadableDocument("the file is not text: it holds NUL bytes", reason="unsupported")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _decode_broken(data, declared)
+
+
+def _utf16(sample: bytes) -> str | None:
+    pairs = len(sample) // 2
+    if not pairs:
+        return None
+    first, second = (sample[parity::2].count(0) / pairs for parity in (0, 1))
+    if second >= _FEWEST_ZEROS and first <= _MOST_ZEROS:
+        return "utf-16-le"
+    return "utf-16-be" if first >= _FEWEST_ZEROS and second <= _MOST_ZEROS else None
+
+
+def _decode_broken(data: bytes, declared: str | None) -> str:
+    text = data.decode("utf-8", errors="replace")
+    errors = text.count("\ufffd")
+    if sum(character > "\x7f" for character in text) - errors >= VALID_PER_ERROR * errors:
+        return text
+    if declared:
+        try:
+            return data.decode(declared)
+        except (LookupError, UnicodeDecodeError):
+            pass  # it declares wrongly: guess
+    best = from_bytes(data, cp_isolation=LEGACY_CHARSETS).best()
+    if best is None:
+        raise UnreadableDocument("the file's character encoding is not known", reason="encoding")
+    return str(best)

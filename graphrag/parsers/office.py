@@ -1,0 +1,86 @@
+"""Word processors' and presentations' files through xberg: its nodes, in order, become blocks."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import xberg
+
+from graphrag.errors import UnreadableDocument
+from graphrag.models import ParsedText, Place
+from graphrag.parsers.tables import as_rows
+from graphrag.parsers.text_builder import TextBuilder
+
+# Recognition of characters stays off: with it a scanned page would fetch models.
+CONFIG = xberg.ExtractionConfig(
+    use_cache=False, disable_ocr=True, include_document_structure=True, enable_quality_processing=False
+)
+
+
+def parse_office(data: bytes, *, media_type: str) -> ParsedText:
+    """Raises UnreadableDocument: encrypted, damaged or empty."""
+    document = _extract(data, media_type)
+    builder = TextBuilder()
+    slide: int | None = None
+    for node in document.document.nodes if document.document else []:
+        content = json.loads(str(node.content))
+        if content["node_type"] == "slide":
+            slide = content["number"]
+        start = builder.length
+        _add(content, builder)
+        if slide is not None and builder.length > start:
+            builder.places.append(Place(start, builder.length, page=slide))
+    if not any(character.isalnum() for character in builder.text):
+        raise UnreadableDocument("the file holds no text", reason="empty")
+    metadata = document.metadata
+    return ParsedText(
+        builder.text,
+        media_type,
+        tuple(builder.headings),
+        places=tuple(builder.places),
+        title=" ".join((metadata.title or "").split()),
+        authors=tuple(metadata.authors or ()),
+    )
+
+
+def _extract(data: bytes, media_type: str) -> Any:
+    source = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=media_type)
+    try:
+        extracted = asyncio.run(xberg.extract(source, CONFIG))
+    except Exception as exc:  # its errors share no class of their own
+        raise _error(str(exc)) from exc
+    if not extracted.results:
+        raise _error("; ".join(str(error) for error in extracted.errors))
+    return extracted.results[0]
+
+
+def _error(cause: str) -> UnreadableDocument:
+    if "password" in cause.lower() or "encrypted" in cause.lower():
+        return UnreadableDocument("the file is protected by a password: save it without one", reason="encrypted")
+    return UnreadableDocument(f"the file is damaged: {' '.join(cause.split())[:200]}", reason="damaged")
+
+
+def _add(content: Mapping[str, Any], builder: TextBuilder) -> None:
+    kind = content["node_type"]
+    if kind in {"title", "heading"}:
+        builder.add(content["text"], level=content.get("level", 1))
+    elif kind == "slide":
+        builder.add(content["title"] or "", level=2)
+    elif kind == "list_item":
+        builder.add(f"- {content['text']}", gap="\n")
+    elif kind == "table":
+        builder.add("\n".join(as_rows(_grid(content["grid"]))))
+    elif kind == "definition_item":
+        builder.add(f"{content['term']}: {content['definition']}")
+    else:
+        builder.add(content.get("text") or content.get("content") or "")
+
+
+def _grid(grid: Mapping[str, Any]) -> Sequence[Sequence[str]]:
+    rows = [[""] * grid["cols"] for _ in range(grid["rows"])]
+    for cell in grid["cells"]:
+        rows[cell["row"]][cell["col"]] = cell["content"]
+    return rows
+
+

@@ -1,0 +1,176 @@
+"""Workbooks through calamine and CSV: tables with their headers, each row a line of text that can be cited by its cells."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from itertools import groupby
+
+from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
+
+from graphrag.errors import UnreadableDocument
+from graphrag.models import Cell, ParsedText, Place, Table, TableRow
+from graphrag.parsers.charset import decode
+from graphrag.parsers.detection import CSV
+from graphrag.parsers.text_builder import TextBuilder
+
+Row = Sequence[Cell]
+DELIMITERS = ",;\t|"
+_SAMPLE_LINES = 200
+_MOST_HEADER_CHARACTERS = 80
+
+
+def parse_workbook(data: bytes, *, media_type: str) -> ParsedText:
+    """Raises UnreadableDocument: encrypted, damaged or empty."""
+    try:
+        workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
+        sheets = [
+            (sheet.name, *_filled(workbook, sheet.name))
+            for sheet in workbook.sheets_metadata
+            if sheet.typ == SheetTypeEnum.WorkSheet
+        ]
+    except PasswordError as exc:
+        raise UnreadableDocument(
+            "the file is protected by a password: save it without one", reason="encrypted"
+        ) from exc
+    except CalamineError as exc:
+        raise UnreadableDocument(f"the file is damaged: {exc}", reason="damaged") from exc
+    builder = TextBuilder()
+    tables = [
+        table for name, first_row, first_column, rows in sheets for table in _add_sheet(builder, name, first_row, first_column, rows)
+    ]
+    return _parsed(builder, tables, media_type)
+
+
+def _filled(workbook: CalamineWorkbook, name: str) -> tuple[int, int, list[list[Cell]]]:
+    """The first row and column that hold anything, from 0, and the rows from there on."""
+    sheet = workbook.get_sheet_by_name(name)
+    first_row, first_column = sheet.start or (0, 0)
+    return first_row, first_column, [[_known(cell) for cell in row] for row in sheet.to_python(skip_empty_area=True)]
+
+
+def _known(cell: Cell | str) -> Cell:
+    if isinstance(cell, str):
+        return " ".join(cell.split()) or None
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return int(cell)
+    return cell
+
+
+def parse_csv(data: bytes) -> ParsedText:
+    """Raises UnreadableDocument: encoding or empty."""
+    text = decode(data)
+    rows = [[_known(cell) for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))]
+    builder = TextBuilder()
+    return _parsed(builder, list(_add_sheet(builder, "", 0, 0, rows)), CSV)
+
+
+def _delimiter(text: str) -> str:
+    """That which cuts most lines into the same number of parts, more than one."""
+    lines = [line for line in text.splitlines()[:_SAMPLE_LINES] if line.strip()]
+
+    def agreement(delimiter: str) -> tuple[int, int]:
+        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
+        most = max(set(widths), key=widths.count, default=1)
+        return (widths.count(most), most) if most > 1 else (0, 0)
+
+    return max(DELIMITERS, key=agreement)
+
+
+def _parsed(builder: TextBuilder, tables: Sequence[Table], media_type: str) -> ParsedText:
+    if not any(character.isalnum() for character in builder.text):
+        raise UnreadableDocument("the file holds no text", reason="empty")
+    return ParsedText(
+        builder.text, media_type, tuple(builder.headings), places=tuple(builder.places), tables=tuple(tables)
+    )
+
+
+def _add_sheet(
+    builder: TextBuilder, name: str, first_row: int, first_column: int, rows: Sequence[Row]
+) -> Iterator[Table]:
+    numbered = [(number, row) for number, row in enumerate(rows, start=first_row + 1)]
+    if name and any(_is_filled(row) for row in rows):
+        builder.add(name, level=1)
+    headers: list[str] = []
+    for filled, group in groupby(numbered, key=lambda numbered_row: _is_filled(numbered_row[1])):
+        if not filled:
+            continue
+        block = list(group)
+        captions, found, body = _split(block)
+        for number, row in captions:
+            _add_row(builder, name, number, first_column, row, [])
+        # A blank line inside a table does not end it.
+        headers = found or (headers if not captions and body and len(headers) == len(body[0][1]) else [])
+        lines = [_add_row(builder, name, number, first_column, row, headers) for number, row in body]
+        if headers and lines:
+            yield Table(name, tuple(headers), first_column, tuple(lines))
+
+
+def _is_filled(row: Row) -> bool:
+    return any(cell is not None for cell in row)
+
+
+def _split(block: list[tuple[int, Row]]) -> tuple[list[tuple[int, Row]], list[str], list[tuple[int, Row]]]:
+    """Lines over the table, its headers, its rows."""
+    width = max(sum(cell is not None for cell in row) for _, row in block)
+    start = 0
+    while start < len(block) - 1 and width > 1 and sum(cell is not None for cell in block[start][1]) == 1:
+        start += 1
+    if start < len(block) - 1 and _is_header(block[start][1], [row for _, row in block[start + 1 :]]):
+        return block[:start], _headers(block[start][1]), block[start + 1 :]
+    return [], [], block
+
+
+def _is_header(row: Row, below: Sequence[Row]) -> bool:
+    """Short and different texts, over something that is not only that."""
+    texts = [cell for cell in row if cell is not None]
+    if not all(isinstance(cell, str) and len(cell) <= _MOST_HEADER_CHARACTERS for cell in texts):
+        return False
+    if len(set(texts)) < len(texts) or len(texts) < max(sum(c is not None for c in other) for other in below[:20]) - 1:
+        return False
+    numbers_below = any(not isinstance(cell, str) for other in below for cell in other if cell is not None)
+    return numbers_below or len(texts) > 1 or len(below) > 1
+
+
+def _headers(row: Row) -> list[str]:
+    return ["" if cell is None else str(cell).rstrip(":") for cell in row]
+
+
+def _add_row(
+    builder: TextBuilder, sheet: str, number: int, first_column: int, row: Row, headers: Sequence[str]
+) -> TableRow:
+    named = zip(row, [*headers, *[""] * len(row)], strict=False)
+    parts = [f"{header}: {written(cell)}" if header else written(cell) for cell, header in named if cell is not None]
+    span = builder.add("; ".join(parts), gap="\n")
+    filled = [place for place, cell in enumerate(row) if cell is not None]
+    if span.end > span.start:
+        first, last = (f"{letters(first_column + place)}{number}" for place in (filled[0], filled[-1]))
+        cells = first if first == last else f"{first}:{last}"
+        builder.places.append(Place(span.start, span.end, sheet=sheet, cells=cells))
+    return TableRow(span.start, span.end, number, tuple(row))
+
+
+def written(cell: Cell) -> str:
+    """As it stands in the text: ISO 8601 dates, numbers without a thousands separator."""
+    match cell:
+        case bool():
+            return str(cell).lower()
+        case datetime():
+            return cell.date().isoformat() if cell.time() == time() else cell.isoformat(" ", "minutes")
+        case date() | time():
+            return cell.isoformat()
+        case timedelta():
+            return str(cell)
+        case float():
+            return f"{cell:.10g}"
+    return str(cell)
+
+
+def letters(column: int) -> str:
+    """A spreadsheet's name of a column, from 0: A … Z, AA …"""
+    name = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        name = chr(ord("A") + rest) + name
+    return name
