@@ -66,7 +66,7 @@ def _add(content: Mapping[str, Any], builder: TextBuilder) -> None:
     if kind in {"title", "heading"}:
         builder.add(content["text"], level=content.get("level", 1))
     elif kind == "slide":
-        builder.add(content["title"] or "", level=2)
+        builder.add(content.get("title") or "", level=2)
     elif kind == "list_item":
         builder.add(f"- {content['text']}", gap="\n")
     elif kind == "table":
