@@ -1,4 +1,4 @@
-"""Bytes → characters: byte order mark, UTF-16 by its zero bytes, UTF-8, what the file declares, the likeliest charset."""
+"""Bytes → characters: by byte order mark, zero bytes of UTF-16, as UTF-8, as declared, by the likeliest charset."""
 
 import codecs
 
@@ -27,8 +27,8 @@ def _decode(data: bytes, declared: str | None) -> str:
     for bom, encoding in BOMS.items():
         if data.startswith(bom):
             return data.decode(encoding, errors="replace")
-    if encoding := _utf16(data[:_SAMPLE]):
-        return data.decode(encoding, errors="replace")
+    if utf16 := _utf16(data[:_SAMPLE]):
+        return data.decode(utf16, errors="replace")
     if b"\0" in data:
         raise UnreadableDocument("the file is not text: it holds NUL bytes", reason="unsupported")
     try:

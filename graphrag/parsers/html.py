@@ -12,7 +12,9 @@ from graphrag.parsers.detection import HTML
 from graphrag.parsers.tables import as_rows
 from graphrag.parsers.text_builder import TextBuilder
 
-UNSEEN = "script, style, noscript, template, svg, math annotation, head, nav, iframe, object, [hidden], [aria-hidden=true]"
+UNSEEN = (
+    "script, style, noscript, template, svg, math annotation, head, nav, iframe, object, [hidden], [aria-hidden=true]"
+)
 _BLOCKS = frozenset(
     "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form"
     " header hr html legend li main ol p pre section summary ul caption".split()
@@ -36,9 +38,7 @@ def parse_html(data: bytes) -> ParsedText:
     if not any(character.isalnum() for character in builder.text):
         raise UnreadableDocument("the file holds no text", reason="empty")
     written = (author.attributes.get("content") or "").strip() if author else ""
-    return ParsedText(
-        builder.text, HTML, tuple(builder.headings), title=name, authors=(written,) if written else ()
-    )
+    return ParsedText(builder.text, HTML, tuple(builder.headings), title=name, authors=(written,) if written else ())
 
 
 def _walk(root: LexborNode, builder: TextBuilder) -> None:
@@ -64,9 +64,11 @@ def _walk(root: LexborNode, builder: TextBuilder) -> None:
         elif node.tag in HEADINGS:
             end_block()
             builder.add(node.text(separator=" "), level=HEADINGS[node.tag])
-        elif node.tag == "table":
+        elif _is_table(node):
             end_block()
-            builder.add("\n".join(as_rows([cell.text(separator=" ") for cell in row.css("td, th")] for row in node.css("tr"))))
+            builder.add(
+                "\n".join(as_rows([cell.text(separator=" ") for cell in row.css("td, th")] for row in node.css("tr")))
+            )
     end_block()
 
 
@@ -76,7 +78,7 @@ def _tour(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
     node = root
     while True:
         yield node, False
-        is_whole = node.tag in HEADINGS or node.tag == "table"
+        is_whole = node.tag in HEADINGS or _is_table(node)
         if node.first_child is not None and not is_whole:
             node = node.first_child
             continue
@@ -89,3 +91,8 @@ def _tour(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
             if node == root:
                 return
         node = node.next
+
+
+def _is_table(node: LexborNode) -> bool:
+    """Of data: a table around tables only lays the page out."""
+    return node.tag == "table" and node.css_first("table table, h1, h2, h3") is None

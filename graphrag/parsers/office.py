@@ -82,5 +82,3 @@ def _grid(grid: Mapping[str, Any]) -> Sequence[Sequence[str]]:
     for cell in grid["cells"]:
         rows[cell["row"]][cell["col"]] = cell["content"]
     return rows
-
-

@@ -21,6 +21,7 @@ _FEWEST_PAGES = 3
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n(?=[^\W\d_])")
 _WORD_BEFORE, _WORD_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
+_LONGEST_WORD = 40
 
 
 def parse_pdf(data: bytes, *, limits: ParsingLimits) -> ParsedText:
@@ -151,7 +152,7 @@ def join_words(pages: Sequence[str]) -> list[str]:
 
 
 def _joint(cut: re.Match[str], written: set[str]) -> str:
-    before = _WORD_BEFORE.search(cut.string, 0, cut.start())
+    before = _WORD_BEFORE.search(cut.string[max(0, cut.start() - _LONGEST_WORD) : cut.start()])
     after = _WORD_AFTER.match(cut.string, cut.end())
     assert before and after  # the pattern stands between two letters
     if after[0][0].isupper() or f"{before[0]}-{after[0]}".lower() in written:

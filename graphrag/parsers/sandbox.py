@@ -64,7 +64,10 @@ def _answer(data: bytes, filename: str, limits: ParsingLimits) -> bytes:
     except MemoryError:
         result = ("reading the file takes more memory than it may", {"reason": "too_large"})
     except Exception as exc:  # whatever a parser raises is of this file only
-        result = (f"the file is damaged: {type(exc).__name__}: {' '.join(str(exc).split())[:200]}", {"reason": "damaged"})
+        result = (
+            f"the file is damaged: {type(exc).__name__}: {' '.join(str(exc).split())[:200]}",
+            {"reason": "damaged"},
+        )
     answer = pickle.dumps(result)
     return LENGTH.pack(len(answer)) + answer
 

@@ -37,7 +37,9 @@ def parse_workbook(data: bytes, *, media_type: str) -> ParsedText:
         raise UnreadableDocument(f"the file is damaged: {exc}", reason="damaged") from exc
     builder = TextBuilder()
     tables = [
-        table for name, first_row, first_column, rows in sheets for table in _add_sheet(builder, name, first_row, first_column, rows)
+        table
+        for name, first_row, first_column, rows in sheets
+        for table in _add_sheet(builder, name, first_row, first_column, rows)
     ]
     return _parsed(builder, tables, media_type)
 
@@ -60,7 +62,9 @@ def _known(cell: Cell | str) -> Cell:
 def parse_csv(data: bytes) -> ParsedText:
     """Raises UnreadableDocument: encoding or empty."""
     text = decode(data)
-    rows = [[_known(cell) for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))]
+    rows = [
+        [_known(cell) for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+    ]
     builder = TextBuilder()
     return _parsed(builder, list(_add_sheet(builder, "", 0, 0, rows)), CSV)
 
