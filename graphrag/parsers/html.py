@@ -66,9 +66,7 @@ def _walk(root: LexborNode, builder: TextBuilder) -> None:
             builder.add(node.text(separator=" "), level=HEADINGS[node.tag])
         elif _is_table(node):
             end_block()
-            builder.add(
-                "\n".join(as_rows([cell.text(separator=" ") for cell in row.css("td, th")] for row in node.css("tr")))
-            )
+            builder.add("\n".join(as_rows(_cells(node))))
     end_block()
 
 
@@ -96,3 +94,7 @@ def _tour(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
 def _is_table(node: LexborNode) -> bool:
     """Of data: a table around tables only lays the page out."""
     return node.tag == "table" and node.css_first("table table, h1, h2, h3") is None
+
+
+def _cells(table: LexborNode) -> list[list[str]]:
+    return [[cell.text(separator=" ") for cell in row.css("td, th")] for row in table.css("tr")]

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from graphrag import models
 from graphrag.errors import UnreadableDocument
@@ -22,7 +23,7 @@ from graphrag.settings import ParsingLimits
 class _Result(pickle.Unpickler):
     """Nothing but the nouns of a parsed text: whoever took over the parser gets no further than its process."""
 
-    NOUNS = {
+    NOUNS: ClassVar = {
         (noun.__module__, noun.__name__): noun
         for noun in (
             *(models.ParsedText, models.Heading, models.Place, models.Table, models.TableRow),

@@ -154,7 +154,8 @@ def join_words(pages: Sequence[str]) -> list[str]:
 def _joint(cut: re.Match[str], written: set[str]) -> str:
     before = _WORD_BEFORE.search(cut.string[max(0, cut.start() - _LONGEST_WORD) : cut.start()])
     after = _WORD_AFTER.match(cut.string, cut.end())
-    assert before and after  # the pattern stands between two letters
+    assert before is not None  # the pattern stands between two letters
+    assert after is not None
     if after[0][0].isupper() or f"{before[0]}-{after[0]}".lower() in written:
         return "-"
     return ""

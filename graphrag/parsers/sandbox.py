@@ -1,7 +1,7 @@
 """The process that parses: it holds the parsers ready, and forks one child a file, which ends with the file.
 
-`python -m graphrag.parsers.sandbox FD`, started by isolation.py with an empty environment. Over the socket FD comes, for
-each file, one end of a new socket; through that the child says its process id, reads the request and writes the result.
+`python -m graphrag.parsers.sandbox FD`, started by isolation.py with an empty environment. Over the socket FD comes,
+for each file, one end of a new socket: there the child says its process id, reads the request and writes the result.
 """
 
 import array
@@ -47,7 +47,8 @@ def _serve(connection: socket.socket) -> None:
     try:
         with connection, connection.makefile("rb") as requests:
             connection.sendall(PROCESS.pack(os.getpid()))
-            data, filename, limits = pickle.loads(requests.read(*LENGTH.unpack(requests.read(LENGTH.size))))  # noqa: S301 our own
+            (length,) = LENGTH.unpack(requests.read(LENGTH.size))
+            data, filename, limits = pickle.loads(requests.read(length))
             connection.sendall(_answer(data, filename, limits))
     finally:
         # Without the interpreter's own end: a parser's threads have crashed in it.

@@ -1,4 +1,4 @@
-"""Workbooks through calamine and CSV: tables with their headers, each row a line of text that can be cited by its cells."""
+"""Workbooks through calamine, and CSV: tables with their headers; each row is a line of text with its cells' names."""
 
 import csv
 import io
