@@ -1,10 +1,11 @@
-"""Chunks: whole sentences packed up to a number of tokens. Their spans tile the text."""
+"""Chunks: pieces of a text (division.py) packed up to a number of tokens. Their spans tile the text."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
+from graphrag.ingestion.division import Division, by_sentences
 from graphrag.models import Heading, ParsedText, Span
 from graphrag.sentences import is_heading, split_sentences
 
@@ -24,19 +25,26 @@ class ChunkSpan:
     context: str
 
 
-def chunk_by_sentences(
-    parsed: ParsedText, *, title: str, count_tokens: TokenCounter, max_tokens: int, overlap_tokens: int
+def chunk(
+    parsed: ParsedText,
+    *,
+    title: str,
+    count_tokens: TokenCounter,
+    max_tokens: int,
+    overlap_tokens: int,
+    divide: Callable[[ParsedText], Division] = by_sentences,
 ) -> list[ChunkSpan]:
-    """At most `max_tokens` a chunk (its overlap not counted); a sentence longer than that is cut at its clauses, then
-    between words, then anywhere. A heading stays with what follows it."""
-    pieces = _measure(parsed.text, split_sentences(parsed.text), count_tokens)
+    """At most `max_tokens` a chunk (its overlap not counted); a piece longer than that is cut between its sentences,
+    then at their clauses, then between words, then anywhere. A heading stays with what follows it."""
+    division = divide(parsed)
+    pieces = _measure(parsed.text, division.pieces, count_tokens)
     pieces = [part for piece in pieces for part in _split_long(parsed.text, piece, count_tokens, max_tokens)]
     chunks = []
     start = 0
-    for end in [*_breaks(parsed.text, pieces, max_tokens), len(pieces)]:
+    for end in [*_breaks(parsed.text, pieces, division.breaks, max_tokens), len(pieces)]:
         window = _overlap_start(pieces, start, overlap_tokens)
         first = pieces[start].span.start
-        context = _context(parsed.headings, title, first)
+        context = _context(parsed, title, first)
         chunks.append(ChunkSpan(first, pieces[end - 1].span.end, pieces[window].span.start, context))
         start = end
     return chunks
@@ -53,11 +61,14 @@ def _measure(text: str, spans: Sequence[Span], count_tokens: TokenCounter) -> li
     return [_Piece(span, tokens) for span, tokens in zip(spans, counts, strict=True)]
 
 
-def _breaks(text: str, pieces: Sequence[_Piece], max_tokens: int) -> Iterator[int]:
+def _breaks(text: str, pieces: Sequence[_Piece], demanded: Set[int], max_tokens: int) -> Iterator[int]:
     """Indexes of the pieces that begin a new chunk."""
     start, total = 0, 0
     for index, piece in enumerate(pieces):
-        if index > start and total + piece.tokens > max_tokens:
+        if index > start and piece.span.start in demanded:
+            start, total = index, 0
+            yield start
+        elif index > start and total + piece.tokens > max_tokens:
             start = _before_headings(text, pieces, start, index)
             total = sum(kept.tokens for kept in pieces[start:index])
             if total + piece.tokens > max_tokens:
@@ -81,10 +92,10 @@ def _overlap_start(pieces: Sequence[_Piece], start: int, overlap_tokens: int) ->
     return window
 
 
-def _context(headings: Sequence[Heading], title: str, start: int) -> str:
+def _context(parsed: ParsedText, title: str, start: int) -> str:
     """The title, and the headings that stand over the chunk's beginning."""
     path: list[Heading] = []
-    for heading in headings:
+    for heading in parsed.headings:
         if heading.start_char > start:
             break
         path = [above for above in path if above.level < heading.level] + [heading]
@@ -94,9 +105,7 @@ def _context(headings: Sequence[Heading], title: str, start: int) -> str:
 def _split_long(text: str, piece: _Piece, count_tokens: TokenCounter, max_tokens: int) -> list[_Piece]:
     if piece.tokens <= max_tokens:
         return [piece]
-    for boundary in (_CLAUSE_END, _WORD_END):
-        cuts = [match.end() for match in boundary.finditer(text, piece.span.start, piece.span.end)]
-        cuts = [cut for cut in cuts if piece.span.start < cut < piece.span.end]
+    for cuts in _cuts(text, piece.span):
         if cuts:
             parts = [Span(*pair) for pair in pairwise([piece.span.start, *cuts, piece.span.end])]
             packed = _pack(_measure(text, parts, count_tokens), max_tokens)
@@ -106,6 +115,14 @@ def _split_long(text: str, piece: _Piece, count_tokens: TokenCounter, max_tokens
         return [piece]
     halves = _measure(text, [Span(piece.span.start, middle), Span(middle, piece.span.end)], count_tokens)
     return [small for half in halves for small in _split_long(text, half, count_tokens, max_tokens)]
+
+
+def _cuts(text: str, span: Span) -> Iterator[list[int]]:
+    """Where it could be cut, best first."""
+    yield [span.start + sentence.start for sentence in split_sentences(text[span.start : span.end])[1:]]
+    for boundary in (_CLAUSE_END, _WORD_END):
+        ends = (match.end() for match in boundary.finditer(text, span.start, span.end))
+        yield [end for end in ends if span.start < end < span.end]
 
 
 def _pack(pieces: Sequence[_Piece], max_tokens: int) -> list[_Piece]:

@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion import enrichment
-from graphrag.ingestion.chunking import chunk_by_sentences
+from graphrag.ingestion.chunking import chunk
 from graphrag.ingestion.cleaning import clean
 from graphrag.ingestion.parsing import parse
 from graphrag.models import (
@@ -133,7 +133,7 @@ class Pipeline:
         return path.read_bytes()
 
     def _chunk(self, parsed: ParsedText, document: Document, model: EmbeddingModel) -> list[Chunk]:
-        spans = chunk_by_sentences(
+        spans = chunk(
             parsed,
             title=document.title,
             count_tokens=model.count_tokens,

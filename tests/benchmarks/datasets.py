@@ -10,7 +10,7 @@ from pathlib import Path
 from agent.evaluation.dataset import read_dataset
 from graphrag import language
 from graphrag.embeddings.bundled import BundledEmbeddings
-from graphrag.ingestion.chunking import chunk_by_sentences
+from graphrag.ingestion.chunking import chunk
 from graphrag.ingestion.enrichment import detect_language, title
 from graphrag.ingestion.parsing import parse
 from graphrag.models import ParsedText
@@ -87,7 +87,5 @@ def _passages(
     max_tokens: int = 512,
 ) -> list[Passage]:
     """Chunks as Causeway makes them, which all systems get."""
-    spans = chunk_by_sentences(
-        parsed, title=title, count_tokens=model.count_tokens, max_tokens=max_tokens, overlap_tokens=0
-    )
+    spans = chunk(parsed, title=title, count_tokens=model.count_tokens, max_tokens=max_tokens, overlap_tokens=0)
     return [Passage(document, span.context, parsed.text[span.start : span.end], language) for span in spans]

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from graphrag.ingestion.chunking import ChunkSpan, chunk_by_sentences
+from graphrag.ingestion.chunking import ChunkSpan
+from graphrag.ingestion.chunking import chunk as chunk_text
 from graphrag.ingestion.parsing import parse
 from graphrag.models import Heading, ParsedText
 from graphrag.sentences import split_sentences
@@ -46,7 +47,7 @@ def count_characters(texts: Sequence[str]) -> list[int]:
 
 def chunk(text: str, *, max_tokens: int, overlap_tokens: int = 0, title: str = "T") -> list[ChunkSpan]:
     """By words, and with the headings of Markdown."""
-    return chunk_by_sentences(
+    return chunk_text(
         parse(text.encode(), filename="a.md"),
         title=title,
         count_tokens=count_words,
@@ -64,7 +65,7 @@ def contents(text: str, *, max_tokens: int) -> list[str]:
 def test_chunks_tile_the_text(text: str, max_tokens: int, overlap_tokens: int) -> None:
     """R2.3 P2 P3: at least one chunk; cores in order, disjoint, their union the whole text; each within max_tokens,
     and so is its overlap within overlap_tokens."""
-    chunks = chunk_by_sentences(
+    chunks = chunk_text(
         ParsedText(text, "text/plain"),
         title="T",
         count_tokens=count_characters,
@@ -85,7 +86,7 @@ def test_chunks_tile_the_text(text: str, max_tokens: int, overlap_tokens: int) -
 @given(texts, st.integers(1, 20))
 def test_no_chunk_is_cut_where_a_word_could_be_kept_whole(text: str, max_tokens: int) -> None:
     """R2.2: counted in words, every cut is at white space or between sentences."""
-    chunks = chunk_by_sentences(
+    chunks = chunk_text(
         ParsedText(text, "text/plain"), title="T", count_tokens=count_words, max_tokens=max_tokens, overlap_tokens=0
     )
     sentence_ends = {span.end for span in split_sentences(text)}
@@ -99,7 +100,7 @@ def test_sentences_that_fit_are_never_cut(text: str, max_tokens: int, overlap_to
     """R2.2: no chunk and no overlap begins inside a sentence that fits."""
     sentences = split_sentences(text)
     assume(all(span.end - span.start <= max_tokens for span in sentences))
-    chunks = chunk_by_sentences(
+    chunks = chunk_text(
         ParsedText(text, "text/plain"),
         title="T",
         count_tokens=count_characters,
@@ -133,7 +134,7 @@ def test_a_long_clause_is_cut_between_words() -> None:
 def test_a_long_word_is_cut_anywhere() -> None:
     """R2.2"""
     text = "a " + "x" * 25
-    chunks = chunk_by_sentences(
+    chunks = chunk_text(
         ParsedText(text, "text/plain"), title="T", count_tokens=count_characters, max_tokens=10, overlap_tokens=0
     )
     assert len(chunks) == 4
@@ -198,5 +199,5 @@ def test_the_context_does_not_repeat_the_title() -> None:
 def test_a_heading_in_mid_chunk_is_the_context_of_the_next() -> None:
     """R1.3"""
     parsed = ParsedText("Uno dos. Tres. Cuatro cinco.", "text/markdown", (Heading(1, "H", 9),))
-    chunks = chunk_by_sentences(parsed, title="T", count_tokens=count_words, max_tokens=3, overlap_tokens=0)
+    chunks = chunk_text(parsed, title="T", count_tokens=count_words, max_tokens=3, overlap_tokens=0)
     assert [span.context for span in chunks] == ["T", "T › H"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.ingestion.chunking import chunk_by_sentences
+from graphrag.ingestion.chunking import chunk
 from graphrag.models import Chunk, Document, Hit, IndexedDocument, ParsedText, Passage
 from graphrag.retrieval.expansion import Reach, passages
 from graphrag.retrieval.expansion import expand as expand_from_store
@@ -34,7 +34,7 @@ texts = st.one_of(
 
 def chunked(text: str, *, max_tokens: int, document: Document | None = None) -> list[Chunk]:
     """By words."""
-    spans = chunk_by_sentences(
+    spans = chunk(
         ParsedText(text, "text/plain"),
         title="T",
         count_tokens=lambda parts: [len(part.split()) for part in parts],
