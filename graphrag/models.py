@@ -9,6 +9,9 @@ from uuid import UUID
 
 FulltextRanking = Literal["bm25", "ts_rank_cd"]
 Strategy = Literal["fulltext", "semantic", "hybrid"]
+Chunking = Literal[
+    "auto", "sentence", "paragraph", "heading_section", "fixed_window", "semantic", "rows", "parent_child", "none"
+]
 Cell = None | str | bool | int | float | datetime | date | time | timedelta
 Fusion = Literal["weighted", "rrf"]
 LOCAL_OWNER = "local"  # the one owner where there is no authentication
@@ -23,6 +26,13 @@ class Collection:
     chunk_count: int = 0
     revision: int = 0  # grows with every change of its documents
     config: Mapping[str, Any] = field(default_factory=dict)  # its own values of RetrievalConfig
+    ingestion_config: Mapping[str, Any] = field(default_factory=dict)  # its own values of IngestionConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +40,16 @@ class Heading:
     level: int
     text: str
     start_char: int
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalContext:
+    """What a stretch of the text says of which time. Computed, never guessed."""
+
+    date: date  # the period's first day, where it is longer
+    period: Literal["day", "month", "quarter", "year"]
+    change: float | None = None  # against the period before: .25 is a quarter more
+    label: str = ""  # «+25 % frente al mes anterior», in the document's language
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +61,7 @@ class Place:
     page: int | None = None  # or slide, from 1
     sheet: str = ""
     cells: str = ""  # «A2:F2»
+    temporal: TemporalContext | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +115,10 @@ class Document:
     processing_strategy: str = "sentence"  # how it was chunked
     tags: tuple[str, ...] = ()
     expires_at: datetime | None = None  # from then on no search finds it
+    byte_count: int = 0  # of the original
+    authors: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # what could not be read of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +137,25 @@ class Chunk:
     window_start: int
     context: str
     document: Document
+    places: tuple[Place, ...] = ()  # those that it holds a part of, with the document's offsets
+    headers: tuple[str, ...] = ()  # of the table whose rows it holds
+    parent: Span | None = None  # of a small chunk: the stretch that is read in its stead
+
+    @property
+    def level(self) -> Literal["STANDARD", "CHILD"]:
+        """A parent has no row of its own: it is the stretch that its children name."""
+        return "STANDARD" if self.parent is None else "CHILD"
 
 
 @dataclass(frozen=True, slots=True)
 class IndexedDocument:
-    """A document ready to be stored: one vector a chunk."""
+    """A document ready to be stored: one vector a chunk, of the collection's embedding model."""
 
     document: Document
     chunks: Sequence[Chunk]
     vectors: Sequence[Sequence[float]]
+    contextual_vectors: Sequence[Sequence[float]] | None = None  # of the chunks as a model situates them
+    ticket: UUID | None = None  # of the ingestion that made it: it is stored only while that is the one wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +195,6 @@ class Passage:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    start: int
-    end: int
-
-
 class Intent(StrEnum):
     FACTUAL = "factual"
     CAUSAL = "causal"
@@ -201,8 +230,10 @@ class CausalPath:
 
 
 class IngestionStatus(StrEnum):
+    UPLOADED = "uploaded"
+    PROCESSING = "processing"
     INDEXED = "indexed"
-    UNCHANGED = "unchanged"
+    UNCHANGED = "unchanged"  # only ever an outcome: nothing was to be done
     ERROR = "error"
 
 

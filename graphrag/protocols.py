@@ -25,8 +25,15 @@ class ChunkStore(Protocol):
         """With everything in it. False where there was none."""
         ...
 
-    async def configure_collection(self, collection: Collection, config: Mapping[str, Any]) -> Collection:
-        """The collection with these values of RetrievalConfig as its own, in place of those that it had.
+    async def configure_collection(
+        self,
+        collection: Collection,
+        config: Mapping[str, Any] | None = None,
+        *,
+        ingestion_config: Mapping[str, Any] | None = None,
+    ) -> Collection:
+        """The collection with these values of RetrievalConfig and IngestionConfig as its own, in place of those that it
+        had; None leaves them.
 
         Raises InvalidSettings; CollectionNotFound where the owner has none such.
         """
@@ -40,8 +47,10 @@ class ChunkStore(Protocol):
         """Those of the names, whatever their case and accents, that documents have, as the documents write them."""
         ...
 
-    async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> None:
-        """Stores all of them or none; those with the same id are replaced in the same instant."""
+    async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
+        """Stores all of them or none; those with the same id are replaced in the same instant. The ids of the stored:
+        one whose ticket is no longer the wanted one is left out.
+        """
         ...
 
     async def delete_document(self, collection: Collection, document_id: UUID) -> bool:

@@ -4,7 +4,7 @@ import os
 import reprlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from platformdirs import user_data_path
 from pydantic import (
@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graphrag.errors import InvalidSettings
-from graphrag.models import FulltextRanking, Fusion, Strategy
+from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
 
 
 def default_home() -> Path:
@@ -29,10 +29,36 @@ def default_home() -> Path:
     return Path("/var/lib/causeway") if os.name == "posix" and os.geteuid() == 0 else user_data_path("causeway")
 
 
-class RetrievalConfig(BaseModel):
-    """How a search is done: the service's settings, then the collection's own values, then the request's."""
+class CollectionConfig(BaseModel):
+    """Knobs that a collection can have values of its own for."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """These values alone, as they are kept with a collection. Raises InvalidSettings."""
+        try:
+            return cls.model_validate(values).model_dump(include=set(values))
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            raise InvalidSettings(
+                f"{'.'.join(map(str, first['loc']))}: {first['msg']}. Known: {', '.join(cls.model_fields)}."
+            ) from exc
+
+    def overridden(self, values: Mapping[str, Any]) -> tuple[Self, list[str]]:
+        """With these values instead; one that is not valid is passed over, with a warning."""
+        config, warnings = self, []
+        for name, value in values.items():
+            try:
+                config = type(self).model_validate(config.model_dump() | {name: value})
+            except ValidationError as exc:
+                shown = name if name in type(self).model_fields else reprlib.repr(name)
+                warnings.append(f"{shown}={reprlib.repr(value)} is not used: {exc.errors()[0]['msg']}")
+        return config, warnings
+
+
+class RetrievalConfig(CollectionConfig):
+    """How a search is done: the service's settings, then the collection's own values, then the request's."""
 
     strategy: Literal["auto"] | Strategy = "auto"
     fulltext_ranking: FulltextRanking = "bm25"
@@ -51,31 +77,6 @@ class RetrievalConfig(BaseModel):
         """How many chunks each leg is asked for, and the search gives at most."""
         return max(self.candidates_per_leg, self.top_k)
 
-    @classmethod
-    def checked(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """These values alone, as they are kept with a collection. Raises InvalidSettings."""
-        try:
-            return cls.model_validate(values).model_dump(include=set(values))
-        except ValidationError as exc:
-            first = exc.errors()[0]
-            raise InvalidSettings(
-                f"{'.'.join(map(str, first['loc']))}: {first['msg']}. Known: {', '.join(cls.model_fields)}."
-            ) from exc
-
-    def overridden(self, values: Mapping[str, Any]) -> tuple["RetrievalConfig", list[str]]:
-        """With these values instead; one that is not valid is passed over, with a warning."""
-        config, warnings = self, []
-        for name, value in values.items():
-            try:
-                config = RetrievalConfig.model_validate(config.model_dump() | {name: value})
-            except ValidationError as exc:
-                warnings.append(f"{_shown(name)}={reprlib.repr(value)} is not used: {exc.errors()[0]['msg']}")
-        return config, warnings
-
-
-def _shown(name: str) -> str:
-    return name if name in RetrievalConfig.model_fields else reprlib.repr(name)
-
 
 class ParsingLimits(BaseModel):
     """Of one file, in the process that parses it."""
@@ -92,14 +93,32 @@ class ParsingLimits(BaseModel):
     archive_ratio: PositiveInt = Field(default=200, description="Unpacked to packed; honest files have 38 at most")
 
 
-class Settings(BaseSettings, RetrievalConfig):
+class IngestionConfig(CollectionConfig):
+    """How documents are ingested: the service's settings, then the collection's own values."""
+
+    chunking: Chunking = "auto"
+    chunk_tokens: int = Field(default=512, ge=16, le=8_000)
+    chunk_overlap_tokens: int = Field(default=50, ge=0, le=1_000)
+    child_tokens: int = Field(default=128, ge=16, le=8_000, description="Of parent_child's small chunks")
+    parent_child_chars: int = Field(default=2_000, ge=200, le=20_000, description="Of the stretch that is read instead")
+    contextual_embeddings: bool = Field(default=False, description="A chat model situates each chunk (a call a chunk)")
+    time_to_live_hours: float | None = Field(default=None, gt=0, description="None: documents stay; 24 is usual")
+
+
+class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     """Read from RAG_… variables, but for the few with a name of their own."""
 
-    model_config = SettingsConfigDict(env_prefix="RAG_", populate_by_name=True, extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="RAG_", env_nested_delimiter="__", populate_by_name=True, extra="ignore", frozen=True
+    )
 
     @property
     def retrieval(self) -> RetrievalConfig:
         return RetrievalConfig.model_validate({name: getattr(self, name) for name in RetrievalConfig.model_fields})
+
+    @property
+    def ingestion(self) -> IngestionConfig:
+        return IngestionConfig.model_validate({name: getattr(self, name) for name in IngestionConfig.model_fields})
 
     # Where things are
     home: Path = Field(default_factory=default_home, validation_alias="CAUSEWAY_HOME")
@@ -111,9 +130,9 @@ class Settings(BaseSettings, RetrievalConfig):
 
     # Ingestion
     max_file_bytes: PositiveInt = 10_000_000
-    chunk_tokens: PositiveInt = 512
-    chunk_overlap_tokens: NonNegativeInt = 50
+    max_documents: PositiveInt = Field(default=100, description="A collection's, over HTTP; none from the command line")
     embedding_batch_size: PositiveInt = 100
+    parsing: ParsingLimits = ParsingLimits()
 
     # Retrieval
     max_question_chars: PositiveInt = 4_000

@@ -16,7 +16,7 @@ from langchain_core.embeddings import Embeddings
 from graphrag.errors import CollectionNotFound
 from graphrag.language import fold, stem, stop_words, words
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
-from graphrag.settings import RetrievalConfig
+from graphrag.settings import IngestionConfig, RetrievalConfig
 
 K1, B = 1.2, 0.75
 
@@ -51,12 +51,22 @@ class InMemoryStore:
         is_mine = self._shelf(collection) is self._shelves.get(collection.id)
         return is_mine and self._shelves.pop(collection.id) is not None
 
-    async def configure_collection(self, collection: Collection, config: Mapping[str, Any]) -> Collection:
-        values = RetrievalConfig.checked(config)
+    async def configure_collection(
+        self,
+        collection: Collection,
+        config: Mapping[str, Any] | None = None,
+        *,
+        ingestion_config: Mapping[str, Any] | None = None,
+    ) -> Collection:
+        values: dict[str, Any] = {}
+        if config is not None:
+            values["config"] = RetrievalConfig.checked(config)
+        if ingestion_config is not None:
+            values["ingestion_config"] = IngestionConfig.checked(ingestion_config)
         if collection.id not in {known.id for known in await self.list_collections(collection.owner_id)}:
             raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
         shelf = self._shelf(collection)
-        shelf.collection = replace(shelf.collection, config=values)
+        shelf.collection = replace(shelf.collection, **values)
         return shelf.collection
 
     async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
@@ -72,7 +82,8 @@ class InMemoryStore:
         known = {document.filename for document in self._live_documents(collection)}
         return sorted(name for name in known if fold(name) in wanted)
 
-    async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> None:
+    async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
+        """Of ingestions it knows nothing: every ticket is wanted."""
         embedded = [list(zip(indexed.chunks, indexed.vectors, strict=True)) for indexed in documents]
         for indexed, pairs in zip(documents, embedded, strict=True):
             await self.delete_document(collection, indexed.document.id)
@@ -81,6 +92,7 @@ class InMemoryStore:
             shelf.chunks[indexed.document.id] = [replace(chunk, document=indexed.document) for chunk, _ in pairs]
             shelf.vectors.update({chunk.id: vector for chunk, vector in pairs})
         self._changed(collection)
+        return [indexed.document.id for indexed in documents]
 
     async def delete_document(self, collection: Collection, document_id: UUID) -> bool:
         shelf = self._shelf(collection)

@@ -2,11 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 from uuid import UUID, uuid4
 
-from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database
@@ -21,13 +19,12 @@ from graphrag.models import (
     Hit,
     IndexedDocument,
 )
-from graphrag.settings import RetrievalConfig
+from graphrag.settings import IngestionConfig, RetrievalConfig
 from graphrag.stores import fulltext, vectors
 from graphrag.stores.queries import QUERIES, fetch
+from graphrag.stores.rows import read_chunk, read_document, to_chunk_row, to_document_row, to_embedding_rows
 
-DOCUMENT_COLUMNS = [field.name for field in fields(Document) if field.name != "id"]
 MAINTENANCE_POLL_SECONDS = 0.5
-CHUNK_COLUMNS = [field.name for field in fields(Chunk) if field.name not in {"id", "index", "document"}]
 
 
 class PostgresStore:
@@ -53,8 +50,18 @@ class PostgresStore:
             deleted = await connection.execute(QUERIES["delete_collection"], {"collection_id": collection.id})
             return deleted.rowcount > 0
 
-    async def configure_collection(self, collection: Collection, config: Mapping[str, Any]) -> Collection:
-        values = {"collection_id": collection.id, "config": Jsonb(RetrievalConfig.checked(config))}
+    async def configure_collection(
+        self,
+        collection: Collection,
+        config: Mapping[str, Any] | None = None,
+        *,
+        ingestion_config: Mapping[str, Any] | None = None,
+    ) -> Collection:
+        values = {
+            "collection_id": collection.id,
+            "config": None if config is None else Jsonb(RetrievalConfig.checked(config)),
+            "ingestion_config": None if ingestion_config is None else Jsonb(IngestionConfig.checked(ingestion_config)),
+        }
         async with self._database.transaction(collection.owner_id) as connection:
             rows = await fetch(connection, QUERIES["configure_collection"], values)
         if not rows:
@@ -66,12 +73,12 @@ class PostgresStore:
             rows = await fetch(
                 connection, QUERIES["find_document"], {"collection_id": collection.id, "content_hash": content_hash}
             )
-        return _document(rows[0]) if rows else None
+        return read_document(rows[0]) if rows else None
 
     async def list_documents(self, collection: Collection) -> list[Document]:
         async with self._database.transaction(collection.owner_id) as connection:
             rows = await fetch(connection, QUERIES["list_documents"], {"collection_id": collection.id})
-        return [_document(row) for row in rows]
+        return [read_document(row) for row in rows]
 
     async def find_filenames(self, collection: Collection, names: Sequence[str]) -> list[str]:
         async with self._database.transaction(collection.owner_id) as connection:
@@ -80,35 +87,31 @@ class PostgresStore:
             )
         return [row["filename"] for row in rows]
 
-    async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> None:
-        key = _key(collection, [indexed.document.id for indexed in documents])
+    async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         async with self._database.transaction(collection.owner_id) as connection:
+            documents = await _wanted(connection, collection, documents)
+            key = _key(collection, [indexed.document.id for indexed in documents])
             await _remove(connection, key)
             async with connection.cursor() as cursor:
                 await cursor.executemany(
-                    QUERIES["insert_document"], [key | _document_values(indexed.document) for indexed in documents]
+                    QUERIES["insert_document"], [key | to_document_row(indexed.document) for indexed in documents]
                 )
                 await cursor.executemany(
                     QUERIES["insert_chunk"],
-                    [key | _chunk_values(chunk, indexed.document) for indexed in documents for chunk in indexed.chunks],
+                    [key | to_chunk_row(chunk) for indexed in documents for chunk in indexed.chunks],
                 )
                 await cursor.executemany(
                     QUERIES["insert_embedding"],
                     [
-                        key
-                        | {
-                            "chunk_id": chunk.id,
-                            "model": collection.embedding_model,
-                            "embedding": HalfVector(list(vector)),
-                            "expires_at": indexed.document.expires_at,
-                        }
+                        key | row
                         for indexed in documents
-                        for chunk, vector in zip(indexed.chunks, indexed.vectors, strict=True)
+                        for row in to_embedding_rows(indexed, collection.embedding_model)
                     ],
                 )
             await connection.execute(QUERIES["add_statistics"], key)
             languages = sorted({indexed.document.language for indexed in documents})
             await _refresh(connection, key, **await _measure(connection, key), languages=languages)
+        return [indexed.document.id for indexed in documents]
 
     async def delete_document(self, collection: Collection, document_id: UUID) -> bool:
         async with self._database.transaction(collection.owner_id) as connection:
@@ -155,14 +158,14 @@ class PostgresStore:
                 candidates=self._fulltext_candidates,
                 limit=limit,
             )
-        return [Hit(_chunk(row), row["score"], {"fulltext": row["score"]}) for row in rows]
+        return [Hit(read_chunk(row), row["score"], {"fulltext": row["score"]}) for row in rows]
 
     async def search_vectors(
         self, collection: Collection, vector: Sequence[float], *, filters: Filters = EVERYTHING, limit: int
     ) -> list[Hit]:
         async with self._database.transaction(collection.owner_id) as connection:
             rows = await vectors.search_vectors(connection, collection, vector, filters=filters, limit=limit)
-        return [Hit(_chunk(row), row["score"], {"vector": row["score"]}) for row in rows]
+        return [Hit(read_chunk(row), row["score"], {"vector": row["score"]}) for row in rows]
 
     async def read_chunks(
         self, collection: Collection, spans: Sequence[tuple[UUID, int, int]]
@@ -176,12 +179,22 @@ class PostgresStore:
             )
         chunks: dict[UUID, dict[int, Chunk]] = {}
         for row in rows:
-            chunks.setdefault(row["document_id"], {}).setdefault(row["chunk_index"], _chunk(row))
+            chunks.setdefault(row["document_id"], {}).setdefault(row["chunk_index"], read_chunk(row))
         return {document: list(by_index.values()) for document, by_index in chunks.items()}
 
 
 def _key(collection: Collection, documents: Sequence[UUID]) -> dict[str, Any]:
     return {"collection_id": collection.id, "owner_id": collection.owner_id, "documents": list(documents)}
+
+
+async def _wanted(
+    connection: Connection, collection: Collection, documents: Sequence[IndexedDocument]
+) -> list[IndexedDocument]:
+    """Without those whose ingestion was cancelled, or which a newer one replaces; the others' is done."""
+    by_ticket = {indexed.ticket: len(indexed.chunks) for indexed in documents if indexed.ticket}
+    values = {"collection_id": collection.id, "tickets": list(by_ticket), "chunks": list(by_ticket.values())}
+    finished = {row["ticket"] for row in await fetch(connection, QUERIES["finish_ingestions"], values)}
+    return [indexed for indexed in documents if indexed.ticket is None or indexed.ticket in finished]
 
 
 async def _remove(connection: Connection, key: Mapping[str, Any]) -> int:
@@ -204,29 +217,3 @@ async def _refresh(
 ) -> None:
     values = {**key, "chunks": chunks, "chars": chars, "languages": list(languages)}
     await connection.execute(QUERIES["refresh_collection"], values)
-
-
-def _document(row: Mapping[str, Any]) -> Document:
-    values = {name: row[name] for name in DOCUMENT_COLUMNS}
-    return Document(id=row["document_id"], **values | {"tags": tuple(row["tags"])})
-
-
-def _document_values(document: Document) -> dict[str, Any]:
-    values = {name: getattr(document, name) for name in DOCUMENT_COLUMNS}
-    return values | {"document_id": document.id, "tags": list(document.tags)}
-
-
-def _chunk(row: Mapping[str, Any]) -> Chunk:
-    values = {name: row[name] for name in CHUNK_COLUMNS}
-    return Chunk(id=row["chunk_id"], index=row["chunk_index"], document=_document(row), **values)
-
-
-def _chunk_values(chunk: Chunk, document: Document) -> dict[str, Any]:
-    values = {name: getattr(chunk, name) for name in CHUNK_COLUMNS}
-    return values | {
-        "document_id": document.id,
-        "chunk_id": chunk.id,
-        "chunk_index": chunk.index,
-        "language": document.language,
-        "expires_at": document.expires_at,
-    }

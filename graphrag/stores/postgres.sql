@@ -1,8 +1,8 @@
 -- name: list_collections
-SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config FROM collections ORDER BY name
+SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config FROM collections ORDER BY name
 
 -- name: find_collection
-SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config FROM collections WHERE name = %(name)s
+SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config FROM collections WHERE name = %(name)s
 
 -- name: create_collection
 INSERT INTO collections (collection_id, owner_id, name, embedding_model)
@@ -13,8 +13,9 @@ ON CONFLICT (owner_id, name) DO NOTHING
 DELETE FROM collections WHERE collection_id = %(collection_id)s
 
 -- name: configure_collection
-UPDATE collections SET config = %(config)s WHERE collection_id = %(collection_id)s
-RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config
+UPDATE collections SET config = coalesce(%(config)s, config), ingestion_config = coalesce(%(ingestion_config)s, ingestion_config)
+WHERE collection_id = %(collection_id)s
+RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config
 
 -- name: find_document
 SELECT d.* FROM documents d
@@ -70,21 +71,29 @@ WHERE s.collection_id = %(collection_id)s AND s.lexeme = gone.lexeme AND s.docum
 -- name: delete_documents
 DELETE FROM documents WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
 
+-- name: finish_ingestions
+UPDATE ingestions SET status = 'indexed', stage = '', done = chunks, total = chunks, cause = '', reason = '', updated_at = now()
+FROM unnest(%(tickets)s::uuid[], %(chunks)s::int[]) AS made (made_ticket, chunks)
+WHERE collection_id = %(collection_id)s AND ticket = made_ticket AND status = 'processing'
+RETURNING ticket
+
 -- name: insert_document
 INSERT INTO documents (collection_id, document_id, owner_id, source, filename, media_type, content_hash, language, title,
-                       created_at, source_type, processing_strategy, tags, expires_at)
+                       created_at, source_type, processing_strategy, tags, expires_at, byte_count, authors, keywords, warnings)
 VALUES (%(collection_id)s, %(document_id)s, %(owner_id)s, %(source)s, %(filename)s, %(media_type)s, %(content_hash)s,
-        %(language)s, %(title)s, %(created_at)s, %(source_type)s, %(processing_strategy)s, %(tags)s, %(expires_at)s)
+        %(language)s, %(title)s, %(created_at)s, %(source_type)s, %(processing_strategy)s, %(tags)s, %(expires_at)s,
+        %(byte_count)s, %(authors)s, %(keywords)s, %(warnings)s)
 
 -- name: insert_chunk
 INSERT INTO chunks (collection_id, chunk_id, document_id, owner_id, chunk_index, start_char, end_char, window_start,
-                    context, content, language, expires_at)
+                    context, content, language, expires_at, places, headers, parent_start, parent_end)
 VALUES (%(collection_id)s, %(chunk_id)s, %(document_id)s, %(owner_id)s, %(chunk_index)s, %(start_char)s, %(end_char)s,
-        %(window_start)s, %(context)s, %(content)s, %(language)s, %(expires_at)s)
+        %(window_start)s, %(context)s, %(content)s, %(language)s, %(expires_at)s, %(places)s, %(headers)s,
+        %(parent_start)s, %(parent_end)s)
 
 -- name: insert_embedding
 INSERT INTO chunk_embeddings (collection_id, chunk_id, owner_id, model, kind, embedding, expires_at)
-VALUES (%(collection_id)s, %(chunk_id)s, %(owner_id)s, %(model)s, 'content', %(embedding)s, %(expires_at)s)
+VALUES (%(collection_id)s, %(chunk_id)s, %(owner_id)s, %(model)s, %(kind)s, %(embedding)s, %(expires_at)s)
 
 -- name: add_statistics
 INSERT INTO lexeme_statistics (collection_id, owner_id, lexeme, document_frequency)
