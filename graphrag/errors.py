@@ -65,7 +65,17 @@ class AnswerInterrupted(ProviderError):
     code = "model_interrupted"
 
 
+class DocumentNotFound(CausewayError):
+    code = "document_not_found"
+
+
+class QuotaExceeded(CausewayError):
+    """`details`: collection, limit."""
+
+    code = "quota_exceeded"
+
+
 class UnreadableDocument(CausewayError):
-    """`details["reason"]`: unsupported, encoding, empty, too_large or unreadable."""
+    """`details["reason"]`: unsupported, encoding, empty, too_large, encrypted, scanned, damaged, timeout or unreadable."""
 
     code = "unreadable_document"

@@ -4,7 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
-from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
+from graphrag.models import (
+    EVERYTHING,
+    Chunk,
+    Collection,
+    Document,
+    Filters,
+    FulltextRanking,
+    Hit,
+    IndexedDocument,
+    ParsedText,
+)
 
 
 class ChunkStore(Protocol):
@@ -88,6 +98,12 @@ class ChunkStore(Protocol):
         self, collection: Collection, spans: Sequence[tuple[UUID, int, int]]
     ) -> dict[UUID, list[Chunk]]:
         """Chunks by document, in order, for spans of (document id, first index, last index); overlaps come once."""
+        ...
+
+
+class Parser(Protocol):
+    async def parse(self, data: bytes, *, filename: str) -> ParsedText:
+        """Raises UnreadableDocument, whatever the file is: no file harms its caller."""
         ...
 
 
