@@ -52,9 +52,9 @@ def _parse(data: bytes, filename: str, limits: ParsingLimits) -> ParsedText:
         case detection.XLSX | detection.XLS:
             return parse_workbook(data, media_type=media_type)
         case detection.CSV:
-            return parse_csv(data)
+            return parse_csv(data, limits=limits)
         case detection.HTML:
-            return parse_html(data)
+            return parse_html(data, limits=limits)
         case detection.MARKDOWN | detection.PLAIN:
-            return parse_text(data, media_type=media_type)
+            return parse_text(data, media_type=media_type, limits=limits)
     return parse_office(data, media_type=media_type)
