@@ -37,6 +37,12 @@ class CollectionNotFound(CausewayError):
     code = "collection_not_found"
 
 
+class CollectionChanged(CausewayError):
+    """The collection has moved to another embedding model since it was read: read it again, and begin anew."""
+
+    code = "collection_changed"
+
+
 class EmbeddingModelUnavailable(CausewayError):
     """The collection names a model that is not loaded here."""
 

@@ -60,6 +60,8 @@ class ChunkStore(Protocol):
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         """Stores all of them or none; those with the same id are replaced in the same instant. The ids of the stored:
         one whose ticket is no longer the wanted one is left out.
+
+        Raises CollectionNotFound; CollectionChanged where the collection has another embedding model by now.
         """
         ...
 

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 from langchain_core.embeddings import Embeddings
 
-from graphrag.errors import CollectionNotFound
+from graphrag.errors import CollectionChanged, CollectionNotFound
 from graphrag.language import fold, stem, stop_words, words
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
 from graphrag.settings import IngestionConfig, RetrievalConfig
@@ -63,8 +63,7 @@ class InMemoryStore:
             values["config"] = RetrievalConfig.checked(config)
         if ingestion_config is not None:
             values["ingestion_config"] = IngestionConfig.checked(ingestion_config)
-        if collection.id not in {known.id for known in await self.list_collections(collection.owner_id)}:
-            raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
+        self._owned(collection)
         shelf = self._shelf(collection)
         shelf.collection = replace(shelf.collection, **values)
         return shelf.collection
@@ -84,6 +83,8 @@ class InMemoryStore:
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         """Of ingestions it knows nothing: every ticket is wanted."""
+        if self._owned(collection).embedding_model != collection.embedding_model:
+            raise CollectionChanged(f"The collection {collection.name!r} has moved to another embedding model.")
         embedded = [list(zip(indexed.chunks, indexed.vectors, strict=True)) for indexed in documents]
         for indexed, pairs in zip(documents, embedded, strict=True):
             await self.delete_document(collection, indexed.document.id)
@@ -169,6 +170,13 @@ class InMemoryStore:
             revision=shelf.collection.revision + 1,
             chunk_count=sum(map(len, shelf.chunks.values())),
         )
+
+    def _owned(self, collection: Collection) -> Collection:
+        """As it is now."""
+        shelf = self._shelves.get(collection.id)
+        if shelf is None or shelf.collection.owner_id != collection.owner_id:
+            raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
+        return shelf.collection
 
     def _shelf(self, collection: Collection) -> _Shelf:
         """Another owner's collection is empty."""

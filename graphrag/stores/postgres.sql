@@ -55,7 +55,7 @@ ANALYZE collections, documents, chunks, chunk_embeddings, lexeme_statistics
 
 -- name: lock_collection
 -- Writers of one collection take turns from here to the end of their transaction: its statistics are shared.
-SELECT FROM collections WHERE collection_id = %(collection_id)s FOR UPDATE
+SELECT embedding_model FROM collections WHERE collection_id = %(collection_id)s FOR UPDATE
 
 -- name: remove_statistics
 WITH gone AS (

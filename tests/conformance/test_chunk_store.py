@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from graphrag.errors import CollectionNotFound, InvalidSettings
+from graphrag.errors import CollectionChanged, CollectionNotFound, InvalidSettings
 from graphrag.models import Chunk, Collection, Document, Filters, IndexedDocument
 from graphrag.protocols import ChunkStore
 from graphrag.services import Services
@@ -303,6 +303,28 @@ async def test_revision_grows_with_every_change(shelf: Shelf) -> None:
     after_delete = await now()
     assert shelf.collection.revision < after_put.revision < after_delete.revision
     assert (after_put.chunk_count, after_delete.chunk_count) == (2, 0)
+
+
+async def test_vectors_of_another_model_are_refused(shelf: Shelf) -> None:
+    """R3.8 whoever read the collection before it moved to another model stores nothing in it."""
+    stale = replace(shelf.collection, embedding_model="other")
+    document = make_document(collection_id=shelf.collection.id)
+    with pytest.raises(CollectionChanged, match="notes"):
+        await shelf.store.put_documents(stale, [IndexedDocument(document, tile(document, ["horno"]), [[1.0, 0.0]])])
+    assert await shelf.found("horno") == []
+    assert await shelf.store.list_collections(shelf.collection.owner_id) == [shelf.collection]
+
+
+async def test_nothing_is_stored_in_a_collection_that_is_not_there(shelf: Shelf) -> None:
+    """R9.3 deleted in the meantime; R4.8 or another owner's."""
+    document = make_document(collection_id=shelf.collection.id)
+    indexed = IndexedDocument(document, tile(document, ["horno"]), [[1.0, 0.0]])
+    with pytest.raises(CollectionNotFound, match="notes"):
+        await shelf.store.put_documents(replace(shelf.collection, owner_id="somebody-else"), [indexed])
+    assert await shelf.found("horno") == []
+    await shelf.store.delete_collection(shelf.collection)
+    with pytest.raises(CollectionNotFound, match="notes"):
+        await shelf.store.put_documents(shelf.collection, [indexed])
 
 
 FILTERED = [
