@@ -82,6 +82,13 @@ class QuotaExceeded(CausewayError):
 
 
 class UnreadableDocument(CausewayError):
-    """`details["reason"]`: unsupported, encoding, empty, too_large, encrypted, scanned, damaged, timeout or unreadable."""
+    """`details["reason"]`: unsupported, encoding, empty, too_large, encrypted, scanned, damaged, timeout or
+    unreadable."""
 
     code = "unreadable_document"
+
+
+class FileUnavailable(CausewayError):
+    """Of the original file; `details["reason"]`: missing or unreachable."""
+
+    code = "file_unavailable"

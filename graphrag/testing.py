@@ -68,9 +68,8 @@ class InMemoryStore:
         shelf.collection = replace(shelf.collection, **values)
         return shelf.collection
 
-    async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
-        documents = self._live_documents(collection)
-        return next((document for document in documents if document.content_hash == content_hash), None)
+    async def find_documents(self, collection: Collection, *, content_hashes: Sequence[str]) -> list[Document]:
+        return [document for document in self._live_documents(collection) if document.content_hash in content_hashes]
 
     async def list_documents(self, collection: Collection) -> list[Document]:
         documents = self._live_documents(collection)

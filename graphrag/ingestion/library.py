@@ -1,4 +1,4 @@
-"""A collection's files: added, read anew, cancelled, deleted. Each step is recorded, with its job, before it is taken."""
+"""A collection's files: added, read anew, cancelled, deleted. A step is recorded, with its job, before it is taken."""
 
 import asyncio
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ class Library:
     async def add(
         self, collection: Collection, sources: Sequence[SourceFile], *, most_documents: int | None = None
     ) -> list[IngestionOutcome]:
-        """One outcome a file, in order: uploaded, unchanged, or the error that keeps it out. A file replaces the document
-        of its source, which stays as it is until its own ingestion has ended well.
+        """One outcome a file, in order: uploaded, unchanged, or the error that keeps it out. A file replaces the
+        document of its source, which stays as it is until its own ingestion has ended well.
 
         Raises QuotaExceeded, DatabaseUnavailable, FileUnavailable: then none was taken.
         """
@@ -126,9 +126,8 @@ def _ingestion(collection: Collection, source: SourceFile) -> Ingestion:
 
 
 def _unchanged(source: SourceFile, known: Ingestion | Document) -> IngestionOutcome:
-    is_stored = isinstance(known, Document)
-    identity = known.id if is_stored else known.document_id
-    if known.source == source.source and not is_stored:
+    identity = known.id if isinstance(known, Document) else known.document_id
+    if known.source == source.source and isinstance(known, Ingestion):
         return IngestionOutcome(source.source, IngestionStatus.UPLOADED, identity)
     cause = "" if known.source == source.source else f"the same content as {known.filename}"
     return IngestionOutcome(source.source, IngestionStatus.UNCHANGED, identity, cause=cause)

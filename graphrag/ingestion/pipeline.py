@@ -13,9 +13,10 @@ from graphrag.embeddings.batches import embed_batches
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion import enrichment
-from graphrag.ingestion.chunking import Embed, chunk_document
+from graphrag.ingestion.chunking import chunk_document
 from graphrag.ingestion.cleaning import clean
 from graphrag.ingestion.contextualization import situate
+from graphrag.ingestion.division import Embed
 from graphrag.ingestion.sources import SourceFile, SourceText, document_id
 from graphrag.ingestion.spreadsheets import with_computed
 from graphrag.models import Chunk, Collection, Document, IndexedDocument, IngestionOutcome, IngestionStatus, ParsedText
@@ -164,7 +165,7 @@ class Pipeline:
         """A document that has all its vectors, or the outcome of one that has not."""
         with stage("embed"):
             plain, cause = await self._embed_texts(prepared, [item.embedded for item in prepared], model, report)
-        contextual: Sequence[Sequence[Vector | None] | None] = [None] * len(prepared)
+        contextual: Sequence[Sequence[Vector | None]] = [[] for _ in prepared]
         if config.contextual_embeddings and self.chat_model:
             with stage("contextualize"):
                 situated = [await self._situate(item, collection, self.chat_model, report) for item in prepared]
@@ -176,8 +177,8 @@ class Pipeline:
                 yield _failed(item, vectors, cause)
                 continue
             # A chunk that could not be embedded in its context is found as it stands.
-            both = in_context and [vector or without for vector, without in zip(in_context, complete, strict=True)]
-            yield IndexedDocument(item.document, item.chunks, complete, both, _ticket(item.source))
+            both = [vector or plain for vector, plain in zip(in_context, complete, strict=bool(in_context))]
+            yield IndexedDocument(item.document, item.chunks, complete, both or None, _ticket(item.source))
 
     async def _embed_texts(
         self, prepared: Sequence[Prepared], texts: Sequence[Sequence[str]], model: EmbeddingModel, report: Report

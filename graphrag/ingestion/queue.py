@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 import procrastinate
-from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+from procrastinate.exceptions import AlreadyEnqueued
 
 from graphrag.database import APPLICATION_ROLE, OPTIONS, Connection, Database
 from graphrag.errors import CollectionChanged, DatabaseUnavailable
@@ -80,12 +80,14 @@ class Queue:
         with suppress(AlreadyEnqueued):
             async with self.database.transaction(collection.owner_id) as connection:
                 await self._defer(
-                    "purge", collection, connection=connection, queueing_lock=lock, schedule_at=at + timedelta(minutes=1)
+                    "purge",
+                    collection,
+                    connection=connection,
+                    queueing_lock=lock,
+                    schedule_at=at + timedelta(minutes=1),
                 )
 
-    async def _defer(
-        self, task: str, collection: Collection, documents: Sequence[UUID] = (), **options: Any
-    ) -> None:
+    async def _defer(self, task: str, collection: Collection, documents: Sequence[UUID] = (), **options: Any) -> None:
         job = self._app.configure_task(task, **options)
         await job.defer_async(
             owner_id=collection.owner_id,
@@ -109,8 +111,8 @@ class Queue:
         while True:
             try:
                 await self._work(workers, await self.database.address())
-            except (ConnectorException, DatabaseUnavailable) as exc:
-                log.warning("worker waits for the database", error=repr(exc))
+            except Exception as exc:
+                log.warning("worker starts again", error=repr(exc))
             await asyncio.sleep(HEARTBEAT_SECONDS)
 
     async def _work(self, workers: Workers, address: str) -> None:
@@ -141,7 +143,7 @@ class Queue:
         waits = procrastinate.RetryStrategy(max_attempts=MOST_ATTEMPTS, exponential_wait=2)
 
         @app.task(name="ingest", retry=waits, pass_context=True)
-        async def ingest(context: procrastinate.JobContext, **job: Any) -> None:
+        async def ingest(context: procrastinate.JobContext, /, **job: Any) -> None:
             arguments = _arguments(**job)
             try:
                 await self._workers.ingest(*arguments)

@@ -57,7 +57,9 @@ class Workshop:
         if collection is None:
             await files.delete(str(collection_id))
             return
-        kept = {ingestion.document_id: ingestion for ingestion in await self.library.ingestions.find(collection, documents)}
+        kept = {
+            ingestion.document_id: ingestion for ingestion in await self.library.ingestions.find(collection, documents)
+        }
         for document in documents:
             folder = folder_key(collection_id, document)
             if document not in kept:

@@ -68,12 +68,10 @@ class PostgresStore:
             raise _not_found(collection)
         return Collection(*rows[0].values())
 
-    async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
+    async def find_documents(self, collection: Collection, *, content_hashes: Sequence[str]) -> list[Document]:
+        values = {"collection_id": collection.id, "content_hashes": list(content_hashes)}
         async with self._database.transaction(collection.owner_id) as connection:
-            rows = await fetch(
-                connection, QUERIES["find_document"], {"collection_id": collection.id, "content_hash": content_hash}
-            )
-        return read_document(rows[0]) if rows else None
+            return [read_document(row) for row in await fetch(connection, QUERIES["find_documents"], values)]
 
     async def list_documents(self, collection: Collection) -> list[Document]:
         async with self._database.transaction(collection.owner_id) as connection:

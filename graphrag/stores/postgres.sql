@@ -17,9 +17,9 @@ UPDATE collections SET config = coalesce(%(config)s, config), ingestion_config =
 WHERE collection_id = %(collection_id)s
 RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config
 
--- name: find_document
+-- name: find_documents
 SELECT d.* FROM documents d
-WHERE collection_id = %(collection_id)s AND content_hash = %(content_hash)s AND (expires_at IS NULL OR expires_at > now()) LIMIT 1
+WHERE collection_id = %(collection_id)s AND content_hash = ANY (%(content_hashes)s) AND (expires_at IS NULL OR expires_at > now())
 
 -- name: list_documents
 SELECT d.* FROM documents d
