@@ -1,0 +1,168 @@
+"""Numbers in time: which period each row of a table is of, and how a value stands to that of the period before."""
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import reduce
+from itertools import pairwise
+
+from graphrag.ingestion.cell_values import Number
+from graphrag.ingestion.column_roles import Role
+from graphrag.ingestion.typed_columns import Column
+from graphrag.language import fold, words
+from graphrag.periods import UNITS, Period, Unit
+
+MOST_CHANGE = 1_000.0  # beyond it the value before was next to nothing
+DAYS_APART = 3  # of dates in different months that are still of a monthly series
+DENSE_DAYS = 15  # with values a month: a daily series, whose month may be incomplete
+COMPLETE = 0.8  # of the days of the month before
+_DATE = frozenset("fecha date dia jour day mes mois month periodo periode period trimestre quarter semana".split())
+_OF_PLANS = frozenset(
+    "prevista previsto prevue prevu due entrega livraison delivery vencimiento echeance limite".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The value of a period, and the first and last row that it comes from."""
+
+    value: Number
+    count: int
+    first: int
+    last: int
+    parts: int  # days, or months, that it has values of
+
+
+Points = Mapping[int, Point]  # by the period's number
+
+
+def total(values: Sequence[Number]) -> Number:
+    return sum(values) if all(isinstance(value, int) for value in values) else math.fsum(values)
+
+
+def mean(values: Sequence[Number]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def row_periods(columns: Sequence[Column]) -> list[Period | None]:
+    """What time each row is of: by a column of months with one of years, else by the column that is named for it."""
+    times = [column for column in columns if column.is_time]
+    years = next((column for column in columns if column.role is Role.YEAR), None)
+    yearless = next((column for column in times if all(p is None or p.year == 0 for p in column.periods)), None)
+    numbered = next((column for column in columns if column.role is Role.MONTH), None)
+    if years and yearless:
+        pairs = zip(yearless.periods, years.numbers, strict=True)
+        return [period.of_year(int(year)) if period and year else None for period, year in pairs]
+    if years and numbered:
+        both = zip(years.numbers, numbered.numbers, strict=True)
+        return [Period("month", int(year) * 12 + int(month) - 1) if year and month else None for year, month in both]
+    if times:
+        return min(times, key=_unlikely).periods
+    return [Period("year", int(year)) if year else None for year in years.numbers] if years else []
+
+
+def _unlikely(column: Column) -> int:
+    header = {fold(word) for word in words(column.header)}
+    return 2 if header & _OF_PLANS else 0 if header & _DATE else 1
+
+
+def labels_of_series(columns: Sequence[Column], periods: Sequence[Period | None]) -> Sequence[Hashable] | None:
+    """What tells the rows of one period apart, a label a row: nothing, a column, or all columns of few different texts;
+    None where they can't be told apart."""
+    nothing = [()] * len(periods)
+    few = [
+        column
+        for column in columns
+        if (column.is_text or column.role is Role.CODE) and len(set(column.values)) <= max(1, len(periods) // 2)
+    ]
+    candidates: list[Sequence[Hashable]] = [nothing, *(column.values for column in few)]
+    if len(few) > 1:
+        candidates.append(list(zip(*(column.values for column in few), strict=True)))
+    return next((labels for labels in candidates if _are_apart(labels, periods)), None)
+
+
+def _are_apart(labels: Sequence[Hashable], periods: Sequence[Period | None]) -> bool:
+    pairs = [(label, period) for label, period in zip(labels, periods, strict=True) if period]
+    return len(set(pairs)) == len(pairs) > len({label for label, _ in pairs})
+
+
+def unit_of_rows(labels: Sequence[Hashable], periods: Sequence[Period | None]) -> Unit | None:
+    """What follows from row to row. Dates a month apart are a monthly series; None: they are only when things were."""
+    units = {period.unit for period in periods if period}
+    if len(units) != 1:
+        return None
+    (unit,) = units
+    if unit != "day":
+        return unit
+    days = defaultdict(list)
+    for label, period in zip(labels, periods, strict=True):
+        if period:
+            days[label].append(period.number)
+    gaps = [after - before for found in days.values() for before, after in pairwise(sorted(found))]
+    if gaps and sum(gap == 1 for gap in gaps) * 2 >= len(gaps):
+        return "day"
+    return _unit_of_dates([sorted(found) for found in days.values()])
+
+
+def _unit_of_dates(series: Iterable[Sequence[int]]) -> Unit | None:
+    dates = [[date.fromordinal(number) for number in numbers] for numbers in series]
+    all_days = [day.day for found in dates for day in found]
+    are_last = all((day + timedelta(1)).day == 1 for found in dates for day in found if day < date.max)
+    if max(all_days) - min(all_days) > DAYS_APART and not are_last:
+        return None
+    steps = [
+        (after.year - before.year) * 12 + after.month - before.month
+        for found in dates
+        for before, after in pairwise(found)
+    ]
+    if not steps or 0 in steps:
+        return None
+    step = reduce(math.gcd, steps)
+    return "year" if step % 12 == 0 else "quarter" if step % 3 == 0 else "month"
+
+
+def points(column: Column, periods: Sequence[Period | None], unit: Unit, rows: Iterable[int]) -> dict[int, Point]:
+    """The sum of each period, or the mean where a sum has no meaning."""
+    values = defaultdict(list)
+    for row in rows:
+        value, period = column.numbers[row], periods[row]
+        within = period and period.within(unit)
+        if value is not None and within and period:
+            values[within.number].append((row, value, period.number))
+    aggregate = total if column.role is Role.AMOUNT else mean
+    return {
+        number: Point(
+            value=found[0][1] if len(found) == 1 else aggregate([value for _, value, _ in found]),
+            count=len(found),
+            first=min(row for row, _, _ in found),
+            last=max(row for row, _, _ in found),
+            parts=len({part for _, _, part in found}),
+        )
+        for number, found in sorted(values.items())
+    }
+
+
+def change(found: Points, number: int, *, unit: Unit, finest: Unit) -> float | None:
+    """Against the period before, where it is known and both are complete."""
+    now, before = found[number], found.get(number - 1)
+    if before is None or before.value <= 0 or not _are_complete(found, now, before, unit, finest):
+        return None
+    share = (now.value - before.value) / before.value
+    return share if abs(share) <= MOST_CHANGE else None
+
+
+def _are_complete(found: Points, now: Point, before: Point, unit: Unit, finest: Unit) -> bool:
+    if unit == "year" and finest in ("month", "quarter"):
+        return now.parts == before.parts == {"month": 12, "quarter": 4}[finest]
+    if unit == finest or finest != "day":
+        return True
+    parts = sorted(point.parts for point in found.values())
+    is_dense = parts[len(parts) // 2] >= DENSE_DAYS
+    return not is_dense or min(now.parts, before.parts) >= COMPLETE * max(now.parts, before.parts)
+
+
+def finest_unit(periods: Sequence[Period | None]) -> Unit | None:
+    units = {period.unit for period in periods if period}
+    return min(units, key=UNITS.index) if units else None
