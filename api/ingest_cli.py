@@ -1,5 +1,7 @@
 """`causeway ingest` and `causeway worker`: files into a collection, with a progress bar and a summary."""
 
+import asyncio
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import aclosing
@@ -103,10 +105,11 @@ async def follow(services: Services, collection: Collection, paths: Sequence[Pat
 
 
 async def _forget_missing(services: Services, collection: Collection, paths: Sequence[Path]) -> None:
-    folders = [f"{source_of(path)}/" for path in paths if path.is_dir()]
-    for document in await services.store.list_documents(collection):
-        is_ours = any(document.source.startswith(folder) for folder in folders)
-        if is_ours and not Path(document.source).exists():
+    known = await services.store.list_documents(collection)
+    present = {source_of(file) for file in await asyncio.to_thread(find_files, paths)}
+    for document in known:
+        is_ours = any(document.source.startswith(f"{source_of(path)}{os.sep}") for path in paths)
+        if is_ours and document.source not in present:
             await services.library.delete(collection, document.id)
             out.print(f"Removed: {document.filename}")
 
@@ -120,9 +123,8 @@ def print_outcomes(outcomes: Sequence[IngestionOutcome]) -> None:
             table.add_row(Path(outcome.source).name, outcome.status.value, chunks, outcome.cause)
         out.print(table)
     counts = Counter(outcome.status.value for outcome in outcomes)
-    chunks = sum(outcome.chunks for outcome in outcomes)
     told = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-    out.print(f"{len(outcomes):,} documents: {told}; {chunks:,} chunks")
+    out.print(f"{len(outcomes):,} documents: {told}; {sum(outcome.chunks for outcome in outcomes):,} chunks")
 
 
 def _describe(ingestion: Ingestion) -> str:

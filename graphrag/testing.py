@@ -15,8 +15,19 @@ from langchain_core.embeddings import Embeddings
 
 from graphrag.errors import CollectionChanged, CollectionNotFound
 from graphrag.language import fold, stem, stop_words, words
-from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
-from graphrag.settings import IngestionConfig, RetrievalConfig
+from graphrag.models import (
+    EVERYTHING,
+    Chunk,
+    Collection,
+    Document,
+    Filters,
+    FulltextRanking,
+    Hit,
+    IndexedDocument,
+    ParsedText,
+)
+from graphrag.parsers.parsing import parse
+from graphrag.settings import IngestionConfig, ParsingLimits, RetrievalConfig
 
 K1, B = 1.2, 0.75
 
@@ -181,6 +192,16 @@ class InMemoryStore:
         """Another owner's collection is empty."""
         shelf = self._shelves.get(collection.id)
         return shelf if shelf and shelf.collection.owner_id == collection.owner_id else _Shelf(collection)
+
+
+class InProcessParser:
+    """A Parser that keeps nothing from a file: for files of one's own."""
+
+    def __init__(self, limits: ParsingLimits) -> None:
+        self._limits = limits
+
+    async def parse(self, data: bytes, *, filename: str) -> ParsedText:
+        return parse(data, filename=filename, limits=self._limits)
 
 
 class InMemoryCache:

@@ -1,7 +1,7 @@
 """Files of this machine → a collection. Some worker must be at work meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ class Loading:
     library: Library
     collection: Collection
 
-    async def load(self, files: Sequence[Path]) -> AsyncIterator[IngestionOutcome | Ingestion]:
+    async def load(self, files: Sequence[Path]) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
         """One outcome a file, as each ends; in between, how far one is that is under way.
 
         Raises DatabaseUnavailable or FileUnavailable.
@@ -37,7 +37,7 @@ class Loading:
         async for step in self._load(copies):
             yield step
 
-    async def _load(self, files: Sequence[Path]) -> AsyncIterator[IngestionOutcome | Ingestion]:
+    async def _load(self, files: Sequence[Path]) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
         waiting: set[UUID] = set()
         for paths in _batches(files):
             for outcome in await self._add(paths):
@@ -54,7 +54,7 @@ class Loading:
         sources, outcomes = await asyncio.to_thread(_read, paths, self.library.max_file_bytes)
         return [*outcomes, *await self.library.add(self.collection, sources)]
 
-    async def _wait(self, waiting: set[UUID], *, until: int) -> AsyncIterator[IngestionOutcome | Ingestion]:
+    async def _wait(self, waiting: set[UUID], *, until: int) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
         """What ends is taken out of `waiting`."""
         while len(waiting) > until:
             known = {of.document_id: of for of in await self.library.ingestions.find(self.collection, [*waiting])}

@@ -115,12 +115,12 @@ async def test_stored_document_comes_back_whole(shelf: Shelf) -> None:
         expected.context,
     )
     assert await shelf.store.list_documents(shelf.collection) == [document]
-    assert await shelf.store.find_document(shelf.collection, content_hash=document.content_hash) == document
+    assert await shelf.store.find_documents(shelf.collection, content_hashes=[document.content_hash]) == [document]
 
 
 async def test_unknown_content_is_not_found(shelf: Shelf) -> None:
     await shelf.put("Algo.")
-    assert await shelf.store.find_document(shelf.collection, content_hash="0" * 64) is None
+    assert await shelf.store.find_documents(shelf.collection, content_hashes=["0" * 64]) == []
 
 
 async def test_replaced_document_leaves_nothing_of_the_old(shelf: Shelf) -> None:
@@ -146,7 +146,7 @@ async def test_deleted_document_is_never_found(shelf: Shelf) -> None:
     assert not await shelf.store.delete_document(shelf.collection, document.id)
     assert await shelf.found("cisterna") == ["La cisterna nueva funciona."]
     assert len(await shelf.store.search_vectors(shelf.collection, [1.0, 0.0], limit=9)) == 1
-    assert await shelf.store.find_document(shelf.collection, content_hash=document.content_hash) is None
+    assert await shelf.store.find_documents(shelf.collection, content_hashes=[document.content_hash]) == []
     assert await shelf.store.read_chunks(shelf.collection, [(document.id, 0, 9)]) == {}
 
 
@@ -386,7 +386,7 @@ async def test_expired_document_is_found_by_no_search(shelf: Shelf) -> None:
     assert await shelf.found("horno") == ["horno nuevo"]
     assert await shelf.near(1.0, 0.0) == ["horno nuevo"]
     assert await shelf.store.read_chunks(shelf.collection, [(gone.id, 0, 9)]) == {}
-    assert await shelf.store.find_document(shelf.collection, content_hash=gone.content_hash) is None
+    assert await shelf.store.find_documents(shelf.collection, content_hashes=[gone.content_hash]) == []
     assert len(await shelf.store.list_documents(shelf.collection)) == 1
 
 
@@ -434,7 +434,7 @@ async def test_nothing_of_another_owner_is_seen_or_changed(store: ChunkStore, ow
         assert await store.search_fulltext(collection, ["secreto"], limit=9) == []
         assert await store.search_vectors(collection, [1.0, 0.0], limit=9) == []
         assert await store.list_documents(collection) == []
-        assert await store.find_document(collection, content_hash=document.content_hash) is None
+        assert await store.find_documents(collection, content_hashes=[document.content_hash]) == []
         assert await store.read_chunks(collection, [(document.id, 0, 9)]) == {}
         assert not await store.delete_document(collection, document.id)
     assert not await store.delete_collection(forged)
