@@ -1,5 +1,6 @@
 """The parser of each media type."""
 
+import re
 from dataclasses import replace
 
 from graphrag.errors import UnreadableDocument
@@ -16,6 +17,7 @@ from graphrag.parsers.spreadsheet import parse_csv, parse_workbook
 from graphrag.settings import ParsingLimits
 
 _ZIPPED = frozenset({detection.DOCX, detection.PPTX, detection.XLSX, detection.ODT})
+_NOBODY = re.compile(r"(\(?(anonymous|unknown|unspecified)\)?|python-docx)?", re.IGNORECASE)  # what programs fill in
 _MOST_MARGINALIA = 500  # characters of a title or an author's name
 
 
@@ -32,7 +34,7 @@ def parse(data: bytes, *, filename: str, limits: ParsingLimits) -> ParsedText:
     except Exception as exc:  # whatever a parser raises is of this file only
         cause = f"{type(exc).__name__}: {' '.join(str(exc).split())[:200]}"
         raise UnreadableDocument(f"the file is damaged: {cause}", reason="damaged") from exc
-    authors = tuple(author for name in parsed.authors if (author := _line(name)))
+    authors = tuple(author for name in parsed.authors if not _NOBODY.fullmatch(author := _line(name)))
     return replace(parsed, title=_line(parsed.title), authors=authors)
 
 

@@ -1,6 +1,5 @@
 """PDF through pypdfium2: a page's text in reading order, without what every page repeats."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -112,10 +111,10 @@ def _lines(printed: Any, written: str) -> Iterator[Line]:
 
 
 def _size(printed: Any, character: int) -> float:
-    """Of a character's print, in points: many files set all in one size and scale it."""
+    """Of a character's print, in points: many files set all in one size and scale it. 0 for what stands upright."""
     matrix = pdfium_c.FS_MATRIX()
     size = float(pdfium_c.FPDFText_GetFontSize(printed, character))
-    scale = math.hypot(matrix.c, matrix.d) if pdfium_c.FPDFText_GetMatrix(printed, character, matrix) else 1.0
+    scale = abs(matrix.d) if pdfium_c.FPDFText_GetMatrix(printed, character, matrix) else 1.0
     return round(2 * size * scale) / 2
 
 
