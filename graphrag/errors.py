@@ -69,3 +69,9 @@ class UnreadableDocument(CausewayError):
     """`details["reason"]`: unsupported, encoding, empty, too_large or unreadable."""
 
     code = "unreadable_document"
+
+
+class FileUnavailable(CausewayError):
+    """Of the original file; `details["reason"]`: missing or unreachable."""
+
+    code = "file_unavailable"

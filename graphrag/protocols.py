@@ -98,3 +98,22 @@ class Cache(Protocol):
     async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
         """Values that are there already are replaced."""
         ...
+
+
+class FileStorage(Protocol):
+    """The original files of documents, by keys of our own making: "collection/document/content", in ids and hashes.
+
+    Any other key raises ValueError. A storage that can't be reached raises FileUnavailable.
+    """
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Whole or not at all, in place of what was there."""
+        ...
+
+    async def get(self, key: str) -> bytes:
+        """Raises FileUnavailable where there is none, too: `details["reason"]` tells."""
+        ...
+
+    async def delete(self, prefix: str) -> None:
+        """The file of that key, or all of a document's or a collection's; that there are none is fine."""
+        ...

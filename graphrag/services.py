@@ -16,9 +16,10 @@ from graphrag.embeddings.cached import cached
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
 from graphrag.errors import CollectionNotFound, InvalidSettings
 from graphrag.extractive_chat_model import ExtractiveChatModel
+from graphrag.files.opening import open_files
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.models import Collection
-from graphrag.protocols import Cache, ChunkStore, Reranker
+from graphrag.protocols import Cache, ChunkStore, FileStorage, Reranker
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.fallback import FallbackReranker
@@ -62,6 +63,11 @@ class Services:
     @cached_property
     def cache(self) -> Cache:
         return PostgresCache(self.database)
+
+    @cached_property
+    def files(self) -> FileStorage:
+        """Raises InvalidSettings or MissingExtra."""
+        return open_files(self.settings)
 
     @cached_property
     def embeddings(self) -> EmbeddingRegistry:

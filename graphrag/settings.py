@@ -109,6 +109,13 @@ class Settings(BaseSettings, RetrievalConfig):
     embeddings_config: Path | None = Field(default=None, validation_alias="EMBEDDINGS_CONFIG")
     collection: str | None = Field(default=None, min_length=1, description="Asked when a request names none")
 
+    # Files
+    files_url: str | None = Field(
+        default=None, description="file:///FOLDER or s3://BUCKET/PREFIX; without one, the home's folder «files»"
+    )
+    files_endpoint: str | None = Field(default=None, validation_alias="AWS_ENDPOINT_URL", description="MinIO's address")
+    files_timeout_seconds: PositiveFloat = 30
+
     # Ingestion
     max_file_bytes: PositiveInt = 10_000_000
     chunk_tokens: PositiveInt = 512
@@ -136,7 +143,9 @@ class Settings(BaseSettings, RetrievalConfig):
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
 
-    @field_validator("database_url", "embeddings_config", "collection", "chat_model", mode="before")
+    @field_validator(
+        "database_url", "embeddings_config", "collection", "chat_model", "files_url", "files_endpoint", mode="before"
+    )
     @classmethod
     def _unset_when_empty(cls, value: object) -> object:
         return None if value == "" else value
