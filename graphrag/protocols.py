@@ -146,5 +146,5 @@ class FileStorage(Protocol):
         ...
 
     async def list(self, prefix: str) -> list[str]:
-        """The keys of the files that `delete` would remove, sorted."""
+        """The keys of a document's or a collection's files, sorted."""
         ...
