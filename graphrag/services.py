@@ -190,7 +190,8 @@ class Services:
         registry = await asyncio.to_thread(lambda: self.embeddings)
         wanted = name or self.settings.collection or DEFAULT_COLLECTION
         if "\0" in wanted or not wanted.strip():
-            raise InvalidSettings(f"{wanted!r} is no name for a collection: use letters and digits.")
+            wrong = f"{wanted!r} is no name for a collection: use letters and digits."
+            raise InvalidSettings(wrong, reason=wrong)
         return await self.store.create_collection(owner_id, wanted, embedding_model=registry.default)
 
 

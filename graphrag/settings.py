@@ -41,9 +41,8 @@ class CollectionConfig(BaseModel):
             return cls.model_validate(values).model_dump(include=set(values))
         except ValidationError as exc:
             first = exc.errors()[0]
-            raise InvalidSettings(
-                f"{'.'.join(map(str, first['loc']))}: {first['msg']}. Known: {', '.join(cls.model_fields)}."
-            ) from exc
+            wrong = f"{'.'.join(map(str, first['loc']))}: {first['msg']}. Known: {', '.join(cls.model_fields)}."
+            raise InvalidSettings(wrong, reason=wrong) from exc
 
     def overridden(self, values: Mapping[str, Any]) -> tuple[Self, list[str]]:
         """With these values instead; one that is not valid is passed over, with a warning."""
