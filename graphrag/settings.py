@@ -96,7 +96,7 @@ class IngestionConfig(CollectionConfig):
     """How documents are ingested: the service's settings, then the collection's own values."""
 
     chunking: Chunking = "auto"
-    chunk_tokens: int = Field(default=512, ge=16, le=8_000)
+    chunk_tokens: int = Field(default=512, ge=1, le=8_000)
     chunk_overlap_tokens: int = Field(default=50, ge=0, le=1_000)
     child_tokens: int = Field(default=128, ge=16, le=8_000, description="Of parent_child's small chunks")
     parent_child_chars: int = Field(default=2_000, ge=200, le=20_000, description="Of the stretch that is read instead")

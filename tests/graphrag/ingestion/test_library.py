@@ -333,6 +333,9 @@ async def test_an_unforeseen_error_ends_as_an_error_of_its_documents(desk: Desk)
         async def parse(self, data: bytes, *, filename: str) -> object:
             raise RuntimeError("a bug, on purpose")
 
+        def close(self) -> None:
+            pass
+
     desk.services.__dict__["parser"] = Broken()
     async with desk.working():
         await desk.add(a=REPORT)
