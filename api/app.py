@@ -1,7 +1,7 @@
 """The FastAPI application: routes, request ids, security headers, the page."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -26,7 +26,10 @@ def create_app(services: Services) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await services.open()
         try:
-            yield
+            async with AsyncExitStack() as stack:
+                if services.settings.worker:
+                    await stack.enter_async_context(services.library.queue.working(services.workshop))
+                yield
         finally:
             await services.close()
 

@@ -1,4 +1,4 @@
-"""The command line: serve, ingest, ask, migrate; search is in search_cli."""
+"""The command line: serve, ask, migrate; ingest, search and eval have files of their own."""
 
 import asyncio
 import os
@@ -11,20 +11,19 @@ from typing import Annotated, Any
 
 import typer
 from langchain_core.messages import HumanMessage
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
 from api.evaluation_cli import app as evaluation
+from api.ingest_cli import check_files, ingest, load, print_outcomes, worker
 from api.search_cli import search
 from api.serving import listen, serve_http
 from api.terminal import CollectionOption, JsonOption, err, load_settings, out, print_json, run
 from graphrag.database import Database
-from graphrag.errors import CausewayError, UnreadableDocument
-from graphrag.ingestion.pipeline import find_files, ingest_files
-from graphrag.models import LOCAL_OWNER, IngestionOutcome, IngestionStatus
+from graphrag.errors import CausewayError
+from graphrag.ingestion.sources import find_files
+from graphrag.models import LOCAL_OWNER, IngestionStatus
 from graphrag.retrieval.query_transformation import check_question
 from graphrag.services import Services
 from graphrag.settings import Settings
@@ -68,64 +67,29 @@ async def _serve(settings: Settings, listener: socket.socket, paths: list[Path])
     services = Services(settings)
     try:
         await services.open()
-        outcomes = await _ingest(services, paths, settings.collection) if paths else []
-        if any(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
-            _print_outcomes(outcomes)
+        if paths:
+            await _ingest_first(services, paths)
         await serve_http(services, listener, announce=_announce)
     finally:
         await services.close()
+
+
+async def _ingest_first(services: Services, paths: list[Path]) -> None:
+    files = find_files(paths)
+    check_files(files, paths)
+    collection = await services.make_collection(LOCAL_OWNER, services.settings.collection)
+    async with services.library.queue.working(services.workshop):
+        outcomes = await load(services, collection, files)
+    if any(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
+        print_outcomes(outcomes)
 
 
 def _announce(address: str) -> None:
     out.print(f"Causeway answers at {address}  (Ctrl-C stops it)")
 
 
-@app.command()
-def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
-    collection: CollectionOption = None,
-) -> None:
-    """Index files and folders; unchanged ones are skipped."""
-    outcomes = run(lambda services: _ingest(services, paths, collection))
-    _print_outcomes(outcomes)
-    if all(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
-        raise typer.Exit(1)
-
-
-async def _ingest(services: Services, paths: list[Path], name: str | None) -> list[IngestionOutcome]:
-    files = find_files(paths)
-    if not any(file.exists() for file in files):  # before a mistyped path makes a collection
-        raise UnreadableDocument(f"There is no file at {', '.join(map(str, paths))}.", reason="unreadable")
-    collection = await services.make_collection(LOCAL_OWNER, name)
-    model = await services.embedding_model(collection)
-    columns = (
-        TextColumn("Indexing"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    outcomes = []
-    with Progress(*columns, console=err) as progress:
-        task = progress.add_task("", total=len(files))
-        results = ingest_files(files, pipeline=services.pipeline, collection=collection, model=model)
-        async with aclosing(results) as finished:
-            async for outcome in finished:
-                outcomes.append(outcome)
-                progress.update(task, advance=1, description=Path(outcome.source).name)
-    if any(outcome.status is IngestionStatus.INDEXED for outcome in outcomes):
-        await services.store.optimize(collection)
-    return outcomes
-
-
-def _print_outcomes(outcomes: list[IngestionOutcome]) -> None:
-    table = Table("Document", "Status", "Chunks", "Cause")
-    for outcome in outcomes:
-        chunks = str(outcome.chunks) if outcome.chunks else ""
-        table.add_row(Path(outcome.source).name, outcome.status.value, chunks, outcome.cause)
-    out.print(table)
-
-
+app.command()(ingest)
+app.command()(worker)
 app.command()(search)
 
 

@@ -1,13 +1,14 @@
 """The way to PostgreSQL: a pool, an identity in every transaction, migrations."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Set
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
 
 import psycopg
 from pgvector.psycopg import register_vector_async
+from procrastinate.schema import SchemaManager
 from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
@@ -23,6 +24,17 @@ MIGRATION_LOCK = 0x0CA5E3A7  # one migrates, the others wait
 OPTIONS = "-c search_path=causeway,public -c jit=off -c plan_cache_mode=force_custom_plan"
 # One message, for a search is a few milliseconds. The connection's own block commits or rolls back.
 BEGIN = sql.SQL("BEGIN; SELECT set_config('role', {}, true), set_config('app.user_id', {}, true)")
+
+# The library's own tables hold ids of owners and documents, nothing of these themselves.
+QUEUE_RIGHTS = f"""
+DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
+                WHERE schemaname = 'causeway' AND tablename LIKE 'procrastinate%' LOOP
+        EXECUTE 'GRANT SELECT, INSERT, UPDATE, DELETE ON ' || name || ' TO {APPLICATION_ROLE}';
+    END LOOP;
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA causeway TO {APPLICATION_ROLE};
+END $$;
+"""
 
 Connection = psycopg.AsyncConnection[dict[str, object]]
 
@@ -133,9 +145,12 @@ def _one_line(exc: Exception) -> str:
 
 
 def _apply_missing(connection: psycopg.Connection) -> list[str]:
-    scripts = {script.name: script for script in files("graphrag").joinpath("migrations").iterdir()}
     connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])  # until the connection closes
-    missing = sorted(name for name in scripts if name.endswith(".sql") and name not in _applied(connection))
+    applied = _applied(connection)
+    ours = {script.name: script for script in files("graphrag").joinpath("migrations").iterdir()}
+    scripts = {name: ours[name].read_text("utf-8") for name in sorted(ours) if name.endswith(".sql")}
+    scripts |= _queue_scripts(applied)
+    missing = [name for name in scripts if name not in applied]
     for name in missing:
         with connection.transaction():
             connection.execute("SET LOCAL client_min_messages = warning")
@@ -143,10 +158,21 @@ def _apply_missing(connection: psycopg.Connection) -> list[str]:
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS causeway.migrations (name text PRIMARY KEY, applied_at timestamptz)"
             )
-            connection.execute(scripts[name].read_bytes())
+            connection.execute(scripts[name].encode())
             connection.execute("INSERT INTO causeway.migrations VALUES (%s, now())", [name])
-        log.info("migrated", migration=name)
+        if scripts[name]:
+            log.info("migrated", migration=name)
     return missing
+
+
+def _queue_scripts(applied: Set[str]) -> dict[str, str]:
+    """The job queue's own schema; where it is there already, what its later versions change in it."""
+    paths = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
+    changes = {f"procrastinate/{path.name}": path for path in paths}
+    if not any(name.startswith("procrastinate/") for name in applied):
+        whole = SchemaManager.get_schema() + QUEUE_RIGHTS
+        return dict.fromkeys(changes, "") | {max(changes): whole}
+    return {name: path.read_text("utf-8") + QUEUE_RIGHTS for name, path in changes.items()}
 
 
 def _applied(connection: psycopg.Connection) -> set[str]:

@@ -37,6 +37,12 @@ class CollectionNotFound(CausewayError):
     code = "collection_not_found"
 
 
+class CollectionChanged(CausewayError):
+    """The collection has moved to another embedding model since it was read: read it again, and begin anew."""
+
+    code = "collection_changed"
+
+
 class EmbeddingModelUnavailable(CausewayError):
     """The collection names a model that is not loaded here."""
 
@@ -65,7 +71,24 @@ class AnswerInterrupted(ProviderError):
     code = "model_interrupted"
 
 
+class DocumentNotFound(CausewayError):
+    code = "document_not_found"
+
+
+class QuotaExceeded(CausewayError):
+    """`details`: collection, limit."""
+
+    code = "quota_exceeded"
+
+
 class UnreadableDocument(CausewayError):
-    """`details["reason"]`: unsupported, encoding, empty, too_large or unreadable."""
+    """`details["reason"]`: unsupported, encoding, empty, too_large, encrypted, scanned, damaged, timeout or
+    unreadable."""
 
     code = "unreadable_document"
+
+
+class FileUnavailable(CausewayError):
+    """Of the original file; `details["reason"]`: missing or unreachable."""
+
+    code = "file_unavailable"

@@ -243,9 +243,36 @@ class IngestionStatus(StrEnum):
 class IngestionOutcome:
     source: str
     status: IngestionStatus
+    document_id: UUID | None = None
     chunks: int = 0
     cause: str = ""  # of an error; or which document has the same content
+    reason: str = ""  # the error's code
+    failed_chunks: tuple[UUID, ...] = ()  # those that the embedding model did not take
+    expires_at: datetime | None = None
 
     @property
     def is_copy(self) -> bool:
         return self.status is IngestionStatus.UNCHANGED and bool(self.cause)
+
+
+@dataclass(frozen=True, slots=True)
+class Ingestion:
+    """How far the last ingestion of a document's file is. The document stays as it was until that has ended well."""
+
+    collection_id: UUID
+    document_id: UUID
+    ticket: UUID  # another one with every upload, retry and reindexing
+    source: str
+    filename: str
+    content_hash: str
+    byte_count: int
+    options: Mapping[str, Any]  # SourceFile's: source_type, tags, chunking, expires_at
+    status: IngestionStatus
+    created_at: datetime
+    updated_at: datetime
+    stage: str = ""
+    done: int = 0  # of `total` in this stage
+    total: int = 0
+    cause: str = ""  # of an error
+    reason: str = ""
+    failed_batches: Sequence[Mapping[str, Any]] = ()  # {"chunks": their ids, "cause"}

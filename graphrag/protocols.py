@@ -4,7 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from uuid import UUID
 
-from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
+from graphrag.models import (
+    EVERYTHING,
+    Chunk,
+    Collection,
+    Document,
+    Filters,
+    FulltextRanking,
+    Hit,
+    IndexedDocument,
+    ParsedText,
+)
 
 
 class ChunkStore(Protocol):
@@ -39,7 +49,7 @@ class ChunkStore(Protocol):
         """
         ...
 
-    async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None: ...
+    async def find_documents(self, collection: Collection, *, content_hashes: Sequence[str]) -> list[Document]: ...
 
     async def list_documents(self, collection: Collection) -> list[Document]: ...
 
@@ -50,6 +60,8 @@ class ChunkStore(Protocol):
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         """Stores all of them or none; those with the same id are replaced in the same instant. The ids of the stored:
         one whose ticket is no longer the wanted one is left out.
+
+        Raises CollectionNotFound; CollectionChanged where the collection has another embedding model by now.
         """
         ...
 
@@ -91,6 +103,12 @@ class ChunkStore(Protocol):
         ...
 
 
+class Parser(Protocol):
+    async def parse(self, data: bytes, *, filename: str) -> ParsedText:
+        """Raises UnreadableDocument, whatever the file is: no file harms its caller."""
+        ...
+
+
 class Reranker(Protocol):
     async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
         """The `top_k` hits that answer the query best, best first; scores in [0, 1], those of earlier stages kept."""
@@ -106,4 +124,27 @@ class Cache(Protocol):
 
     async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
         """Values that are there already are replaced."""
+        ...
+
+
+class FileStorage(Protocol):
+    """The original files of documents, by keys of our own making: "collection/document/content", in ids and hashes.
+
+    Any other key raises ValueError. A storage that can't be reached raises FileUnavailable.
+    """
+
+    async def put(self, key: str, data: bytes) -> None:
+        """Whole or not at all, in place of what was there."""
+        ...
+
+    async def get(self, key: str) -> bytes:
+        """Raises FileUnavailable where there is none, too: `details["reason"]` tells."""
+        ...
+
+    async def delete(self, prefix: str) -> None:
+        """The file of that key, or all of a document's or a collection's; that there are none is fine."""
+        ...
+
+    async def list(self, prefix: str) -> list[str]:
+        """The keys of the files that `delete` would remove, sorted."""
         ...

@@ -12,13 +12,19 @@ from graphrag import language
 from graphrag.cache import PostgresCache
 from graphrag.chat_models import open_chat_model
 from graphrag.database import Database
+from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.cached import cached
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
 from graphrag.errors import CollectionNotFound, InvalidSettings
 from graphrag.extractive_chat_model import ExtractiveChatModel
+from graphrag.files.opening import open_files
+from graphrag.ingestion.library import Library
 from graphrag.ingestion.pipeline import Pipeline
+from graphrag.ingestion.queue import Queue
+from graphrag.ingestion.workshop import Workshop
 from graphrag.models import Collection
-from graphrag.protocols import Cache, ChunkStore, Reranker
+from graphrag.parsers.isolation import IsolatedParser
+from graphrag.protocols import Cache, ChunkStore, FileStorage, Reranker
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.fallback import FallbackReranker
@@ -26,6 +32,7 @@ from graphrag.rerankers.llm_reranker import LLMReranker
 from graphrag.rerankers.mmr import MMRReranker
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import RetrievalConfig, Settings
+from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.postgres import PostgresStore
 from graphrag.telemetry import log
 
@@ -49,6 +56,8 @@ class Services:
             await self.cross_encoder.open()
 
     async def close(self) -> None:
+        if "parser" in self.__dict__:
+            await asyncio.to_thread(self.parser.close)
         await self.database.close()
 
     @cached_property
@@ -62,6 +71,11 @@ class Services:
     @cached_property
     def cache(self) -> Cache:
         return PostgresCache(self.database)
+
+    @cached_property
+    def files(self) -> FileStorage:
+        """Raises InvalidSettings or MissingExtra."""
+        return open_files(self.settings)
 
     @cached_property
     def embeddings(self) -> EmbeddingRegistry:
@@ -107,8 +121,32 @@ class Services:
         return ExtractiveChatModel()
 
     @cached_property
+    def parser(self) -> IsolatedParser:
+        return IsolatedParser(self.settings.parsing)
+
+    @cached_property
+    def bundled_embeddings(self) -> BundledEmbeddings:
+        return BundledEmbeddings()
+
+    @cached_property
     def pipeline(self) -> Pipeline:
-        return Pipeline(self.store, self.settings)
+        return Pipeline(
+            self.store,
+            self.settings,
+            self.parser,
+            self.cache,
+            embed_meaning=lambda texts: self.bundled_embeddings.embed_documents(list(texts)),
+            chat_model=self.chat_model if self.settings.chat_model else None,
+        )
+
+    @cached_property
+    def library(self) -> Library:
+        queue = Queue(self.database, concurrency=self.settings.worker_jobs)
+        return Library(self.store, Ingestions(self.database), self.files, queue, self.settings.max_file_bytes)
+
+    @cached_property
+    def workshop(self) -> Workshop:
+        return Workshop(self.library, self.pipeline, self)
 
     async def embedding_model(self, collection: Collection) -> EmbeddingModel:
         """Raises EmbeddingModelUnavailable."""

@@ -128,11 +128,20 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     embeddings_config: Path | None = Field(default=None, validation_alias="EMBEDDINGS_CONFIG")
     collection: str | None = Field(default=None, min_length=1, description="Asked when a request names none")
 
+    # Files
+    files_url: str | None = Field(
+        default=None, description="file:///FOLDER or s3://BUCKET/PREFIX; without one, the home's folder «files»"
+    )
+    files_endpoint: str | None = Field(default=None, validation_alias="AWS_ENDPOINT_URL", description="MinIO's address")
+    files_timeout_seconds: PositiveFloat = 30
+
     # Ingestion
     max_file_bytes: PositiveInt = 10_000_000
     max_documents: PositiveInt = Field(default=100, description="A collection's, over HTTP; none from the command line")
     embedding_batch_size: PositiveInt = 100
     parsing: ParsingLimits = ParsingLimits()
+    worker: bool = Field(default=True, description="Whether the service does its ingestion jobs itself")
+    worker_jobs: PositiveInt = Field(default=2, description="At the same time")
 
     # Retrieval
     max_question_chars: PositiveInt = 4_000
@@ -155,7 +164,9 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
 
-    @field_validator("database_url", "embeddings_config", "collection", "chat_model", mode="before")
+    @field_validator(
+        "database_url", "embeddings_config", "collection", "chat_model", "files_url", "files_endpoint", mode="before"
+    )
     @classmethod
     def _unset_when_empty(cls, value: object) -> object:
         return None if value == "" else value

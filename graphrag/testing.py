@@ -13,10 +13,21 @@ from uuid import UUID, uuid4
 
 from langchain_core.embeddings import Embeddings
 
-from graphrag.errors import CollectionNotFound
+from graphrag.errors import CollectionChanged, CollectionNotFound
 from graphrag.language import fold, stem, stop_words, words
-from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, IndexedDocument
-from graphrag.settings import IngestionConfig, RetrievalConfig
+from graphrag.models import (
+    EVERYTHING,
+    Chunk,
+    Collection,
+    Document,
+    Filters,
+    FulltextRanking,
+    Hit,
+    IndexedDocument,
+    ParsedText,
+)
+from graphrag.parsers.parsing import parse
+from graphrag.settings import IngestionConfig, ParsingLimits, RetrievalConfig
 
 K1, B = 1.2, 0.75
 
@@ -63,15 +74,13 @@ class InMemoryStore:
             values["config"] = RetrievalConfig.checked(config)
         if ingestion_config is not None:
             values["ingestion_config"] = IngestionConfig.checked(ingestion_config)
-        if collection.id not in {known.id for known in await self.list_collections(collection.owner_id)}:
-            raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
+        self._owned(collection)
         shelf = self._shelf(collection)
         shelf.collection = replace(shelf.collection, **values)
         return shelf.collection
 
-    async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
-        documents = self._live_documents(collection)
-        return next((document for document in documents if document.content_hash == content_hash), None)
+    async def find_documents(self, collection: Collection, *, content_hashes: Sequence[str]) -> list[Document]:
+        return [document for document in self._live_documents(collection) if document.content_hash in content_hashes]
 
     async def list_documents(self, collection: Collection) -> list[Document]:
         documents = self._live_documents(collection)
@@ -84,6 +93,8 @@ class InMemoryStore:
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         """Of ingestions it knows nothing: every ticket is wanted."""
+        if self._owned(collection).embedding_model != collection.embedding_model:
+            raise CollectionChanged(f"The collection {collection.name!r} has moved to another embedding model.")
         embedded = [list(zip(indexed.chunks, indexed.vectors, strict=True)) for indexed in documents]
         for indexed, pairs in zip(documents, embedded, strict=True):
             await self.delete_document(collection, indexed.document.id)
@@ -170,10 +181,27 @@ class InMemoryStore:
             chunk_count=sum(map(len, shelf.chunks.values())),
         )
 
+    def _owned(self, collection: Collection) -> Collection:
+        """As it is now."""
+        shelf = self._shelves.get(collection.id)
+        if shelf is None or shelf.collection.owner_id != collection.owner_id:
+            raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
+        return shelf.collection
+
     def _shelf(self, collection: Collection) -> _Shelf:
         """Another owner's collection is empty."""
         shelf = self._shelves.get(collection.id)
         return shelf if shelf and shelf.collection.owner_id == collection.owner_id else _Shelf(collection)
+
+
+class InProcessParser:
+    """A Parser that keeps nothing from a file: for files of one's own."""
+
+    def __init__(self, limits: ParsingLimits) -> None:
+        self._limits = limits
+
+    async def parse(self, data: bytes, *, filename: str) -> ParsedText:
+        return parse(data, filename=filename, limits=self._limits)
 
 
 class InMemoryCache:

@@ -10,7 +10,8 @@ from typing import Any
 from agent.evaluation.dataset import CorpusDocument, Dataset, InvalidDataset, Query
 from agent.evaluation.metrics import mean, measure, percentile
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.ingestion.pipeline import SourceText, hash_text, holds_words
+from graphrag.ingestion.pipeline import holds_words
+from graphrag.ingestion.sources import SourceText
 from graphrag.models import LOCAL_OWNER, Collection, IngestionStatus
 from graphrag.retrieval.search import SearchResult, search
 from graphrag.services import Services
@@ -163,7 +164,7 @@ async def _load(dataset: Dataset, *, services: Services, collection: Collection,
     skipped: list[str] = []
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]
-        outcomes = await services.pipeline.ingest_texts(batch, collection=collection, model=model)
+        outcomes = await services.pipeline.ingest(batch, collection=collection, model=model)
         skipped += [outcome.source for outcome in outcomes if outcome.status is IngestionStatus.ERROR]
         advance(len(batch))
     await services.store.optimize(collection)
@@ -195,8 +196,8 @@ async def _check_same(
         )
     stored = await services.store.list_documents(collection)
     held = {(document.source, document.title, document.content_hash) for document in stored}
-    texts = [(document, _text(document)) for document in dataset.documents]
-    given = {(document.id, document.title, hash_text(text)) for document, text in texts if holds_words(text)}
+    texts = [_source_text(document, number) for number, document in enumerate(dataset.documents)]
+    given = {(text.source, text.title, text.content_hash) for text in texts if holds_words(text.text)}
     if held != given:
         raise InvalidDataset(
             f"Collection {collection.name!r} does not hold the documents of {dataset.name}: {len(given - held)} of"

@@ -1,28 +1,70 @@
-"""Chunks: pieces of a text (division.py) packed up to a number of tokens. Their spans tile the text."""
+"""Chunks: what of a document is searched as one. Their spans tile its text."""
 
-import re
-from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass
-from itertools import pairwise
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import itemgetter
+from typing import TypeVar
 
-from graphrag.ingestion.division import Division, by_sentences
-from graphrag.models import Heading, ParsedText, Span
-from graphrag.sentences import is_heading, split_sentences
+from graphrag.ingestion.division import DIVISIONS, Division, Embed, by_meaning, by_sentences, choose, has_rows
+from graphrag.ingestion.packing import TokenCounter, overlap_start, pack
+from graphrag.models import Chunking, Heading, ParsedText, Place, Span
+from graphrag.settings import IngestionConfig
 
-TokenCounter = Callable[[Sequence[str]], list[int]]
+_T = TypeVar("_T")
 CONTEXT_SEPARATOR = " › "
-_CLAUSE_END = re.compile(r"(?<=[,;:–—])\s+|\n+")
-_WORD_END = re.compile(r"\s+")
+SMALLEST_PARENT = 0.25  # of the length wanted; a shorter one takes in the section that follows
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkSpan:
-    """[start, end) of the text; the embedding begins at `window_start`, in the chunk before."""
+    """[start, end) of the text; the embedding begins at `window_start`, in the chunk before. The rest as in Chunk."""
 
     start: int
     end: int
     window_start: int
     context: str
+    places: tuple[Place, ...] = ()
+    headers: tuple[str, ...] = ()
+    parent: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunked:
+    strategy: Chunking  # the one that was taken, never «auto»
+    spans: list[ChunkSpan]
+
+
+def chunk_document(
+    parsed: ParsedText, *, title: str, config: IngestionConfig, count_tokens: TokenCounter, embed: Embed | None
+) -> Chunked:
+    """At least one chunk of a text that is not empty. `embed`, where there is one, for chunks by meaning."""
+    strategy = resolve(parsed, config.chunking, can_embed=embed is not None)
+    if strategy == "none":
+        return Chunked(strategy, _placed(parsed, [ChunkSpan(0, len(parsed.text), 0, title)]))
+    is_small = strategy == "parent_child"
+    divide = partial(by_meaning, embed=embed) if strategy == "semantic" and embed else DIVISIONS[strategy]
+    division = divide(parsed)
+    spans = _chunks(
+        parsed,
+        division,
+        title=title,
+        count_tokens=count_tokens,
+        max_tokens=config.child_tokens if is_small else config.chunk_tokens,
+        overlap_tokens=0 if is_small or strategy == "rows" else config.chunk_overlap_tokens,
+    )
+    if is_small:
+        spans = _with_parents(spans, division, config.parent_child_chars)
+    return Chunked(strategy, _placed(parsed, spans))
+
+
+def resolve(parsed: ParsedText, chunking: Chunking, *, can_embed: bool) -> Chunking:
+    """The strategy that is taken; sentences where the one that was asked for has nothing to go by."""
+    if chunking == "auto":
+        return choose(parsed)
+    is_possible = {"semantic": can_embed, "rows": has_rows(parsed)}
+    return chunking if is_possible.get(chunking, True) else "sentence"
 
 
 def chunk(
@@ -34,102 +76,103 @@ def chunk(
     overlap_tokens: int,
     divide: Callable[[ParsedText], Division] = by_sentences,
 ) -> list[ChunkSpan]:
-    """At most `max_tokens` a chunk (its overlap not counted); a piece longer than that is cut between its sentences,
-    then at their clauses, then between words, then anywhere. A heading stays with what follows it."""
+    """At most `max_tokens` a chunk (its overlap not counted)."""
     division = divide(parsed)
-    pieces = _measure(parsed.text, division.pieces, count_tokens)
-    pieces = [part for piece in pieces for part in _split_long(parsed.text, piece, count_tokens, max_tokens)]
-    chunks = []
-    start = 0
-    for end in [*_breaks(parsed.text, pieces, division.breaks, max_tokens), len(pieces)]:
-        window = _overlap_start(pieces, start, overlap_tokens)
-        first = pieces[start].span.start
-        context = _context(parsed, title, first)
-        chunks.append(ChunkSpan(first, pieces[end - 1].span.end, pieces[window].span.start, context))
-        start = end
-    return chunks
+    return _chunks(
+        parsed,
+        division,
+        title=title,
+        count_tokens=count_tokens,
+        max_tokens=max_tokens,
+        overlap_tokens=overlap_tokens,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    span: Span
-    tokens: int
+def _chunks(
+    parsed: ParsedText,
+    division: Division,
+    *,
+    title: str,
+    count_tokens: TokenCounter,
+    max_tokens: int,
+    overlap_tokens: int,
+) -> list[ChunkSpan]:
+    pieces, beginnings = pack(parsed, division, count_tokens=count_tokens, max_tokens=max_tokens)
+    starts = [pieces[index].span.start for index in beginnings]
+    windows = [overlap_start(pieces, index, division, overlap_tokens=overlap_tokens) for index in beginnings]
+    ends = [*starts[1:], len(parsed.text)]
+    return list(map(ChunkSpan, starts, ends, windows, _contexts(parsed, title, starts)))
 
 
-def _measure(text: str, spans: Sequence[Span], count_tokens: TokenCounter) -> list[_Piece]:
-    counts = count_tokens([text[span.start : span.end] for span in spans])
-    return [_Piece(span, tokens) for span, tokens in zip(spans, counts, strict=True)]
-
-
-def _breaks(text: str, pieces: Sequence[_Piece], demanded: Set[int], max_tokens: int) -> Iterator[int]:
-    """Indexes of the pieces that begin a new chunk."""
-    start, total = 0, 0
-    for index, piece in enumerate(pieces):
-        if index > start and piece.span.start in demanded:
-            start, total = index, 0
-            yield start
-        elif index > start and total + piece.tokens > max_tokens:
-            start = _before_headings(text, pieces, start, index)
-            total = sum(kept.tokens for kept in pieces[start:index])
-            if total + piece.tokens > max_tokens:
-                start, total = index, 0
-            yield start
-        total += piece.tokens
-
-
-def _before_headings(text: str, pieces: Sequence[_Piece], start: int, index: int) -> int:
-    end = index
-    while end - 1 > start and is_heading(text[pieces[end - 1].span.start : pieces[end - 1].span.end]):
-        end -= 1
-    return end
-
-
-def _overlap_start(pieces: Sequence[_Piece], start: int, overlap_tokens: int) -> int:
-    window, total = start, 0
-    while window > 0 and total + pieces[window - 1].tokens <= overlap_tokens:
-        window -= 1
-        total += pieces[window].tokens
-    return window
-
-
-def _context(parsed: ParsedText, title: str, start: int) -> str:
-    """The title, and the headings that stand over the chunk's beginning."""
+def _contexts(parsed: ParsedText, title: str, starts: Sequence[int]) -> Iterator[str]:
+    """The title, and the headings that stand over each beginning."""
     path: list[Heading] = []
-    for heading in parsed.headings:
-        if heading.start_char > start:
-            break
-        path = [above for above in path if above.level < heading.level] + [heading]
-    return CONTEXT_SEPARATOR.join(dict.fromkeys([title, *(heading.text for heading in path)]))
+    headings = iter(parsed.headings)
+    following = next(headings, None)
+    for start in starts:
+        while following is not None and following.start_char <= start:
+            level = following.level
+            path = [above for above in path if above.level < level] + [following]
+            following = next(headings, None)
+        yield CONTEXT_SEPARATOR.join(dict.fromkeys([title, *(heading.text for heading in path)]))
 
 
-def _split_long(text: str, piece: _Piece, count_tokens: TokenCounter, max_tokens: int) -> list[_Piece]:
-    if piece.tokens <= max_tokens:
-        return [piece]
-    for cuts in _cuts(text, piece.span):
-        if cuts:
-            parts = [Span(*pair) for pair in pairwise([piece.span.start, *cuts, piece.span.end])]
-            packed = _pack(_measure(text, parts, count_tokens), max_tokens)
-            return [small for part in packed for small in _split_long(text, part, count_tokens, max_tokens)]
-    middle = (piece.span.start + piece.span.end) // 2
-    if middle == piece.span.start:
-        return [piece]
-    halves = _measure(text, [Span(piece.span.start, middle), Span(middle, piece.span.end)], count_tokens)
-    return [small for half in halves for small in _split_long(text, half, count_tokens, max_tokens)]
+def _with_parents(spans: Sequence[ChunkSpan], division: Division, parent_chars: int) -> list[ChunkSpan]:
+    found = []
+    for family in _families(spans, division, parent_chars):
+        parent = Span(family[0].start, family[-1].end)
+        found += [replace(child, parent=parent) for child in family]
+    return found
 
 
-def _cuts(text: str, span: Span) -> Iterator[list[int]]:
-    """Where it could be cut, best first."""
-    yield [span.start + sentence.start for sentence in split_sentences(text[span.start : span.end])[1:]]
-    for boundary in (_CLAUSE_END, _WORD_END):
-        ends = (match.end() for match in boundary.finditer(text, span.start, span.end))
-        yield [end for end in ends if span.start < end < span.end]
+def _families(spans: Sequence[ChunkSpan], division: Division, parent_chars: int) -> Iterator[list[ChunkSpan]]:
+    """Neighbours of at most so many characters, about equally many within a section. A section has its own families,
+    unless the one before it left a short one."""
+    family: list[ChunkSpan] = []
+    for section in _sections(spans, division):
+        length = section[-1].end - section[0].start
+        enough = length / -(-length // parent_chars)
+        if family and family[-1].end - family[0].start >= SMALLEST_PARENT * parent_chars:
+            yield family
+            family = []
+        for child in section:
+            is_full = family and child.end - family[0].start > parent_chars
+            if is_full or (family and family[-1].end - family[0].start >= enough):
+                yield family
+                family = []
+            family.append(child)
+    yield family
 
 
-def _pack(pieces: Sequence[_Piece], max_tokens: int) -> list[_Piece]:
-    packed: list[_Piece] = []
-    for piece in pieces:
-        if packed and packed[-1].tokens + piece.tokens <= max_tokens:
-            packed[-1] = _Piece(Span(packed[-1].span.start, piece.span.end), packed[-1].tokens + piece.tokens)
-        else:
-            packed.append(piece)
-    return packed
+def _sections(spans: Sequence[ChunkSpan], division: Division) -> Iterator[list[ChunkSpan]]:
+    section: list[ChunkSpan] = []
+    for span in spans:
+        if section and span.start in division.breaks:
+            yield section
+            section = []
+        section.append(span)
+    yield section
+
+
+def _placed(parsed: ParsedText, spans: Sequence[ChunkSpan]) -> list[ChunkSpan]:
+    """With where they stand in the file, and the headers of their rows where all of them have the same."""
+    places = _held(spans, [(place.start_char, place.end_char, place) for place in parsed.places])
+    tables = [
+        (table.rows[0].start_char, table.rows[-1].end_char, table.headers) for table in parsed.tables if table.rows
+    ]
+    headers = map(set, _held(spans, tables))
+    return [
+        replace(span, places=held, headers=next(iter(names)) if len(names) == 1 else ())
+        for span, held, names in zip(spans, places, headers, strict=True)
+    ]
+
+
+def _held(spans: Sequence[ChunkSpan], items: Sequence[tuple[int, int, _T]]) -> Iterator[tuple[_T, ...]]:
+    """For each span, the items (start, end, value) that it holds a part of, by their start."""
+    coming = deque(sorted(items, key=itemgetter(0)))
+    held: list[tuple[int, int, _T]] = []
+    for span in spans:
+        held = [item for item in held if item[1] > span.start]
+        while coming and coming[0][0] < span.end:
+            held.append(coming.popleft())
+        yield tuple(value for _, _, value in held)

@@ -1,13 +1,15 @@
 """How a text is seen before it is packed: by sentences, paragraphs, sections, meaning, rows or mere words."""
 
 import re
-from collections.abc import Callable, Sequence, Set
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphrag.models import ParsedText, Span
+from graphrag.models import Chunking, ParsedText, Span
 from graphrag.sentences import split_sentences
 
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
@@ -17,6 +19,7 @@ FEWEST_SECTIONS = 3
 SHORT_LINE_CHARS = 200  # text with shorter paragraphs is a list of notes rather than prose
 DIPS = 0.2  # of the places between sentences are taken to be changes of subject, where the meaning differs most
 NEIGHBOURS = 2  # sentences on either side that are compared
+EMBEDDED_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +30,9 @@ class Division:
     breaks: Set[int] = frozenset()  # characters at which pieces begin
 
 
+Matrix = NDArray[np.float32]
 Divide = Callable[[ParsedText], Division]
-Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+Embed = Callable[[list[str]], Sequence[Sequence[float]]]
 
 
 def by_sentences(parsed: ParsedText) -> Division:
@@ -58,10 +62,38 @@ def by_headings(parsed: ParsedText) -> Division:
 
 
 def by_rows(parsed: ParsedText) -> Division:
-    """A spreadsheet's rows; each table begins a chunk."""
-    begun = {table.rows[0].start_char for table in parsed.tables if table.rows}
-    cuts = {place.start_char for place in parsed.places} | {heading.start_char for heading in parsed.headings} | begun
-    return Division(_cut(parsed.text, sorted(cuts)), frozenset(begun))
+    """A spreadsheet's rows; each table begins a chunk, with its sheet's name and what else is written over it."""
+    headings = [heading.start_char for heading in parsed.headings]
+    rows = [row.start_char for table in parsed.tables for row in table.rows]
+    cuts = sorted({*headings, *rows, *(place.start_char for place in parsed.places)})
+    return Division(_cut(parsed.text, cuts), frozenset({*headings, *_table_starts(parsed, headings, cuts)}))
+
+
+def _table_starts(parsed: ParsedText, headings: Sequence[int], cuts: Sequence[int]) -> Iterator[int]:
+    """A heading over a table belongs to it, and so does all that comes after the rows of the one before."""
+    end = 0
+    for table in parsed.tables:
+        if table.rows:
+            first = table.rows[0].start_char
+            above = headings[bisect_right(headings, first) - 1] if headings and headings[0] <= first else 0
+            after = cuts[bisect_left(cuts, end)] if end else 0
+            yield max(above, after)
+            end = table.rows[-1].end_char
+
+
+def by_family(parsed: ParsedText) -> Division:
+    """What small chunks are made of, and where those that are read together end."""
+    return by_rows(parsed) if has_rows(parsed) else by_headings(parsed)
+
+
+DIVISIONS: Mapping[Chunking, Divide] = {
+    "sentence": by_sentences,
+    "paragraph": by_paragraphs,
+    "heading_section": by_headings,
+    "fixed_window": by_words,
+    "rows": by_rows,
+    "parent_child": by_family,
+}
 
 
 def by_meaning(parsed: ParsedText, *, embed: Embed) -> Division:
@@ -69,31 +101,46 @@ def by_meaning(parsed: ParsedText, *, embed: Embed) -> Division:
     sentences = split_sentences(parsed.text)
     if len(sentences) <= 2 * NEIGHBOURS:
         return Division(sentences)
-    vectors = np.asarray(embed([parsed.text[span.start : span.end] for span in sentences]), dtype=np.float32)
-    sums = np.concatenate([np.zeros((1, vectors.shape[1]), dtype=np.float32), vectors.cumsum(axis=0)])
-    places = np.arange(1, len(sentences))
-    before = sums[places] - sums[np.maximum(places - NEIGHBOURS, 0)]
-    after = sums[np.minimum(places + NEIGHBOURS, len(sentences))] - sums[places]
+    sums = _sums_of_neighbours(_vectors([parsed.text[span.start : span.end] for span in sentences], embed))
+    before, after = sums[1 : len(sentences)], sums[NEIGHBOURS + 1 :]
     lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
     alike = (before * after).sum(axis=1) / np.maximum(lengths, 1e-9)
     around = np.pad(alike, 1, constant_values=np.inf)
     is_lowest = (alike <= around[:-2]) & (alike < around[2:])
-    dips = places[is_lowest & (alike <= np.quantile(alike, DIPS))]
+    dips = np.flatnonzero(is_lowest & (alike <= np.quantile(alike, DIPS))) + 1
     return Division(sentences, frozenset(sentences[place].start for place in dips))
 
 
-def choose(parsed: ParsedText) -> Divide:
+def _vectors(texts: Sequence[str], embed: Embed) -> Matrix:
+    batches = range(0, len(texts), EMBEDDED_AT_ONCE)
+    return np.concatenate([np.asarray(embed(list(texts[n : n + EMBEDDED_AT_ONCE])), dtype=np.float32) for n in batches])
+
+
+def _sums_of_neighbours(vectors: Matrix) -> Matrix:
+    """Row n is the sum of the rows from n - NEIGHBOURS up to n, without n."""
+    padded = np.pad(vectors, ((NEIGHBOURS, NEIGHBOURS), (0, 0)))
+    rows = len(vectors) + NEIGHBOURS
+    sums: Matrix = np.sum([padded[shift : shift + rows] for shift in range(NEIGHBOURS)], axis=0)
+    return sums
+
+
+def choose(parsed: ParsedText) -> Chunking:
     """What suits the text, always the same for the same text."""
-    if parsed.tables:
-        return by_rows
+    if has_rows(parsed):
+        return "rows"
     starts = [heading.start_char for heading in parsed.headings]
     sections = [end - start for start, end in pairwise([*starts, len(parsed.text)])]
     if len(sections) >= FEWEST_SECTIONS and SECTION_CHARS[0] <= np.median(sections) <= SECTION_CHARS[1]:
-        return by_headings
+        return "heading_section"
     paragraphs = by_paragraphs(parsed).pieces
     if len(paragraphs) >= FEWEST_SECTIONS and np.median([p.end - p.start for p in paragraphs]) <= SHORT_LINE_CHARS:
-        return by_paragraphs
-    return by_sentences
+        return "paragraph"
+    return "sentence"
+
+
+def has_rows(parsed: ParsedText) -> bool:
+    """Also a spreadsheet without headers has cells."""
+    return bool(parsed.tables) or any(place.cells for place in parsed.places)
 
 
 def _cut(text: str, cuts: Sequence[int]) -> list[Span]:

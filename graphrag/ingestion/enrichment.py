@@ -23,3 +23,11 @@ def title(parsed: ParsedText, *, filename: str) -> str:
 
 def detect_language(parsed: ParsedText) -> str:
     return language.detect(parsed.text)
+
+
+def authors(parsed: ParsedText) -> tuple[str, ...]:
+    return parsed.authors
+
+
+def keywords(parsed: ParsedText, language: str) -> tuple[str, ...]:
+    return ()

@@ -1,148 +1,144 @@
-"""Files and texts → stored documents, each in one transaction: a document is found whole or not at all."""
+"""Files and texts → stored documents: read, chunked, embedded, and stored at once and whole, or not at all."""
 
 import asyncio
-import hashlib
-import os
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import islice
-from pathlib import Path
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, pairwise
 from uuid import UUID, uuid5
 
+from langchain_core.language_models import BaseChatModel
+
+from graphrag.embeddings.batches import embed_batches
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion import enrichment
-from graphrag.ingestion.chunking import chunk
+from graphrag.ingestion.chunking import chunk_document
 from graphrag.ingestion.cleaning import clean
-from graphrag.ingestion.parsing import parse
-from graphrag.models import (
-    Chunk,
-    Collection,
-    Document,
-    IndexedDocument,
-    IngestionOutcome,
-    IngestionStatus,
-    ParsedText,
-)
-from graphrag.protocols import ChunkStore
-from graphrag.settings import Settings
+from graphrag.ingestion.contextualization import situate
+from graphrag.ingestion.division import Embed
+from graphrag.ingestion.sources import SourceFile, SourceText, document_id
+from graphrag.ingestion.spreadsheets import with_computed
+from graphrag.models import Chunk, Collection, Document, IndexedDocument, IngestionOutcome, IngestionStatus, ParsedText
+from graphrag.protocols import Cache, ChunkStore, Parser
+from graphrag.settings import IngestionConfig, Settings
 from graphrag.telemetry import log, stage
 
 PLAIN_TEXT = "text/plain"
+Source = SourceFile | SourceText
+Vector = list[float]
+REPORTED_CHUNKS = 1_000  # between two reports of a long embedding
 
 
 @dataclass(frozen=True, slots=True)
-class SourceText:
-    """A text that is in no file, with what its sender knows of it. Nothing in it is read as Markdown."""
+class Progress:
+    source: Source
+    stage: str
+    done: int = 0
+    total: int = 0
 
-    source: str  # unique in its collection, like a file's path
+    @property
+    def ticket(self) -> UUID | None:
+        return _ticket(self.source)
+
+
+Report = Callable[[Sequence[Progress]], Awaitable[None]]
+
+
+async def report_nothing(progress: Sequence[Progress]) -> None:
+    """For who doesn't want to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document before its embedding."""
+
+    source: Source
+    document: Document
+    chunks: list[Chunk]
+    embedded: list[str]  # what is embedded for each chunk
     text: str
-    title: str | None = None  # None: made from the text
-    language: str | None = None  # None: detected
-    source_type: str = "text"
-    tags: tuple[str, ...] = ()
-    created_at: datetime | None = None  # None: now
-    expires_at: datetime | None = None
+
+    def in_stage(self, stage: str, done: int = 0) -> Progress:
+        return Progress(self.source, stage, min(max(done, 0), len(self.chunks)), len(self.chunks))
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
     store: ChunkStore
     settings: Settings
+    parser: Parser
+    cache: Cache
+    embed_meaning: Embed  # for the boundaries of semantic chunks: a model that costs nothing
+    chat_model: BaseChatModel | None = None  # for contextual embeddings
 
-    async def ingest_file(self, path: Path, *, collection: Collection, model: EmbeddingModel) -> IngestionOutcome:
-        """Never raises for what is wrong with one file: the outcome says it."""
-        source = _source(path)
-        try:
-            data = await asyncio.to_thread(self._read, path)
-            return await self.ingest_bytes(data, source=source, filename=path.name, collection=collection, model=model)
-        except UnreadableDocument as exc:
-            cause = str(exc)
-        except OSError as exc:
-            cause = f"the file can't be read: {exc.strerror}"
-        log.warning("document not indexed", cause=cause)
-        return IngestionOutcome(source, IngestionStatus.ERROR, cause=cause)
-
-    async def ingest_bytes(
-        self, data: bytes, *, source: str, filename: str, collection: Collection, model: EmbeddingModel
-    ) -> IngestionOutcome:
-        """Replaces the document of that source. Bytes that the collection already holds change nothing.
-
-        Raises UnreadableDocument, ProviderError, DatabaseUnavailable.
-        """
-        content_hash = hashlib.sha256(data).hexdigest()
-        if found := await self.store.find_document(collection, content_hash=content_hash):
-            cause = "" if found.source == source else f"the same content as {found.filename}"
-            return IngestionOutcome(source, IngestionStatus.UNCHANGED, cause=cause)
-        with stage("parse"):
-            parsed = await asyncio.to_thread(parse, data, filename=filename)
-        document = describe(parsed, source=source, filename=filename, content_hash=content_hash, collection=collection)
-        with stage("chunk"):
-            chunks = await asyncio.to_thread(self._chunk, parsed, document, model)
-        with stage("embed"):
-            vectors = await self._embed([embedded_text(parsed, chunk) for chunk in chunks], model)
-        with stage("store"):
-            await self.store.put_documents(collection, [IndexedDocument(document, chunks, vectors)])
-        return IngestionOutcome(source, IngestionStatus.INDEXED, chunks=len(chunks))
-
-    async def ingest_texts(
-        self, texts: Sequence[SourceText], *, collection: Collection, model: EmbeddingModel
+    async def ingest(
+        self,
+        sources: Sequence[Source],
+        *,
+        collection: Collection,
+        model: EmbeddingModel,
+        report: Report = report_nothing,
     ) -> list[IngestionOutcome]:
-        """One outcome a text, in order. Each replaces the document of its source; all are stored in one transaction,
-        but for those that can't be, whose outcome says why.
+        """One outcome a source, in order: what is wrong with one harms no other. Each replaces the document of its
+        source; all are stored in one transaction.
 
-        Raises ProviderError, DatabaseUnavailable.
+        Raises DatabaseUnavailable, CollectionChanged, CollectionNotFound: then nothing was stored.
         """
-        failed = _unusable(texts)
-        usable = [text for number, text in enumerate(texts) if number not in failed]
-        with stage("chunk"):
-            prepared = await asyncio.to_thread(self._prepare, usable, collection, model)
-        with stage("embed"):
-            vectors = iter(await self._embed([embedded for item in prepared for embedded in item.embedded], model))
-        indexed = [
-            IndexedDocument(item.document, item.chunks, list(islice(vectors, len(item.chunks)))) for item in prepared
-        ]
-        if indexed:
-            with stage("store"):
-                await self.store.put_documents(collection, indexed)
-        stored = {
-            item.document.source: IngestionOutcome(
-                item.document.source, IngestionStatus.INDEXED, chunks=len(item.chunks)
-            )
-            for item in indexed
-        }
-        return [failed.get(number) or stored[text.source] for number, text in enumerate(texts)]
+        config = self.settings.ingestion.overridden(collection.ingestion_config)[0]
+        first = {source.source: source for source in reversed(sources)}
+        await report([Progress(source, "parse") for source in first.values()])
+        read = await asyncio.gather(*(self._read(source, collection, model, config) for source in first.values()))
+        prepared = [item for item in read if isinstance(item, Prepared)]
+        outcomes = {outcome.source: outcome for outcome in read if isinstance(outcome, IngestionOutcome)}
+        indexed = []
+        async for item in self._embed(prepared, collection, model, config, report):
+            if isinstance(item, IndexedDocument):
+                indexed.append(item)
+            else:
+                outcomes[item.source] = item
+        await report([item.in_stage("store", len(item.chunks)) for item in prepared])
+        with stage("store"):
+            stored = set(await self.store.put_documents(collection, indexed)) if indexed else set()
+        outcomes |= {item.document.source: _outcome(item, is_stored=item.document.id in stored) for item in indexed}
+        return [outcomes[source.source] if source is first[source.source] else _copy(source) for source in sources]
 
-    def _prepare(self, texts: Sequence[SourceText], collection: Collection, model: EmbeddingModel) -> list["_Prepared"]:
-        now = datetime.now(UTC)
-        prepared = []
-        for text in texts:
-            parsed = ParsedText(clean(text.text), PLAIN_TEXT)
-            document = describe_text(text, parsed, collection=collection, now=now)
-            chunks = self._chunk(parsed, document, model)
-            prepared.append(_Prepared(document, chunks, [embedded_text(parsed, chunk) for chunk in chunks]))
-        return prepared
+    async def _read(
+        self, source: Source, collection: Collection, model: EmbeddingModel, config: IngestionConfig
+    ) -> Prepared | IngestionOutcome:
+        try:
+            with stage("parse"):
+                parsed = await self._parse(source)
+            with stage("chunk"):
+                return await asyncio.to_thread(self._chunk, source, parsed, collection, model, config)
+        except UnreadableDocument as exc:
+            log.warning("document not indexed", cause=str(exc))
+            return IngestionOutcome(source.source, IngestionStatus.ERROR, cause=str(exc), reason=exc.details["reason"])
 
-    def _read(self, path: Path) -> bytes:
-        if path.stat().st_size > self.settings.max_file_bytes:
-            limit = self.settings.max_file_bytes
-            raise UnreadableDocument(
-                f"the file is larger than {limit:,} bytes (RAG_MAX_FILE_BYTES)", reason="too_large"
-            )
-        return path.read_bytes()
+    async def _parse(self, source: Source) -> ParsedText:
+        if isinstance(source, SourceFile):
+            return await self.parser.parse(source.data, filename=source.filename)
+        if not holds_words(source.text):
+            raise UnreadableDocument("it holds no text", reason="empty")
+        return ParsedText(clean(source.text), PLAIN_TEXT)
 
-    def _chunk(self, parsed: ParsedText, document: Document, model: EmbeddingModel) -> list[Chunk]:
-        spans = chunk(
-            parsed,
-            title=document.title,
-            count_tokens=model.count_tokens,
-            max_tokens=self.settings.chunk_tokens,
-            overlap_tokens=self.settings.chunk_overlap_tokens,
+    def _chunk(
+        self,
+        source: Source,
+        parsed: ParsedText,
+        collection: Collection,
+        model: EmbeddingModel,
+        config: IngestionConfig,
+    ) -> Prepared:
+        document = describe(source, parsed, collection=collection, config=config)
+        parsed = with_computed(parsed, language=document.language)
+        chunked = chunk_document(
+            parsed, title=document.title, config=config, count_tokens=model.count_tokens, embed=self.embed_meaning
         )
-        return [
+        document = replace(document, processing_strategy=chunked.strategy)
+        chunks = [
             Chunk(
-                id=uuid5(document.id, f"{document.content_hash}:{index}"),
+                id=uuid5(document.id, f"{document.content_hash}:{chunked.strategy}:{index}"),
                 index=index,
                 content=parsed.text[span.start : span.end],
                 start_char=span.start,
@@ -150,121 +146,134 @@ class Pipeline:
                 window_start=span.window_start,
                 context=span.context,
                 document=document,
+                places=span.places,
+                headers=span.headers,
+                parent=span.parent,
             )
-            for index, span in enumerate(spans)
+            for index, span in enumerate(chunked.spans)
         ]
+        return Prepared(source, document, chunks, [embedded_text(parsed, chunk) for chunk in chunks], parsed.text)
 
-    async def _embed(self, texts: Sequence[str], model: EmbeddingModel) -> list[list[float]]:
-        size = self.settings.embedding_batch_size
-        batches = [texts[start : start + size] for start in range(0, len(texts), size)]
-        return [vector for batch in batches for vector in await model.embed(batch)]
+    async def _embed(
+        self,
+        prepared: Sequence[Prepared],
+        collection: Collection,
+        model: EmbeddingModel,
+        config: IngestionConfig,
+        report: Report,
+    ) -> AsyncIterator[IndexedDocument | IngestionOutcome]:
+        """A document that has all its vectors, or the outcome of one that has not."""
+        with stage("embed"):
+            plain, cause = await self._embed_texts(prepared, [item.embedded for item in prepared], model, report)
+        contextual: Sequence[Sequence[Vector | None]] = [[] for _ in prepared]
+        if config.contextual_embeddings and self.chat_model:
+            with stage("contextualize"):
+                situated = [await self._situate(item, collection, self.chat_model, report) for item in prepared]
+            with stage("embed"):
+                contextual, _ = await self._embed_texts(prepared, situated, model, report)
+        for item, vectors, in_context in zip(prepared, plain, contextual, strict=True):
+            complete = [vector for vector in vectors if vector is not None]
+            if len(complete) < len(vectors):
+                yield _failed(item, vectors, cause)
+                continue
+            # A chunk that could not be embedded in its context is found as it stands.
+            both = [vector or plain for vector, plain in zip(in_context, complete, strict=bool(in_context))]
+            yield IndexedDocument(item.document, item.chunks, complete, both or None, _ticket(item.source))
 
+    async def _embed_texts(
+        self, prepared: Sequence[Prepared], texts: Sequence[Sequence[str]], model: EmbeddingModel, report: Report
+    ) -> tuple[list[list[Vector | None]], str]:
+        """Each document's vectors, None where a batch failed, and why the first of these did."""
+        together = [text for of_document in texts for text in of_document]
+        starts = [0, *accumulate(map(len, texts))]
+        vectors: list[Vector | None] = []
+        cause = ""
+        for start in range(0, len(together), REPORTED_CHUNKS):
+            await report([item.in_stage("embed", start - first) for item, first in zip(prepared, starts, strict=False)])
+            part = together[start : start + REPORTED_CHUNKS]
+            found, failures = await embed_batches(part, model, batch_size=self.settings.embedding_batch_size)
+            vectors += found
+            cause = cause or next((failure.cause for failure in failures), "")
+        return [vectors[first:last] for first, last in pairwise(starts)], cause
 
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    document: Document
-    chunks: list[Chunk]
-    embedded: list[str]  # what is embedded for each chunk
+    async def _situate(
+        self, item: Prepared, collection: Collection, chat_model: BaseChatModel, report: Report
+    ) -> list[str]:
+        """What is embedded of each chunk with what a model says of where it stands."""
+        await report([item.in_stage("contextualize")])
+        told = await situate(
+            item.chunks,
+            document=item.document,
+            text=item.text,
+            chat_model=chat_model,
+            cache=self.cache,
+            owner_id=collection.owner_id,
+        )
+        return [f"{said}\n{text}" if said else text for said, text in zip(told, item.embedded, strict=True)]
 
 
 def embedded_text(parsed: ParsedText, chunk: Chunk) -> str:
     return f"{chunk.context}\n{parsed.text[chunk.window_start : chunk.end_char]}"
 
 
-def describe(parsed: ParsedText, *, source: str, filename: str, content_hash: str, collection: Collection) -> Document:
+def describe(source: Source, parsed: ParsedText, *, collection: Collection, config: IngestionConfig) -> Document:
+    now = datetime.now(UTC)
+    filename = source.filename if isinstance(source, SourceFile) else source.source
+    language = (isinstance(source, SourceText) and source.language) or enrichment.detect_language(parsed)
+    title = source.title if isinstance(source, SourceText) else None
+    expires_at = source.expires_at
+    if expires_at is None and config.time_to_live_hours:
+        expires_at = now + timedelta(hours=config.time_to_live_hours)
     return Document(
-        id=document_id(collection.id, source),
+        id=document_id(collection.id, source.source),
         collection_id=collection.id,
-        source=source,
+        source=source.source,
         filename=filename,
         media_type=parsed.media_type,
-        content_hash=content_hash,
-        language=enrichment.detect_language(parsed),
-        title=enrichment.title(parsed, filename=filename),
-        created_at=datetime.now(UTC),
+        content_hash=source.content_hash,
+        language=language,
+        title=enrichment.title(parsed, filename=filename) if title is None else " ".join(clean(title).split()),
+        created_at=source.created_at or now,
+        source_type=source.source_type,
+        tags=source.tags,
+        expires_at=expires_at,
+        byte_count=source.byte_count,
+        authors=enrichment.authors(parsed),
+        keywords=enrichment.keywords(parsed, language),
+        warnings=parsed.warnings,
     )
 
 
-def describe_text(text: SourceText, parsed: ParsedText, *, collection: Collection, now: datetime) -> Document:
-    title = (
-        enrichment.title(parsed, filename=text.source) if text.title is None else " ".join(clean(text.title).split())
-    )
-    return Document(
-        id=document_id(collection.id, text.source),
-        collection_id=collection.id,
-        source=text.source,
-        filename=text.source,
-        media_type=parsed.media_type,
-        content_hash=hash_text(text.text),
-        language=text.language or enrichment.detect_language(parsed),
-        title=title,
-        created_at=text.created_at or now,
-        source_type=text.source_type,
-        tags=text.tags,
-        expires_at=text.expires_at,
-    )
-
-
-def hash_text(text: str) -> str:
-    """That of a file that holds the text."""
-    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+def _ticket(source: Source) -> UUID | None:
+    return source.ticket if isinstance(source, SourceFile) else None
 
 
 def holds_words(text: str) -> bool:
     return any(character.isalnum() for character in text)
 
 
-def _unusable(texts: Sequence[SourceText]) -> dict[int, IngestionOutcome]:
-    """By the text's number."""
-    outcomes = {}
-    sources: set[str] = set()
-    for number, text in enumerate(texts):
-        if text.source in sources:
-            cause = "a text of the same source came with it"
-        elif not holds_words(text.text):
-            cause = "it holds no text"
-        else:
-            sources.add(text.source)
-            continue
-        outcomes[number] = IngestionOutcome(text.source, IngestionStatus.ERROR, cause=cause)
-    return outcomes
+def _copy(source: Source) -> IngestionOutcome:
+    cause = "another one of the same source came with it"
+    return IngestionOutcome(source.source, IngestionStatus.ERROR, cause=cause, reason="duplicate")
 
 
-def document_id(collection_id: UUID, source: str) -> UUID:
-    """The same for every version of a document, so that a new one takes the place of the old."""
-    return uuid5(collection_id, source)
+def _outcome(item: IndexedDocument, *, is_stored: bool) -> IngestionOutcome:
+    document = item.document
+    if is_stored:
+        return IngestionOutcome(
+            document.source, IngestionStatus.INDEXED, document.id, len(item.chunks), expires_at=document.expires_at
+        )
+    cause = "it was cancelled, or a newer version came"
+    return IngestionOutcome(document.source, IngestionStatus.ERROR, document.id, cause=cause, reason="cancelled")
 
 
-def _source(path: Path) -> str:
-    return os.path.abspath(path)  # not resolved: a link is what the person named
-
-
-async def ingest_files(
-    paths: Sequence[Path], *, pipeline: Pipeline, collection: Collection, model: EmbeddingModel
-) -> AsyncGenerator[IngestionOutcome, None]:
-    """One outcome a file, as each ends. Raises DatabaseUnavailable or ProviderError: then nothing can be stored."""
-    copies = []
-    for path in paths:
-        outcome = await pipeline.ingest_file(path, collection=collection, model=model)
-        if outcome.is_copy:
-            copies.append(path)  # of a document that may itself be replaced before the end
-        else:
-            yield outcome
-    for path in copies:
-        yield await pipeline.ingest_file(path, collection=collection, model=model)
-
-
-def find_files(paths: Iterable[Path]) -> list[Path]:
-    """The files themselves and those in folders, at any depth, without hidden ones; sorted, each once.
-
-    A path that does not exist stays in the list: reading it gives its error.
-    """
-    return sorted({file for path in paths for file in (_visible_files(path) if path.is_dir() else [path])})
-
-
-def _visible_files(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob("*"):
-        is_dangling = path.is_symlink() and not path.exists()
-        is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if (path.is_file() or is_dangling) and not is_hidden:
-            yield path
+def _failed(item: Prepared, vectors: Sequence[Vector | None], cause: str) -> IngestionOutcome:
+    missing = [chunk.id for chunk, vector in zip(item.chunks, vectors, strict=True) if vector is None]
+    return IngestionOutcome(
+        item.document.source,
+        IngestionStatus.ERROR,
+        item.document.id,
+        cause=cause,
+        reason="embedding",
+        failed_chunks=tuple(missing),
+    )

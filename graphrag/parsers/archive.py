@@ -9,6 +9,8 @@ from graphrag.errors import UnreadableDocument
 from graphrag.settings import ParsingLimits
 
 _STEP = 1 << 20  # bytes; declared sizes lie, so what comes out is counted
+_PROLOG = 65_536  # bytes of an entry, where it would declare XML entities
+_ENTITY = b"<!ENTITY"  # no program writes one into an Office file: it is a bomb, or reaches for other files
 
 
 def check_archive(data: bytes, limits: ParsingLimits) -> None:
@@ -31,6 +33,8 @@ def _inflate(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limits: ParsingLi
     most = min(limits.archive_entry_bytes, limits.archive_bytes - before)
     with archive.open(entry) as stream:
         while part := stream.read(_STEP):
+            if not size and _ENTITY in part[:_PROLOG]:
+                raise UnreadableDocument("the file defines XML entities, which no document needs", reason="damaged")
             size += len(part)
             swollen = size > _STEP and size > limits.archive_ratio * max(entry.compress_size, 1)
             if size > most or swollen:

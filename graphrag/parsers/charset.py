@@ -5,6 +5,7 @@ import codecs
 from charset_normalizer import from_bytes
 
 from graphrag.errors import UnreadableDocument
+from graphrag.settings import ParsingLimits
 
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 LEGACY_CHARSETS = ["cp1252", "latin_1", "cp850", "mac_roman"]
@@ -14,9 +15,11 @@ _MOST_ZEROS, _FEWEST_ZEROS = 0.05, 0.3  # of the bytes at the other and at one p
 _MOST_CONTROLS = 0.02  # of the characters; random bytes have five times as many
 
 
-def decode(data: bytes, *, declared: str | None = None) -> str:
-    """Raises UnreadableDocument: unsupported where it is no text, encoding where its charset is not known."""
+def decode(data: bytes, *, limits: ParsingLimits, declared: str | None = None) -> str:
+    """Raises UnreadableDocument: too_large, unsupported where it is no text, encoding where its charset isn't known."""
     text = _decode(data, declared)
+    if len(text) > limits.characters:
+        raise UnreadableDocument(f"the file holds more than {limits.characters:,} characters", reason="too_large")
     controls = sum(character < " " and character not in "\t\n\r\f\x0b\x1b" for character in text[:_SAMPLE])
     if controls > _MOST_CONTROLS * min(len(text), _SAMPLE):
         raise UnreadableDocument("the file is not text", reason="unsupported")

@@ -11,25 +11,30 @@ from graphrag.parsers.charset import decode
 from graphrag.parsers.detection import HTML
 from graphrag.parsers.tables import as_rows
 from graphrag.parsers.text_builder import TextBuilder
+from graphrag.settings import ParsingLimits
 
 UNSEEN = (
     "script, style, noscript, template, svg, math annotation, head, nav, iframe, object, [hidden], [aria-hidden=true]"
 )
 _BLOCKS = frozenset(
     "address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form"
-    " header hr html legend li main ol p pre section summary ul caption".split()
+    " header hr html legend li main ol p pre section summary ul caption table tbody thead tfoot tr td th".split()
 )
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_LAID_OUT = frozenset({"table", "h1", "h2", "h3"})
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
+_SPACES = re.compile(r"\s+")
 
 
-def parse_html(data: bytes) -> ParsedText:
-    """Raises UnreadableDocument: encoding or empty."""
+def parse_html(data: bytes, *, limits: ParsingLimits) -> ParsedText:
+    """Raises UnreadableDocument: encoding, too_large or empty."""
     declared = _DECLARED.search(data[:4_096])
-    tree = LexborHTMLParser(decode(data, declared=declared[1].decode("ascii") if declared else None))
+    text = decode(data, declared=declared[1].decode("ascii") if declared else None, limits=limits)
+    tree = LexborHTMLParser(text)
     title = tree.css_first("title")
-    name = " ".join(title.text().split()) if title else ""
+    name = title.text() if title else ""
     author = tree.css_first('meta[name="author" i]')
+    written = author.attributes.get("content") if author else None
     for node in tree.css(UNSEEN):
         node.decompose()
     builder = TextBuilder()
@@ -37,36 +42,40 @@ def parse_html(data: bytes) -> ParsedText:
         _walk(tree.body, builder)
     if not any(character.isalnum() for character in builder.text):
         raise UnreadableDocument("the file holds no text", reason="empty")
-    written = (author.attributes.get("content") or "").strip() if author else ""
     return ParsedText(builder.text, HTML, tuple(builder.headings), title=name, authors=(written,) if written else ())
 
 
 def _walk(root: LexborNode, builder: TextBuilder) -> None:
     line: list[str] = []
     begins = ""
+    is_verbatim = False
 
     def end_block() -> None:
         nonlocal begins
-        text = "\n".join(" ".join(part.split()) for part in "".join(line).split("\n")).strip()
+        text = "".join(line)
+        if not is_verbatim:
+            text = "\n".join(" ".join(part.split()) for part in text.split("\n"))
         line.clear()
-        if text:
+        if text.strip():
             builder.add(begins + text, gap="\n" if begins else "\n\n")
             begins = ""
 
     for node, is_end in _tour(root):
         if node.tag == "-text":
-            line.append(node.text_content or "")
+            text = node.text_content or ""
+            line.append(text if is_verbatim else _SPACES.sub(" ", text))
         elif node.tag == "br":
             line.append("\n")
-        elif node.tag in _BLOCKS:
-            end_block()
-            begins = "- " if node.tag == "li" and not is_end else ""
         elif node.tag in HEADINGS:
             end_block()
-            builder.add(node.text(separator=" "), level=HEADINGS[node.tag])
+            builder.add(_seen(node), level=HEADINGS[node.tag])
         elif _is_table(node):
             end_block()
             builder.add("\n".join(as_rows(_cells(node))))
+        elif node.tag in _BLOCKS:
+            end_block()
+            is_verbatim = (is_verbatim or node.tag == "pre") and not (is_end and node.tag == "pre")
+            begins = "- " if node.tag == "li" and not is_end else begins if node.tag == "p" and not is_end else ""
     end_block()
 
 
@@ -92,9 +101,18 @@ def _tour(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
 
 
 def _is_table(node: LexborNode) -> bool:
-    """Of data: a table around tables only lays the page out."""
-    return node.tag == "table" and node.css_first("table table, h1, h2, h3") is None
+    """Of data: a table around tables or headings only lays the page out."""
+    return node.tag == "table" and not any(part.tag in _LAID_OUT and part != node for part in node.traverse())
 
 
 def _cells(table: LexborNode) -> list[list[str]]:
-    return [[cell.text(separator=" ") for cell in row.css("td, th")] for row in table.css("tr")]
+    return [[_seen(cell) for cell in row.css("td, th")] for row in table.css("tr")]
+
+
+def _seen(node: LexborNode) -> str:
+    """As one line: only blocks and line breaks part what stands side by side."""
+    parts = (
+        part.text_content or "" if part.tag == "-text" else " " if part.tag in _BLOCKS or part.tag == "br" else ""
+        for part in node.traverse(include_text=True)
+    )
+    return " ".join("".join(parts).split())

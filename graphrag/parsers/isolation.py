@@ -2,40 +2,46 @@
 
 import asyncio
 import contextlib
-import datetime
-import io
 import os
-import pickle
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import ClassVar
 
-from graphrag import models
 from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText
-from graphrag.parsers.sandbox import LENGTH, PROCESS
+from graphrag.parsers.wire import LENGTH, PROCESS, Reading, framed
 from graphrag.settings import ParsingLimits
 
+START_SECONDS = 60  # of the process that holds the parsers ready; half a second where nothing else runs
+_BYTES_A_CHARACTER = 40  # of an answer, at most: a number takes more than its digits
+_LEAST_ANSWER = 10_000_000  # bytes; an empty table has headers too
+# With the parent's own path, so the same packages, and nothing of the working directory that the parent would not load.
+_START = "import sys; sys.path[:] = sys.argv[2:]; from graphrag.parsers.sandbox import main; main(int(sys.argv[1]))"
 
-class _Result(pickle.Unpickler):
-    """Nothing but the nouns of a parsed text: whoever took over the parser gets no further than its process."""
 
-    NOUNS: ClassVar = {
-        (noun.__module__, noun.__name__): noun
-        for noun in (
-            *(models.ParsedText, models.Heading, models.Place, models.Table, models.TableRow),
-            *(datetime.datetime, datetime.date, datetime.time, datetime.timedelta),
-        )
-    }
+@dataclass(frozen=True, slots=True)
+class _Child:
+    process: int
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
 
-    def find_class(self, module_name: str, global_name: str) -> type:
-        try:
-            return self.NOUNS[module_name, global_name]
-        except KeyError:
-            raise pickle.UnpicklingError(f"{module_name}.{global_name} is no part of a parsed text") from None
+    async def parse(self, data: bytes, *, filename: str, limits: ParsingLimits) -> ParsedText:
+        for payload in (limits.model_dump_json().encode(), filename.encode(errors="replace"), data):
+            self.writer.write(framed(payload))
+        await self.writer.drain()
+        reading, left = Reading(), _LEAST_ANSWER + _BYTES_A_CHARACTER * limits.characters
+        while True:
+            (length,) = LENGTH.unpack(await self.reader.readexactly(LENGTH.size))
+            left -= length
+            if left < 0:
+                raise ValueError("the answer is longer than any text's")
+            if (parsed := reading.add(await self.reader.readexactly(length))) is not None:
+                return parsed
+            await asyncio.sleep(0)
 
 
 @dataclass(slots=True)
@@ -52,53 +58,81 @@ class IsolatedParser:
 
     async def parse(self, data: bytes, *, filename: str) -> ParsedText:
         """Raises UnreadableDocument, also for a file that its parser hangs on or dies of."""
-        async with self._slots:
-            connection = self._connect()
-            reader, writer = await asyncio.open_connection(sock=connection)
-            process = 0
+        async with self._slots, self._child() as child:
             try:
                 async with asyncio.timeout(self.limits.seconds):
-                    (process,) = PROCESS.unpack(await reader.readexactly(PROCESS.size))
-                    request = pickle.dumps((data, filename, self.limits))
-                    writer.write(LENGTH.pack(len(request)) + request)
-                    await writer.drain()
-                    (length,) = LENGTH.unpack(await reader.readexactly(LENGTH.size))
-                    result = _Result(io.BytesIO(await reader.readexactly(length))).load()
+                    return await child.parse(data, filename=filename, limits=self.limits)
             except TimeoutError:
                 raise UnreadableDocument(
                     f"reading the file takes more than {self.limits.seconds:g} seconds", reason="timeout"
                 ) from None
-            except (asyncio.IncompleteReadError, ConnectionError, pickle.UnpicklingError):
-                raise UnreadableDocument("the file is damaged: its parser broke down", reason="damaged") from None
-            finally:
-                writer.close()
-                if process:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(process, signal.SIGKILL)
-        if isinstance(result, ParsedText):
-            return result
-        message, details = result
-        raise UnreadableDocument(message, **details)
+            except UnreadableDocument:
+                raise
+            except Exception as exc:  # it died, or sent what no parser of ours sends
+                raise UnreadableDocument(
+                    "the file's parser broke down, or needed more memory than it may have", reason="damaged"
+                ) from exc
 
-    def _connect(self) -> socket.socket:
+    @asynccontextmanager
+    async def _child(self) -> AsyncIterator[_Child]:
+        try:
+            child = await self._fork()
+        except (EOFError, OSError):  # the sandbox itself was killed, which is no file's fault
+            child = await self._fork_anew()
+        try:
+            yield child
+        finally:
+            child.writer.close()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.process, signal.SIGKILL)
+
+    async def _fork_anew(self) -> _Child:
+        try:
+            return await self._fork()
+        except (EOFError, OSError) as exc:
+            raise UnreadableDocument("the process for the file's parser can't be started", reason="failed") from exc
+
+    async def _fork(self) -> _Child:
+        """Raises EOFError or OSError."""
         if self._sandbox is None or self._sandbox.poll() is not None:
             self._start()
+        sandbox = self._sandbox
+        try:
+            reader, writer = await asyncio.open_connection(sock=self._connection())
+            async with asyncio.timeout(START_SECONDS):
+                (process,) = PROCESS.unpack(await reader.readexactly(PROCESS.size))
+        except (EOFError, OSError):
+            if self._sandbox is sandbox:
+                self.close()
+            raise
+        return _Child(process, reader, writer)
+
+    def _connection(self) -> socket.socket:
         assert self._control is not None
         ours, theirs = socket.socketpair()
         with theirs:
-            socket.send_fds(self._control, [b"."], [theirs.fileno()])
+            try:
+                socket.send_fds(self._control, [b"."], [theirs.fileno()])
+            except OSError:
+                ours.close()
+                raise
         return ours
 
     def _start(self) -> None:
         self.close()
         self._control, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-m", "graphrag.parsers.sandbox", str(theirs.fileno())]
-            self._sandbox = subprocess.Popen(command, env={}, pass_fds=[theirs.fileno()], start_new_session=True)
+            fd = theirs.fileno()
+            command = [sys.executable, "-P", "-c", _START, str(fd), *sys.path]
+            self._sandbox = subprocess.Popen(
+                command, env={}, pass_fds=[fd], stdin=subprocess.DEVNULL, start_new_session=True
+            )
 
     def close(self) -> None:
+        """What is being parsed meanwhile goes on to its end."""
         if self._control is not None:
             self._control.close()
         if self._sandbox is not None:
+            self._sandbox.kill()
             self._sandbox.wait()
         self._control = self._sandbox = None

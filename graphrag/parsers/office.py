@@ -1,14 +1,16 @@
-"""Word processors' and presentations' files through xberg: its nodes, in order, become blocks."""
+"""Word processors' files through xberg: its nodes, in order, become blocks."""
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import xberg
 
 from graphrag.errors import UnreadableDocument
-from graphrag.models import ParsedText, Place
+from graphrag.models import ParsedText
+from graphrag.parsers.detection import RTF
 from graphrag.parsers.tables import as_rows
 from graphrag.parsers.text_builder import TextBuilder
 
@@ -17,20 +19,15 @@ CONFIG = xberg.ExtractionConfig(
     use_cache=False, disable_ocr=True, include_document_structure=True, enable_quality_processing=False
 )
 
+_RTF_CHARACTER = re.compile(r"\\'([0-9a-fA-F]{2})|\\u(-?\d{1,5}) ?\??")
+
 
 def parse_office(data: bytes, *, media_type: str) -> ParsedText:
     """Raises UnreadableDocument: encrypted, damaged or empty."""
     document = _extract(data, media_type)
     builder = TextBuilder()
-    slide: int | None = None
     for node in document.document.nodes if document.document else []:
-        content = json.loads(str(node.content))
-        if content["node_type"] == "slide":
-            slide = content["number"]
-        start = builder.length
-        _add(content, builder)
-        if slide is not None and builder.length > start:
-            builder.places.append(Place(start, builder.length, page=slide))
+        _add(json.loads(str(node.content)), builder)
     if not any(character.isalnum() for character in builder.text):
         raise UnreadableDocument("the file holds no text", reason="empty")
     metadata = document.metadata
@@ -38,9 +35,8 @@ def parse_office(data: bytes, *, media_type: str) -> ParsedText:
         builder.text,
         media_type,
         tuple(builder.headings),
-        places=tuple(builder.places),
-        title=" ".join((metadata.title or "").split()),
-        authors=tuple(metadata.authors or ()),
+        title=_unescaped(metadata.title or "", media_type),
+        authors=tuple(_unescaped(author, media_type) for author in metadata.authors or ()),
     )
 
 
@@ -65,8 +61,6 @@ def _add(content: Mapping[str, Any], builder: TextBuilder) -> None:
     kind = content["node_type"]
     if kind in {"title", "heading"}:
         builder.add(content["text"], level=content.get("level", 1))
-    elif kind == "slide":
-        builder.add(content.get("title") or "", level=2)
     elif kind == "list_item":
         builder.add(f"- {content['text']}", gap="\n")
     elif kind == "table":
@@ -82,3 +76,14 @@ def _grid(grid: Mapping[str, Any]) -> Sequence[Sequence[str]]:
     for cell in grid["cells"]:
         rows[cell["row"]][cell["col"]] = cell["content"]
     return rows
+
+
+def _unescaped(text: str, media_type: str) -> str:
+    """RTF's properties come with its escapes: «t\\'edtulo»."""
+    return _RTF_CHARACTER.sub(_rtf_character, text) if media_type == RTF else text
+
+
+def _rtf_character(escape: re.Match[str]) -> str:
+    if escape[1]:
+        return bytes.fromhex(escape[1]).decode("cp1252", errors="replace")
+    return chr(int(escape[2]) % 0x10000)

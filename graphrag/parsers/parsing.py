@@ -1,39 +1,60 @@
 """The parser of each media type."""
 
+from dataclasses import replace
+
+from graphrag.errors import UnreadableDocument
+from graphrag.ingestion.cleaning import clean
 from graphrag.models import ParsedText
 from graphrag.parsers import detection
 from graphrag.parsers.archive import check_archive
+from graphrag.parsers.html import parse_html
+from graphrag.parsers.office import parse_office
+from graphrag.parsers.pdf import parse_pdf
+from graphrag.parsers.plain import parse_text
+from graphrag.parsers.slides import parse_slides
+from graphrag.parsers.spreadsheet import parse_csv, parse_workbook
 from graphrag.settings import ParsingLimits
 
-ZIPPED = frozenset({detection.DOCX, detection.PPTX, detection.XLSX, detection.ODT})
+_ZIPPED = frozenset({detection.DOCX, detection.PPTX, detection.XLSX, detection.ODT})
+_MOST_MARGINALIA = 500  # characters of a title or an author's name
 
 
 def parse(data: bytes, *, filename: str, limits: ParsingLimits) -> ParsedText:
     """Raises UnreadableDocument. Not to be called where a hang or a crash would matter: isolation.py is for that."""
+    try:
+        parsed = _parse(data, filename, limits)
+    except UnreadableDocument:
+        raise
+    except MemoryError as exc:
+        raise UnreadableDocument("reading the file takes more memory than it may", reason="too_large") from exc
+    except Exception as exc:  # whatever a parser raises is of this file only
+        cause = f"{type(exc).__name__}: {' '.join(str(exc).split())[:200]}"
+        raise UnreadableDocument(f"the file is damaged: {cause}", reason="damaged") from exc
+    if len(parsed.text) > limits.characters:
+        raise UnreadableDocument(f"the file holds more than {limits.characters:,} characters", reason="too_large")
+    authors = tuple(author for name in parsed.authors if (author := _line(name)))
+    return replace(parsed, title=_line(parsed.title), authors=authors)
+
+
+def _line(text: str) -> str:
+    return " ".join(clean(text).split())[:_MOST_MARGINALIA]
+
+
+def _parse(data: bytes, filename: str, limits: ParsingLimits) -> ParsedText:
     media_type = detection.detect(data, filename=filename)
-    if media_type in ZIPPED:
+    if media_type in _ZIPPED:
         check_archive(data, limits)
     match media_type:
         case detection.PDF:
-            from graphrag.parsers.pdf import parse_pdf
-
             return parse_pdf(data, limits=limits)
+        case detection.PPTX:
+            return parse_slides(data)
         case detection.XLSX | detection.XLS:
-            from graphrag.parsers.spreadsheet import parse_workbook
-
             return parse_workbook(data, media_type=media_type)
         case detection.CSV:
-            from graphrag.parsers.spreadsheet import parse_csv
-
-            return parse_csv(data)
+            return parse_csv(data, limits=limits)
         case detection.HTML:
-            from graphrag.parsers.html import parse_html
-
-            return parse_html(data)
+            return parse_html(data, limits=limits)
         case detection.MARKDOWN | detection.PLAIN:
-            from graphrag.parsers.plain import parse_text
-
-            return parse_text(data, media_type=media_type)
-    from graphrag.parsers.office import parse_office
-
+            return parse_text(data, media_type=media_type, limits=limits)
     return parse_office(data, media_type=media_type)

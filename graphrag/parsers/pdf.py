@@ -1,8 +1,10 @@
 """PDF through pypdfium2: a page's text in reading order, without what every page repeats."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -11,6 +13,7 @@ import pypdfium2.raw as pdfium_c
 from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText, Place
 from graphrag.parsers.detection import PDF
+from graphrag.parsers.print_sizes import Line, find_headings
 from graphrag.parsers.text_builder import TextBuilder
 from graphrag.settings import ParsingLimits
 
@@ -24,41 +27,39 @@ _WORD_BEFORE, _WORD_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 _LONGEST_WORD = 40
 
 
+@dataclass(frozen=True, slots=True)
+class _Page:
+    text: str = ""
+    lines: tuple[Line, ...] = ()
+    is_scanned: bool = False  # an image of a page
+    is_broken: bool = False
+
+
 def parse_pdf(data: bytes, *, limits: ParsingLimits) -> ParsedText:
     """Raises UnreadableDocument: encrypted, damaged, too_large, scanned or empty."""
     document = _open(data)
     if len(document) > limits.pages:
         raise UnreadableDocument(f"the file has more than {limits.pages:,} pages", reason="too_large")
-    pages: list[str] = []
-    scanned: list[int] = []
-    broken: list[int] = []
-    characters = 0
-    for number in range(1, len(document) + 1):
-        try:
-            text, is_scanned = _read_page(document, number)
-        except pdfium.PdfiumError:
-            text, is_scanned = "", False
-            broken.append(number)
-        if is_scanned:
-            scanned.append(number)
-        characters += len(text)
-        if characters > limits.characters:
-            raise UnreadableDocument(f"the file holds more than {limits.characters:,} characters", reason="too_large")
-        pages.append(text)
-    if not any(text.strip() for text in pages):
-        raise _without_text(scanned, broken)
-    metadata = _metadata(document)
+    pages = list(_read_pages(document, limits))
+    scanned = [number for number, page in enumerate(pages, start=1) if page.is_scanned]
+    broken = [number for number, page in enumerate(pages, start=1) if page.is_broken]
     builder = TextBuilder()
-    for number, text in enumerate(join_words(without_repeated_lines(pages)), start=1):
+    texts = join_words(without_repeated_lines([page.text for page in pages]))
+    for number, text in enumerate(texts, start=1):
         span = builder.add(text)
         if span.end > span.start:
             builder.places.append(Place(span.start, span.end, page=number))
+    text = builder.text
+    if not any(character.isalnum() for character in text):
+        raise _without_text(scanned, broken)
+    metadata = _metadata(document)
     return ParsedText(
-        builder.text,
+        text,
         PDF,
+        tuple(find_headings(text, builder.places, [page.lines for page in pages])),
         places=tuple(builder.places),
         title=metadata.get("Title", ""),
-        authors=tuple(author for author in [metadata.get("Author", "")] if author),
+        authors=(metadata.get("Author", ""),),
         warnings=tuple(_warnings(scanned, broken)),
     )
 
@@ -74,15 +75,47 @@ def _open(data: bytes) -> Any:
         raise UnreadableDocument(f"the file is damaged: {exc}", reason="damaged") from exc
 
 
-def _read_page(document: Any, number: int) -> tuple[str, bool]:
-    """Its text, and whether it is an image of a page."""
-    page = document[number - 1]
+def _read_pages(document: Any, limits: ParsingLimits) -> Iterator[_Page]:
+    """Raises UnreadableDocument: too_large."""
+    characters = 0
+    for number in range(len(document)):
+        try:
+            page = _read_page(document[number])
+        except pdfium.PdfiumError:
+            page = _Page(is_broken=True)
+        characters += len(page.text)
+        if characters > limits.characters:
+            raise UnreadableDocument(f"the file holds more than {limits.characters:,} characters", reason="too_large")
+        yield page
+
+
+def _read_page(page: Any) -> _Page:
     try:
-        text = page.get_textpage().get_text_range().replace("\r\n", "\n").replace("\ufffe", "")
+        printed = page.get_textpage()
+        written = printed.get_text_range()
+        text = written.replace("\r\n", "\n").replace("\ufffe", "")
         few = len(text.strip()) < FEW_CHARACTERS
-        return text, few and any(True for _ in page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3))
+        images = page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3) if few else ()
+        return _Page(text, tuple(_lines(printed, written)), is_scanned=any(True for _ in images))
     finally:
         page.close()
+
+
+def _lines(printed: Any, written: str) -> Iterator[Line]:
+    start = 0
+    for text in written.split("\r\n"):
+        if text.strip():
+            place = start + len(text) - len(text.lstrip())
+            yield Line(text.replace("\ufffe", ""), _size(printed, place))
+        start += len(text) + 2
+
+
+def _size(printed: Any, place: int) -> float:
+    """Of a character's print, in points: many files set all in one size and scale it."""
+    matrix = pdfium_c.FS_MATRIX()
+    size = float(pdfium_c.FPDFText_GetFontSize(printed, place))
+    scale = math.hypot(matrix.c, matrix.d) if pdfium_c.FPDFText_GetMatrix(printed, place, matrix) else 1.0
+    return round(2 * size * scale) / 2
 
 
 def _without_text(scanned: Sequence[int], broken: Sequence[int]) -> UnreadableDocument:

@@ -1,36 +1,43 @@
 """The process that parses: it holds the parsers ready, and forks one child a file, which ends with the file.
 
-`python -m graphrag.parsers.sandbox FD`, started by isolation.py with an empty environment. Over the socket FD comes,
-for each file, one end of a new socket: there the child says its process id, reads the request and writes the result.
+Started by isolation.py with an empty environment. Over its socket comes, for each file, one end of a new socket:
+there the child says its process id, reads the file and writes the result.
 """
 
 import array
 import contextlib
 import ctypes
+import gc
+import math
 import os
-import pickle
 import platform
 import resource
 import signal
 import socket
 import struct
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import BinaryIO
 
 from graphrag.errors import UnreadableDocument
 from graphrag.parsers.parsing import parse
+from graphrag.parsers.wire import LENGTH, PROCESS, framed, written, written_error
 from graphrag.settings import ParsingLimits
 
-LENGTH = struct.Struct("!Q")
-PROCESS = struct.Struct("!I")
 _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, _PR_SET_NO_NEW_PRIVS = 22, 2, 38
-_AUDIT_ARCHES = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}  # <linux/audit.h>, number of socket(2)
+_KILL, _EPERM, _ALLOW = 0x80000000, 0x00050000 | 1, 0x7FFF0000
+_ARCHITECTURES = {  # <linux/audit.h>; socket, execve, execveat, ptrace, process_vm_readv, process_vm_writev, io_uring
+    "x86_64": (0xC000003E, (41, 59, 322, 101, 310, 311, 425)),
+    "aarch64": (0xC00000B7, (198, 221, 281, 117, 270, 271, 425)),
+}
+_FIRST_OTHER_CALL = 0x40000000  # of x86-64's second table of calls, x32
 
 
 def main(fd: int) -> None:
     server = socket.socket(fileno=fd)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's: it closes the socket
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombies
+    gc.freeze()  # the children share what is loaded
     while True:
         _, ends, _, _ = socket.recv_fds(server, 1, 1)
         if not ends:
@@ -42,70 +49,75 @@ def main(fd: int) -> None:
 
 
 def _serve(connection: socket.socket) -> None:
-    os.setsid()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
+        os.setsid()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        _silence()
         with connection, connection.makefile("rb") as requests:
             connection.sendall(PROCESS.pack(os.getpid()))
-            (length,) = LENGTH.unpack(requests.read(LENGTH.size))
-            data, filename, limits = pickle.loads(requests.read(length))
-            connection.sendall(_answer(data, filename, limits))
+            limits, filename, data = (_read_frame(requests) for _ in range(3))
+            for payload in _answer(data, filename.decode(), ParsingLimits.model_validate_json(limits)):
+                connection.sendall(framed(payload))
+            connection.recv(1)  # killed while it waits: its process id is surely still its own then
     finally:
         # Without the interpreter's own end: a parser's threads have crashed in it.
         os._exit(0)
 
 
-def _answer(data: bytes, filename: str, limits: ParsingLimits) -> bytes:
+def _silence() -> None:
+    """What a native parser writes of a file is nobody's log."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+
+
+def _read_frame(requests: BinaryIO) -> bytes:
+    (length,) = LENGTH.unpack(requests.read(LENGTH.size))
+    return requests.read(length)
+
+
+def _answer(data: bytes, filename: str, limits: ParsingLimits) -> Iterator[bytes]:
     confine(limits)
-    result: Any
     try:
-        result = parse(data, filename=filename, limits=limits)
+        parsed = parse(data, filename=filename, limits=limits)
     except UnreadableDocument as exc:
-        result = (str(exc), exc.details)
-    except MemoryError:
-        result = ("reading the file takes more memory than it may", {"reason": "too_large"})
-    except Exception as exc:  # whatever a parser raises is of this file only
-        result = (
-            f"the file is damaged: {type(exc).__name__}: {' '.join(str(exc).split())[:200]}",
-            {"reason": "damaged"},
-        )
-    answer = pickle.dumps(result)
-    return LENGTH.pack(len(answer)) + answer
+        yield written_error(exc)
+    else:
+        yield from written(parsed)
 
 
 def confine(limits: ParsingLimits) -> None:
-    """For good: memory, processor time, no writing of files, no network."""
+    """For good: memory, time, no writing of files, no network, no other programs."""
     for which, most in (
         (resource.RLIMIT_AS, limits.memory_bytes),
-        (resource.RLIMIT_CPU, round(limits.seconds) + 1),
+        (resource.RLIMIT_CPU, math.ceil(limits.seconds * (os.cpu_count() or 1)) + 1),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
         with contextlib.suppress(OSError, ValueError):  # macOS has no RLIMIT_AS
             resource.setrlimit(which, (most, most))
-    if sys.platform == "linux" and platform.machine() in _AUDIT_ARCHES:
-        _forbid_sockets(*_AUDIT_ARCHES[platform.machine()])
+    signal.setitimer(signal.ITIMER_REAL, limits.seconds + 1)  # where nobody is left to kill it
+    if sys.platform == "linux" and platform.machine() in _ARCHITECTURES:
+        _forbid(*_ARCHITECTURES[platform.machine()])
 
 
-def _forbid_sockets(arch: int, number: int) -> None:
-    """socket(2) fails with EPERM from here on: seccomp(2), a filter of six instructions."""
-    load, equal, give = 0x20, 0x15, 0x06
+def _forbid(architecture: int, calls: tuple[int, ...]) -> None:
+    """These system calls fail with EPERM from here on: seccomp(2)."""
+    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
     program = [
         (load, 0, 0, 4),  # seccomp_data.arch
-        (equal, 1, 0, arch),
-        (give, 0, 0, 0x80000000),  # another architecture's call: kill
+        (equal, 1, 0, architecture),
+        (give, 0, 0, _KILL),
         (load, 0, 0, 0),  # seccomp_data.nr
-        (equal, 0, 1, number),
-        (give, 0, 0, 0x00050000 | 1),  # EPERM
-        (give, 0, 0, 0x7FFF0000),  # allow
+        (at_least, 0, 1, _FIRST_OTHER_CALL),
+        (give, 0, 0, _KILL),
+        *((equal, len(calls) - place, 0, call) for place, call in enumerate(calls)),
+        (give, 0, 0, _ALLOW),
+        (give, 0, 0, _EPERM),
     ]
     code = array.array("B", b"".join(struct.pack("HBBI", *instruction) for instruction in program))
     address, _ = code.buffer_info()
-    fprog = struct.pack("HL" if struct.calcsize("L") == 8 else "HI", len(program), address)
-    libc = ctypes.CDLL(None, use_errno=True)
+    fprog = struct.pack("HL", len(program), address)
+    libc = ctypes.CDLL(None)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, fprog, 0, 0)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, fprog, 0, 0)  # a kernel without it keeps the other limits

@@ -2,7 +2,10 @@
 
 import csv
 import io
+import re
+import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from itertools import groupby
 
@@ -11,13 +14,20 @@ from python_calamine import CalamineError, CalamineWorkbook, PasswordError, Shee
 from graphrag.errors import UnreadableDocument
 from graphrag.models import Cell, ParsedText, Place, Table, TableRow
 from graphrag.parsers.charset import decode
-from graphrag.parsers.detection import CSV
+from graphrag.parsers.detection import CSV, XLSX
 from graphrag.parsers.text_builder import TextBuilder
+from graphrag.settings import ParsingLimits
 
 Row = Sequence[Cell]
 DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 200
 _MOST_HEADER_CHARACTERS = 80
+_SHEET_PART = re.compile(r"xl/worksheets/[^/]+\.xml")
+_WITHOUT_VALUE = re.compile(
+    rb"""<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*>\s*<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)"""
+    rb"""\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>"""
+)
+csv.field_size_limit(2**31 - 1)  # a cell may be as long as the file
 
 
 def parse_workbook(data: bytes, *, media_type: str) -> ParsedText:
@@ -41,7 +51,20 @@ def parse_workbook(data: bytes, *, media_type: str) -> ParsedText:
         for name, first_row, first_column, rows in sheets
         for table in _add_sheet(builder, name, first_row, first_column, rows)
     ]
-    return _parsed(builder, tables, media_type)
+    parsed = _parsed(builder, tables, media_type)
+    return replace(parsed, warnings=tuple(_warnings(data))) if media_type == XLSX else parsed
+
+
+def _warnings(data: bytes) -> Iterator[str]:
+    """A formula's value is only known where the program that wrote the file has stored it."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        sheets = [name for name in archive.namelist() if _SHEET_PART.fullmatch(name)]
+        cells = [cell.decode() for name in sheets for cell in _WITHOUT_VALUE.findall(archive.read(name))]
+    if cells:
+        yield (
+            f"{len(cells)} formulas have no stored value, so their cells are empty (the first is {cells[0]}):"
+            " open the file in a spreadsheet program and save it"
+        )
 
 
 def _filled(workbook: CalamineWorkbook, name: str) -> tuple[int, int, list[list[Cell]]]:
@@ -59,9 +82,9 @@ def _known(cell: Cell | str) -> Cell:
     return cell
 
 
-def parse_csv(data: bytes) -> ParsedText:
-    """Raises UnreadableDocument: encoding or empty."""
-    text = decode(data)
+def parse_csv(data: bytes, *, limits: ParsingLimits) -> ParsedText:
+    """Raises UnreadableDocument: encoding, too_large or empty."""
+    text = decode(data, limits=limits)
     rows = [
         [_known(cell) for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     ]

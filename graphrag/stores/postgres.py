@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database
-from graphrag.errors import CollectionNotFound
+from graphrag.errors import CollectionChanged, CollectionNotFound
 from graphrag.models import (
     EVERYTHING,
     Chunk,
@@ -65,15 +65,13 @@ class PostgresStore:
         async with self._database.transaction(collection.owner_id) as connection:
             rows = await fetch(connection, QUERIES["configure_collection"], values)
         if not rows:
-            raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
+            raise _not_found(collection)
         return Collection(*rows[0].values())
 
-    async def find_document(self, collection: Collection, *, content_hash: str) -> Document | None:
+    async def find_documents(self, collection: Collection, *, content_hashes: Sequence[str]) -> list[Document]:
+        values = {"collection_id": collection.id, "content_hashes": list(content_hashes)}
         async with self._database.transaction(collection.owner_id) as connection:
-            rows = await fetch(
-                connection, QUERIES["find_document"], {"collection_id": collection.id, "content_hash": content_hash}
-            )
-        return read_document(rows[0]) if rows else None
+            return [read_document(row) for row in await fetch(connection, QUERIES["find_documents"], values)]
 
     async def list_documents(self, collection: Collection) -> list[Document]:
         async with self._database.transaction(collection.owner_id) as connection:
@@ -89,6 +87,7 @@ class PostgresStore:
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         async with self._database.transaction(collection.owner_id) as connection:
+            await _lock_unchanged(connection, collection)
             documents = await _wanted(connection, collection, documents)
             key = _key(collection, [indexed.document.id for indexed in documents])
             await _remove(connection, key)
@@ -185,6 +184,24 @@ class PostgresStore:
 
 def _key(collection: Collection, documents: Sequence[UUID]) -> dict[str, Any]:
     return {"collection_id": collection.id, "owner_id": collection.owner_id, "documents": list(documents)}
+
+
+def _not_found(collection: Collection) -> CollectionNotFound:
+    return CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
+
+
+async def _lock_unchanged(connection: Connection, collection: Collection) -> None:
+    """From here on it is neither deleted nor moved to another model before the transaction ends."""
+    rows = await fetch(connection, QUERIES["lock_collection"], {"collection_id": collection.id})
+    if not rows:
+        raise _not_found(collection)
+    if rows[0]["embedding_model"] != collection.embedding_model:
+        raise CollectionChanged(
+            f"The collection {collection.name!r} has moved from the embedding model {collection.embedding_model!r} to "
+            f"{rows[0]['embedding_model']!r}: send the documents again.",
+            name=collection.name,
+            model=rows[0]["embedding_model"],
+        )
 
 
 async def _wanted(

@@ -17,9 +17,9 @@ UPDATE collections SET config = coalesce(%(config)s, config), ingestion_config =
 WHERE collection_id = %(collection_id)s
 RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config
 
--- name: find_document
+-- name: find_documents
 SELECT d.* FROM documents d
-WHERE collection_id = %(collection_id)s AND content_hash = %(content_hash)s AND (expires_at IS NULL OR expires_at > now()) LIMIT 1
+WHERE collection_id = %(collection_id)s AND content_hash = ANY (%(content_hashes)s) AND (expires_at IS NULL OR expires_at > now())
 
 -- name: list_documents
 SELECT d.* FROM documents d
@@ -55,7 +55,7 @@ ANALYZE collections, documents, chunks, chunk_embeddings, lexeme_statistics
 
 -- name: lock_collection
 -- Writers of one collection take turns from here to the end of their transaction: its statistics are shared.
-SELECT FROM collections WHERE collection_id = %(collection_id)s FOR UPDATE
+SELECT embedding_model FROM collections WHERE collection_id = %(collection_id)s FOR UPDATE
 
 -- name: remove_statistics
 WITH gone AS (

@@ -10,10 +10,11 @@ from agent.context import Context
 from agent.events import Event, stream_answer
 from agent.graph import graph
 from graphrag.embeddings.registry import EmbeddingRegistry
+from graphrag.ingestion.sources import SourceFile
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from graphrag.settings import Settings
-from graphrag.testing import InMemoryStore
+from graphrag.testing import InMemoryStore, InProcessParser
 
 DOCUMENTS = {
     "puente.md": "# Informe del puente\n\nEl puente de Arenal se cerró el 3 de mayo de 2024. El cierre del puente de "
@@ -29,12 +30,11 @@ async def open_library(
     registry: EmbeddingRegistry, documents: Mapping[str, str] = DOCUMENTS, *, store: InMemoryStore, **settings: Any
 ) -> Services:
     services = Services(Settings(**settings))
-    replace_part(services, store=store, embeddings=registry)
+    replace_part(services, store=store, embeddings=registry, parser=InProcessParser(services.settings.parsing))
     collection = await services.make_collection(LOCAL_OWNER, None)
     model = await services.embedding_model(collection)
-    for name, text in documents.items():
-        data = text.encode()
-        await services.pipeline.ingest_bytes(data, source=name, filename=name, collection=collection, model=model)
+    files = [SourceFile(name, name, text.encode()) for name, text in documents.items()]
+    await services.pipeline.ingest(files, collection=collection, model=model)
     return services
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from graphrag.ingestion.parsing import parse
+from graphrag.parsers.parsing import parse
+from graphrag.settings import ParsingLimits
 from tests.api.expectations import NOT_FOUND, check_citations, check_error
 from tests.conftest import DEMO, Server
 
@@ -62,7 +63,9 @@ def test_answers_in_the_question_s_language_with_citations_that_stand_in_the_doc
     assert filename in {citation["filename"] for citation in answer["citations"]}
     check_citations(answer)
     for citation in answer["citations"]:
-        document = parse((DEMO / citation["filename"]).read_bytes(), filename=citation["filename"])
+        document = parse(
+            (DEMO / citation["filename"]).read_bytes(), filename=citation["filename"], limits=ParsingLimits()
+        )
         assert document.text[citation["start_char"] : citation["end_char"]] == citation["quote"]
 
 

@@ -12,8 +12,9 @@ from graphrag import language
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.ingestion.chunking import chunk
 from graphrag.ingestion.enrichment import detect_language, title
-from graphrag.ingestion.parsing import parse
 from graphrag.models import ParsedText
+from graphrag.parsers.parsing import parse
+from graphrag.settings import ParsingLimits
 from tests.benchmarks.corpus import Passage, distractors
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +57,7 @@ def load_demo() -> Dataset:
     model = BundledEmbeddings()
     passages = []
     for path in sorted(DEMO.iterdir()):
-        parsed = parse(path.read_bytes(), filename=path.name)
+        parsed = parse(path.read_bytes(), filename=path.name, limits=ParsingLimits())
         name, spoken = title(parsed, filename=path.name), detect_language(parsed)
         passages += _passages(
             parsed, document=path.name, title=name, language=spoken, model=model, max_tokens=DEMO_CHUNK_TOKENS

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from graphrag.errors import CollectionNotFound, InvalidSettings
+from graphrag.errors import CollectionChanged, CollectionNotFound, InvalidSettings
 from graphrag.models import Chunk, Collection, Document, Filters, IndexedDocument
 from graphrag.protocols import ChunkStore
 from graphrag.services import Services
@@ -115,12 +115,12 @@ async def test_stored_document_comes_back_whole(shelf: Shelf) -> None:
         expected.context,
     )
     assert await shelf.store.list_documents(shelf.collection) == [document]
-    assert await shelf.store.find_document(shelf.collection, content_hash=document.content_hash) == document
+    assert await shelf.store.find_documents(shelf.collection, content_hashes=[document.content_hash]) == [document]
 
 
 async def test_unknown_content_is_not_found(shelf: Shelf) -> None:
     await shelf.put("Algo.")
-    assert await shelf.store.find_document(shelf.collection, content_hash="0" * 64) is None
+    assert await shelf.store.find_documents(shelf.collection, content_hashes=["0" * 64]) == []
 
 
 async def test_replaced_document_leaves_nothing_of_the_old(shelf: Shelf) -> None:
@@ -146,7 +146,7 @@ async def test_deleted_document_is_never_found(shelf: Shelf) -> None:
     assert not await shelf.store.delete_document(shelf.collection, document.id)
     assert await shelf.found("cisterna") == ["La cisterna nueva funciona."]
     assert len(await shelf.store.search_vectors(shelf.collection, [1.0, 0.0], limit=9)) == 1
-    assert await shelf.store.find_document(shelf.collection, content_hash=document.content_hash) is None
+    assert await shelf.store.find_documents(shelf.collection, content_hashes=[document.content_hash]) == []
     assert await shelf.store.read_chunks(shelf.collection, [(document.id, 0, 9)]) == {}
 
 
@@ -305,6 +305,28 @@ async def test_revision_grows_with_every_change(shelf: Shelf) -> None:
     assert (after_put.chunk_count, after_delete.chunk_count) == (2, 0)
 
 
+async def test_vectors_of_another_model_are_refused(shelf: Shelf) -> None:
+    """R3.8 whoever read the collection before it moved to another model stores nothing in it."""
+    stale = replace(shelf.collection, embedding_model="other")
+    document = make_document(collection_id=shelf.collection.id)
+    with pytest.raises(CollectionChanged, match="notes"):
+        await shelf.store.put_documents(stale, [IndexedDocument(document, tile(document, ["horno"]), [[1.0, 0.0]])])
+    assert await shelf.found("horno") == []
+    assert await shelf.store.list_collections(shelf.collection.owner_id) == [shelf.collection]
+
+
+async def test_nothing_is_stored_in_a_collection_that_is_not_there(shelf: Shelf) -> None:
+    """R9.3 deleted in the meantime; R4.8 or another owner's."""
+    document = make_document(collection_id=shelf.collection.id)
+    indexed = IndexedDocument(document, tile(document, ["horno"]), [[1.0, 0.0]])
+    with pytest.raises(CollectionNotFound, match="notes"):
+        await shelf.store.put_documents(replace(shelf.collection, owner_id="somebody-else"), [indexed])
+    assert await shelf.found("horno") == []
+    await shelf.store.delete_collection(shelf.collection)
+    with pytest.raises(CollectionNotFound, match="notes"):
+        await shelf.store.put_documents(shelf.collection, [indexed])
+
+
 FILTERED = [
     (Filters(document_types=("pdf",)), {"a"}),
     (Filters(document_types=("text/csv", "PDF")), {"a", "b"}),
@@ -364,7 +386,7 @@ async def test_expired_document_is_found_by_no_search(shelf: Shelf) -> None:
     assert await shelf.found("horno") == ["horno nuevo"]
     assert await shelf.near(1.0, 0.0) == ["horno nuevo"]
     assert await shelf.store.read_chunks(shelf.collection, [(gone.id, 0, 9)]) == {}
-    assert await shelf.store.find_document(shelf.collection, content_hash=gone.content_hash) is None
+    assert await shelf.store.find_documents(shelf.collection, content_hashes=[gone.content_hash]) == []
     assert len(await shelf.store.list_documents(shelf.collection)) == 1
 
 
@@ -412,7 +434,7 @@ async def test_nothing_of_another_owner_is_seen_or_changed(store: ChunkStore, ow
         assert await store.search_fulltext(collection, ["secreto"], limit=9) == []
         assert await store.search_vectors(collection, [1.0, 0.0], limit=9) == []
         assert await store.list_documents(collection) == []
-        assert await store.find_document(collection, content_hash=document.content_hash) is None
+        assert await store.find_documents(collection, content_hashes=[document.content_hash]) == []
         assert await store.read_chunks(collection, [(document.id, 0, 9)]) == {}
         assert not await store.delete_document(collection, document.id)
     assert not await store.delete_collection(forged)

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from graphrag.errors import CollectionNotFound, InvalidQuestion, MissingExtra
-from graphrag.ingestion.pipeline import SourceText
+from graphrag.ingestion.sources import SourceText
 from graphrag.langchain import CausewayRetriever, open_vector_store
 from graphrag.models import Collection, Filters
 from graphrag.services import Services
@@ -33,7 +33,7 @@ QUESTION = "¿Por qué falló el horno H2?"
 async def fill(services: Services, owner: str, name: str, texts: Sequence[SourceText] = TEXTS) -> Collection:
     made = await services.store.create_collection(owner, name, embedding_model="bundled")
     model = await services.embedding_model(made)
-    await services.pipeline.ingest_texts(texts, collection=made, model=model)
+    await services.pipeline.ingest(texts, collection=made, model=model)
     return await services.collection(owner, name)
 
 
@@ -129,7 +129,7 @@ def test_script_without_a_loop_ends_quietly(postgres: str, owner: str) -> None:
 
 EMBEDDED_SCRIPT = """
 import asyncio
-from graphrag.ingestion.pipeline import SourceText
+from graphrag.ingestion.sources import SourceText
 from graphrag.langchain import CausewayRetriever
 from graphrag.services import Services
 from graphrag.settings import Settings
@@ -138,7 +138,7 @@ from graphrag.telemetry import configure_logging
 async def fill(services):
     notes = await services.make_collection("local", "notes")
     model = await services.embedding_model(notes)
-    await services.pipeline.ingest_texts([SourceText("horno", "El horno H2 se limpia.")], collection=notes, model=model)
+    await services.pipeline.ingest([SourceText("horno", "El horno H2 se limpia.")], collection=notes, model=model)
     await services.close()
 
 configure_logging("WARNING")

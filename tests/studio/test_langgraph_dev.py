@@ -20,7 +20,8 @@ from pydantic import SecretStr
 from agent.context import Context
 from agent.events import answer
 from agent.graph import graph
-from graphrag.ingestion.pipeline import find_files, ingest_files
+from graphrag.ingestion.loading import Loading
+from graphrag.ingestion.sources import find_files
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from graphrag.settings import Settings
@@ -43,10 +44,9 @@ def database(make_database: Callable[[], str]) -> str:
     async def load() -> None:
         services = Services(Settings(database_url=SecretStr(url)))
         collection = await services.make_collection(LOCAL_OWNER, "demo")
-        model = await services.embedding_model(collection)
-        files = find_files([DEMO])
-        async for _ in ingest_files(files, pipeline=services.pipeline, collection=collection, model=model):
-            pass
+        async with services.library.queue.working(services.workshop):
+            async for _ in Loading(services.library, collection).load(find_files([DEMO])):
+                pass
         await services.close()
 
     asyncio.run(load())

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from graphrag.ingestion.chunking import ChunkSpan
 from graphrag.ingestion.chunking import chunk as chunk_text
-from graphrag.ingestion.parsing import parse
 from graphrag.models import Heading, ParsedText
+from graphrag.parsers.parsing import parse
 from graphrag.sentences import split_sentences
+from graphrag.settings import ParsingLimits
 
 PIECES = [
     *[
@@ -48,7 +49,7 @@ def count_characters(texts: Sequence[str]) -> list[int]:
 def chunk(text: str, *, max_tokens: int, overlap_tokens: int = 0, title: str = "T") -> list[ChunkSpan]:
     """By words, and with the headings of Markdown."""
     return chunk_text(
-        parse(text.encode(), filename="a.md"),
+        parse(text.encode(), filename="a.md", limits=ParsingLimits()),
         title=title,
         count_tokens=count_words,
         max_tokens=max_tokens,

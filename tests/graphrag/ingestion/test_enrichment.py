@@ -3,7 +3,8 @@
 import pytest
 
 from graphrag.ingestion.enrichment import TITLE_CHARS, detect_language, title
-from graphrag.ingestion.parsing import parse
+from graphrag.parsers.parsing import parse
+from graphrag.settings import ParsingLimits
 
 
 @pytest.mark.parametrize(
@@ -24,12 +25,12 @@ from graphrag.ingestion.parsing import parse
 )
 def test_title(filename: str, text: str, expected: str) -> None:
     """R1.3"""
-    assert title(parse(text.encode(), filename=filename), filename=filename) == expected
+    assert title(parse(text.encode(), filename=filename, limits=ParsingLimits()), filename=filename) == expected
 
 
 def test_a_title_is_short() -> None:
     """R1.3"""
-    parsed = parse(f"# {'muy ' * 100}largo".encode(), filename="a.md")
+    parsed = parse(f"# {'muy ' * 100}largo".encode(), filename="a.md", limits=ParsingLimits())
     assert 0 < len(title(parsed, filename="a.md")) <= TITLE_CHARS
 
 
@@ -44,4 +45,4 @@ def test_a_title_is_short() -> None:
 )
 def test_language(text: str, language: str) -> None:
     """R1.3"""
-    assert detect_language(parse(text.encode(), filename="a.txt")) == language
+    assert detect_language(parse(text.encode(), filename="a.txt", limits=ParsingLimits())) == language

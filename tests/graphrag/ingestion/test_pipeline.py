@@ -1,18 +1,20 @@
 """From a file to stored chunks."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
-from graphrag.errors import ProviderError
-from graphrag.ingestion.pipeline import Pipeline, SourceText, find_files, ingest_files
+from graphrag.ingestion.pipeline import Pipeline
+from graphrag.ingestion.sources import SourceFile, SourceText, find_files, read_file
 from graphrag.models import Collection, IngestionOutcome, IngestionStatus
-from graphrag.protocols import ChunkStore
-from graphrag.settings import Settings
-from graphrag.testing import FailingEmbeddings, InMemoryStore
+from graphrag.protocols import ChunkStore, Parser
+from graphrag.settings import ParsingLimits, Settings
+from graphrag.testing import FailingEmbeddings, InMemoryCache, InMemoryStore, InProcessParser
 
 REPORT = "# Informe\n\n## Horno\n\nEl horno H2 falló. La galleta salió húmeda.\n\n## Fin\n\nSe cambió el retén.\n"
 
@@ -20,17 +22,21 @@ REPORT = "# Informe\n\n## Horno\n\nEl horno H2 falló. La galleta salió húmeda
 class Desk:
     """A pipeline over a store in memory."""
 
-    def __init__(self, collection: Collection, store: ChunkStore, model: EmbeddingModel, **settings: int) -> None:
+    def __init__(
+        self, collection: Collection, store: ChunkStore, model: EmbeddingModel, parser: Parser, **settings: Any
+    ) -> None:
         self.collection, self.store, self.model = collection, store, model
-        self.pipeline = Pipeline(store, Settings.model_validate(settings))
+        own = Settings.model_validate(settings)
+        self.pipeline = Pipeline(store, own, parser, InMemoryCache(), embed_meaning=model.embeddings.embed_documents)
 
     async def ingest(self, *paths: Path) -> list[IngestionOutcome]:
-        files = find_files(paths)
-        results = ingest_files(files, pipeline=self.pipeline, collection=self.collection, model=self.model)
-        return [outcome async for outcome in results]
+        return await self._ingest([read_file(path, max_bytes=10_000) for path in find_files(paths)])
 
     async def ingest_texts(self, *texts: SourceText) -> list[IngestionOutcome]:
-        return await self.pipeline.ingest_texts(texts, collection=self.collection, model=self.model)
+        return await self._ingest(texts)
+
+    async def _ingest(self, sources: Sequence[SourceFile | SourceText]) -> list[IngestionOutcome]:
+        return await self.pipeline.ingest(sources, collection=self.collection, model=self.model)
 
     async def text(self, path: Path) -> str:
         documents = await self.store.list_documents(self.collection)
@@ -39,10 +45,10 @@ class Desk:
         return "".join(chunk.content for chunk in chunks[document.id])
 
 
-async def make_desk(registry: EmbeddingRegistry, **settings: int) -> Desk:
+async def make_desk(registry: EmbeddingRegistry, **settings: Any) -> Desk:
     store = InMemoryStore()
     collection = await store.create_collection("me", "notes", embedding_model="bundled")
-    return Desk(collection, store, registry.get("bundled"), **settings)
+    return Desk(collection, store, registry.get("bundled"), InProcessParser(ParsingLimits()), **settings)
 
 
 @pytest.fixture
@@ -76,26 +82,6 @@ async def test_chunks_tile_the_text_and_overlap_in_the_embedding(registry: Embed
     assert await desk.text(file) == file.read_text()
 
 
-async def test_same_bytes_change_nothing(desk: Desk, tmp_path: Path) -> None:
-    """R1.6 also under another name."""
-    (tmp_path / "a.md").write_text(REPORT)
-    await desk.ingest(tmp_path)
-    (tmp_path / "b.md").write_text(REPORT)
-    assert [outcome.status for outcome in await desk.ingest(tmp_path)] == [IngestionStatus.UNCHANGED] * 2
-    assert len(await desk.store.list_documents(desk.collection)) == 1
-
-
-async def test_copy_of_a_document_that_changes_is_not_lost(desk: Desk, tmp_path: Path) -> None:
-    """R1.6: b is a's content until, in the same load, b itself becomes another."""
-    (tmp_path / "b.md").write_text(REPORT)
-    await desk.ingest(tmp_path)
-    (tmp_path / "a.md").write_text(REPORT)
-    (tmp_path / "b.md").write_text("# Informe\n\nTodo funciona.\n")
-    assert [outcome.status for outcome in await desk.ingest(tmp_path)] == [IngestionStatus.INDEXED] * 2
-    assert await desk.text(tmp_path / "a.md") == REPORT.strip()
-    assert await desk.text(tmp_path / "b.md") == "# Informe\n\nTodo funciona."
-
-
 async def test_changed_file_replaces_its_document(desk: Desk, tmp_path: Path) -> None:
     """R1.6 same id, nothing of the old text."""
     file = tmp_path / "a.md"
@@ -109,39 +95,13 @@ async def test_changed_file_replaces_its_document(desk: Desk, tmp_path: Path) ->
     assert await desk.text(file) == "# Informe\n\nTodo funciona."
 
 
-async def test_bad_files_leave_the_good_ones_unharmed(registry: EmbeddingRegistry, tmp_path: Path) -> None:
-    """R1.2 each with its cause."""
-    desk = await make_desk(registry, max_file_bytes=1_000)
-    files = {
-        "good.md": REPORT.encode(),
-        "empty.txt": b"",
-        "blank.md": b" \n\n ",
-        "picture.png": b"\x89PNG",
-        "binary.txt": b"abc\0def",
-        "huge.txt": b"x" * 1_001,
-        ".hidden.md": b"# Hidden",
-    }
-    for name, data in files.items():
-        (tmp_path / name).write_bytes(data)
-    (tmp_path / "dangling.md").symlink_to(tmp_path / "nowhere.md")
-    outcomes = {Path(outcome.source).name: outcome for outcome in await desk.ingest(tmp_path)}
-    causes = {name: outcome.cause for name, outcome in outcomes.items() if outcome.status is IngestionStatus.ERROR}
-    assert outcomes["good.md"].status is IngestionStatus.INDEXED
-    assert set(causes) == {"empty.txt", "blank.md", "picture.png", "binary.txt", "huge.txt", "dangling.md"}
-    assert "no text" in causes["empty.txt"]
-    assert "not read" in causes["picture.png"]
-    assert "NUL" in causes["binary.txt"]
-    assert "RAG_MAX_FILE_BYTES" in causes["huge.txt"]
-    assert "can't be read" in causes["dangling.md"]
-    assert len(await desk.store.list_documents(desk.collection)) == 1
-
-
-async def test_embedding_failure_stops_and_stores_nothing(desk: Desk, tmp_path: Path) -> None:
-    """R1.9 nothing half-indexed is visible."""
+async def test_embedding_failure_stores_nothing_and_names_the_chunks(desk: Desk, tmp_path: Path) -> None:
+    """R1.7, R1.9 nothing half-indexed is visible."""
     (tmp_path / "a.md").write_text(REPORT)
     desk.model = EmbeddingModel("down", "down", 4, 0.5, FailingEmbeddings())
-    with pytest.raises(ProviderError):
-        await desk.ingest(tmp_path)
+    (outcome,) = await desk.ingest(tmp_path)
+    assert (outcome.status, outcome.reason, len(outcome.failed_chunks)) == (IngestionStatus.ERROR, "embedding", 1)
+    assert "on purpose" in outcome.cause
     assert await desk.store.list_documents(desk.collection) == []
 
 
@@ -211,7 +171,7 @@ async def test_bad_texts_leave_the_good_ones_unharmed(desk: Desk) -> None:
     assert [(outcome.source, outcome.status.value, outcome.cause) for outcome in outcomes] == [
         ("a", "indexed", ""),
         ("b", "error", "it holds no text"),
-        ("a", "error", "a text of the same source came with it"),
+        ("a", "error", "another one of the same source came with it"),
         ("c", "indexed", ""),
     ]
     assert {document.source for document in await desk.store.list_documents(desk.collection)} == {"a", "c"}
@@ -232,6 +192,6 @@ async def test_changed_text_replaces_its_document(desk: Desk) -> None:
 async def test_embedding_failure_stores_none_of_the_texts(desk: Desk) -> None:
     """R1.9."""
     desk.model = EmbeddingModel("down", "down", 4, 0.5, FailingEmbeddings())
-    with pytest.raises(ProviderError):
-        await desk.ingest_texts(SourceText("a", "El horno H2."), SourceText("b", "El retén."))
+    outcomes = await desk.ingest_texts(SourceText("a", "El horno H2."), SourceText("b", "El retén."))
+    assert {outcome.status for outcome in outcomes} == {IngestionStatus.ERROR}
     assert await desk.store.list_documents(desk.collection) == []

@@ -1,0 +1,132 @@
+"""`causeway ingest` and `causeway worker`: files into a collection, with a progress bar and a summary."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from watchfiles import awatch
+
+from api.terminal import CollectionOption, err, out, run
+from graphrag.errors import UnreadableDocument
+from graphrag.ingestion.loading import Loading
+from graphrag.ingestion.sources import find_files, source_of
+from graphrag.models import LOCAL_OWNER, Collection, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.services import Services
+
+LISTED_DOCUMENTS = 40  # of more, only those with something to say
+COLUMNS = (
+    TextColumn("Indexing"),
+    BarColumn(),
+    MofNCompleteColumn(),
+    TimeElapsedColumn(),
+    TextColumn("{task.description}", markup=False),
+)
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
+    collection: CollectionOption = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Then follow what changes in them, until Ctrl-C.")] = False,
+) -> None:
+    """Index files and folders; unchanged ones are skipped."""
+    outcomes = run(lambda services: _ingest(services, paths, collection, watch=watch))
+    if all(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def worker(collection: CollectionOption = None) -> None:
+    """Do ingestion jobs until Ctrl-C: beside the service's own worker, or in its stead (RAG_WORKER=false)."""
+
+    async def work(services: Services) -> None:
+        out.print("Waiting for jobs  (Ctrl-C stops it)")
+        await services.library.queue.work(services.workshop)
+
+    run(work)
+
+
+async def _ingest(
+    services: Services, paths: Sequence[Path], name: str | None, *, watch: bool
+) -> list[IngestionOutcome]:
+    files = find_files(paths)
+    if not watch or not all(path.is_dir() for path in paths):
+        check_files(files, paths)
+    collection = await services.make_collection(LOCAL_OWNER, name)
+    async with services.library.queue.working(services.workshop):
+        outcomes = await load(services, collection, files)
+        print_outcomes(outcomes)
+        if watch:
+            await follow(services, collection, paths)
+    return outcomes
+
+
+def check_files(files: Iterable[Path], paths: Iterable[Path]) -> None:
+    """Before a mistyped path makes a collection. Raises UnreadableDocument."""
+    if not any(file.exists() for file in files):
+        raise UnreadableDocument(f"There is no file at {', '.join(map(str, paths))}.", reason="unreadable")
+
+
+async def load(services: Services, collection: Collection, files: Sequence[Path]) -> list[IngestionOutcome]:
+    """While a worker is at work."""
+    outcomes: list[IngestionOutcome] = []
+    with Progress(*COLUMNS, console=err) as progress:
+        task = progress.add_task("", total=len(files))
+        async with aclosing(Loading(services.library, collection).load(files)) as steps:
+            async for step in steps:
+                if isinstance(step, IngestionOutcome):
+                    outcomes.append(step)
+                    progress.update(task, advance=1, description=Path(step.source).name)
+                else:
+                    progress.update(task, description=_describe(step))
+    if any(outcome.status is IngestionStatus.INDEXED for outcome in outcomes):
+        await services.store.optimize(collection)
+    return outcomes
+
+
+async def follow(services: Services, collection: Collection, paths: Sequence[Path]) -> None:
+    """Keeps the collection in step with the paths: what is new, what has changed, what is gone."""
+    await _forget_missing(services, collection, paths)
+    out.print("Following changes  (Ctrl-C stops it)")
+    async for _ in awatch(*paths, recursive=True):
+        outcomes = [
+            outcome
+            for outcome in await load(services, collection, find_files(paths))
+            if outcome.status is not IngestionStatus.UNCHANGED
+        ]
+        if outcomes:
+            print_outcomes(outcomes)
+        await _forget_missing(services, collection, paths)
+
+
+async def _forget_missing(services: Services, collection: Collection, paths: Sequence[Path]) -> None:
+    known = await services.store.list_documents(collection)
+    present = {source_of(file) for file in await asyncio.to_thread(find_files, paths)}
+    for document in known:
+        is_ours = any(document.source.startswith(f"{source_of(path)}{os.sep}") for path in paths)
+        if is_ours and document.source not in present:
+            await services.library.delete(collection, document.id)
+            out.print(f"Removed: {document.filename}")
+
+
+def print_outcomes(outcomes: Sequence[IngestionOutcome]) -> None:
+    listed = [outcome for outcome in outcomes if len(outcomes) <= LISTED_DOCUMENTS or outcome.cause]
+    if listed:
+        table = Table("Document", "Status", "Chunks", "Cause")
+        for outcome in listed:
+            chunks = str(outcome.chunks) if outcome.chunks else ""
+            table.add_row(Path(outcome.source).name, outcome.status.value, chunks, outcome.cause)
+        out.print(table)
+    counts = Counter(outcome.status.value for outcome in outcomes)
+    told = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+    out.print(f"{len(outcomes):,} documents: {told}; {sum(outcome.chunks for outcome in outcomes):,} chunks")
+
+
+def _describe(ingestion: Ingestion) -> str:
+    done = f" {ingestion.done:,} of {ingestion.total:,}" if ingestion.total else ""
+    return f"{ingestion.filename}: {ingestion.stage}{done}"

@@ -1,0 +1,112 @@
+"""Files in a folder of this machine, which only its owner can read."""
+
+import asyncio
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from graphrag.errors import FileUnavailable
+from graphrag.files.keys import check_key, check_prefix
+
+ATTEMPTS = 20  # a folder that is removed as empty may be wanted by another process in that instant, and again
+MOVING = {errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST}
+
+
+class LocalFiles:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    async def put(self, key: str, data: bytes) -> None:
+        path = self.folder / check_key(key)
+        with _ours():
+            await asyncio.to_thread(_repeated, lambda: self._write(path, data))
+
+    async def get(self, key: str) -> bytes:
+        path = self.folder / check_key(key)
+        with _ours():
+            return await asyncio.to_thread(path.read_bytes)
+
+    async def delete(self, prefix: str) -> None:
+        path = self.folder / check_prefix(prefix)
+        with _ours():
+            await asyncio.to_thread(_repeated, lambda: self._remove(path))
+
+    async def list(self, prefix: str) -> list[str]:
+        path = self.folder / check_prefix(prefix)
+        with _ours():
+            return await asyncio.to_thread(lambda: sorted(map(self._key, _files(path))))
+
+    def _key(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
+
+    def _write(self, path: Path, data: bytes) -> None:
+        self._make_folders(path.parent)
+        # Beside its place, so that taking it is one step; mkstemp makes it for its owner alone.
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(data)
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    def _make_folders(self, innermost: Path) -> None:
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        inside = [folder for folder in innermost.parents if folder.is_relative_to(self.folder)]
+        for folder in (*reversed(inside), innermost):  # mkdir's mode holds for the last one only
+            folder.mkdir(mode=0o700, exist_ok=True)
+
+    def _remove(self, path: Path) -> None:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+        for folder in self._around(path):
+            try:
+                folder.rmdir()
+            except OSError as exc:
+                if exc.errno not in MOVING:
+                    raise
+                if exc.errno != errno.ENOENT:
+                    return
+
+    def _around(self, path: Path) -> Iterator[Path]:
+        """Those inside of ours, innermost first."""
+        return (folder for folder in path.parents if folder != self.folder and folder.is_relative_to(self.folder))
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+    yield from (file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
+
+
+def _repeated(step: Callable[[], None]) -> None:
+    """What others do to the same folders meanwhile leaves nothing half done: from the start, then."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return step()
+        except OSError as exc:
+            if exc.errno not in MOVING:
+                raise
+    return step()
+
+
+@contextmanager
+def _ours() -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError as exc:
+        raise FileUnavailable(
+            "The original file is not kept here: upload the document again.", reason="missing"
+        ) from exc
+    except OSError as exc:
+        raise FileUnavailable(
+            f"The folder of the original files can't be used: {exc.strerror}. Check RAG_FILES_URL or CAUSEWAY_HOME.",
+            reason="unreachable",
+        ) from exc

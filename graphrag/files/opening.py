@@ -1,0 +1,33 @@
+"""Which file storage the settings ask for."""
+
+from pathlib import Path
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import url2pathname
+
+from graphrag.errors import InvalidSettings
+from graphrag.files.local import LocalFiles
+from graphrag.files.s3 import S3Files
+from graphrag.protocols import FileStorage
+from graphrag.settings import Settings
+
+
+def open_files(settings: Settings) -> FileStorage:
+    """Raises InvalidSettings or MissingExtra."""
+    if settings.files_url is None:
+        return LocalFiles(settings.home / "files")
+    url = urlsplit(settings.files_url)
+    if url.scheme == "file" and url.netloc in ("", "localhost") and url.path.startswith("/"):
+        return LocalFiles(Path(url2pathname(url.path)))
+    if url.scheme == "s3" and _names_a_bucket(url):
+        return S3Files(
+            url.netloc,
+            prefix=unquote(url.path).strip("/"),
+            endpoint=settings.files_endpoint,
+            timeout_seconds=settings.files_timeout_seconds,
+        )
+    raise InvalidSettings("RAG_FILES_URL is none that is known: use file:///FOLDER or s3://BUCKET/PREFIX.")
+
+
+def _names_a_bucket(url: SplitResult) -> bool:
+    """Alone: keys of access belong into the environment's other variables, which nobody prints."""
+    return bool(url.netloc) and not {"@", ":"} & set(url.netloc) and not url.query and not url.fragment

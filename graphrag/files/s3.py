@@ -1,0 +1,85 @@
+"""Files in a bucket of S3 or whatever speaks its language, as MinIO does. Needs the extra s3."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from graphrag.errors import FileUnavailable, InvalidSettings, MissingExtra
+from graphrag.files.keys import check_key, check_prefix
+
+if TYPE_CHECKING:
+    from obstore.store import S3Store
+
+RETRIES = 2
+
+
+class S3Files:
+    """Credentials and region are read from the environment, by the names that AWS gave them."""
+
+    def __init__(self, bucket: str, *, prefix: str = "", endpoint: str | None = None, timeout_seconds: float) -> None:
+        """Raises MissingExtra or InvalidSettings."""
+        self._bucket = bucket
+        self._store = _open(bucket, prefix, endpoint, timedelta(seconds=timeout_seconds))
+
+    async def put(self, key: str, data: bytes) -> None:
+        check_key(key)
+        with self._ours(missing="bucket"):
+            # In one request: of one in parts that fails, some would be kept, and paid for.
+            await self._store.put_async(key, data, use_multipart=False)
+
+    async def get(self, key: str) -> bytes:
+        check_key(key)
+        with self._ours(missing="file"):
+            found = await self._store.get_async(key)
+            return bytes(await found.bytes_async())
+
+    async def delete(self, prefix: str) -> None:
+        check_prefix(prefix)
+        with self._ours(missing="bucket"):
+            under = [found["path"] async for page in self._store.list(prefix) for found in page]
+            await self._store.delete_async([prefix, *under])
+
+    @contextmanager
+    def _ours(self, *, missing: str) -> Iterator[None]:
+        from obstore.exceptions import BaseError
+
+        try:
+            yield
+        except FileNotFoundError as exc:
+            if missing == "file" and "<Code>NoSuchBucket<" not in str(exc):
+                raise FileUnavailable(
+                    "The original file is not kept here: upload the document again.", reason="missing"
+                ) from exc
+            raise self._unreachable(exc) from exc
+        except (BaseError, OSError) as exc:
+            raise self._unreachable(exc) from exc
+
+    def _unreachable(self, exc: Exception) -> FileUnavailable:
+        cause = str(exc).partition("\n")[0].strip()  # what follows is the vendor's inner state
+        return FileUnavailable(
+            f"The bucket {self._bucket!r} can't be used: {cause}. Check RAG_FILES_URL, AWS_ENDPOINT_URL and the keys.",
+            reason="unreachable",
+        )
+
+
+def _open(bucket: str, prefix: str, endpoint: str | None, timeout: timedelta) -> "S3Store":
+    try:
+        from obstore.exceptions import BaseError
+        from obstore.store import S3Store
+    except ImportError as exc:
+        raise MissingExtra("Files in S3 need: pip install 'causeway[s3]'") from exc
+    try:
+        return S3Store(
+            bucket,
+            prefix=prefix or None,
+            config={"endpoint": endpoint} if endpoint else None,
+            client_options={
+                "allow_http": bool(endpoint and endpoint.startswith("http://")),
+                "connect_timeout": min(timeout, timedelta(seconds=5)),
+                "timeout": timeout,
+            },
+            retry_config={"max_retries": RETRIES, "retry_timeout": timeout},
+        )
+    except (BaseError, ValueError) as exc:
+        raise InvalidSettings(f"RAG_FILES_URL, bucket {bucket!r}: {str(exc).partition(chr(10))[0]}") from exc

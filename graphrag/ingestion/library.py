@@ -1,0 +1,133 @@
+"""A collection's files: added, read anew, cancelled, deleted. A step is recorded, with its job, before it is taken."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from graphrag.errors import DocumentNotFound, FileUnavailable
+from graphrag.ingestion.queue import Queue
+from graphrag.ingestion.sources import SourceFile, document_id, too_large
+from graphrag.models import Collection, Document, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.protocols import ChunkStore, FileStorage
+from graphrag.stores.ingestions import Ingestions
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    store: ChunkStore
+    ingestions: Ingestions
+    files: FileStorage
+    queue: Queue
+    max_file_bytes: int
+
+    async def add(
+        self, collection: Collection, sources: Sequence[SourceFile], *, most_documents: int | None = None
+    ) -> list[IngestionOutcome]:
+        """One outcome a file, in order: uploaded, unchanged, or the error that keeps it out. A file replaces the
+        document of its source, which stays as it is until its own ingestion has ended well.
+
+        Raises QuotaExceeded, DatabaseUnavailable, FileUnavailable: then none was taken.
+        """
+        known = await self._known(collection, [source.content_hash for source in sources])
+        outcomes: list[IngestionOutcome] = []
+        new: dict[UUID, tuple[Ingestion, SourceFile]] = {}
+        for source in sources:
+            if len(source.data) > self.max_file_bytes:
+                error = too_large(self.max_file_bytes)
+                cause, reason = str(error), error.details["reason"]
+                outcomes.append(IngestionOutcome(source.source, IngestionStatus.ERROR, cause=cause, reason=reason))
+            elif source.content_hash in known:
+                outcomes.append(_unchanged(source, known[source.content_hash]))
+            else:
+                ingestion = _ingestion(collection, source)
+                new[ingestion.document_id] = (ingestion, source)
+                known[source.content_hash] = ingestion
+                outcomes.append(IngestionOutcome(source.source, IngestionStatus.UPLOADED, ingestion.document_id))
+        if new:
+            await asyncio.gather(*(self.files.put(file_key(kept), source.data) for kept, source in new.values()))
+            await self.ingestions.register(
+                collection,
+                [ingestion for ingestion, _ in new.values()],
+                defer=self.queue.defer_ingestion,
+                most_documents=most_documents,
+            )
+        return outcomes
+
+    async def restart(self, collection: Collection, documents: Sequence[UUID], **options: Any) -> list[Ingestion]:
+        """Reads those documents' files anew, as they are kept: after an error, or with other `options` (chunking).
+
+        Those that are under way already go on. Raises DocumentNotFound where one has no file.
+        """
+        found = {ingestion.document_id for ingestion in await self.ingestions.find(collection, documents)}
+        if missing := [document for document in documents if document not in found]:
+            raise DocumentNotFound(f"There is no file of document {missing[0]}.", document=str(missing[0]))
+        return await self.ingestions.restart(collection, documents, defer=self.queue.defer_ingestion, **options)
+
+    async def cancel(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
+        """Those of them that were under way. What was stored before stays."""
+        return await self.ingestions.cancel(collection, documents)
+
+    async def delete(self, collection: Collection, document: UUID) -> None:
+        """With its file and whatever is still made of it. Raises DocumentNotFound."""
+        was_ingested = await self.ingestions.delete(collection, [document], defer=self.queue.defer_tidying)
+        was_stored = await self.store.delete_document(collection, document)
+        if not was_ingested and not was_stored:
+            raise DocumentNotFound(f"There is no document {document}.", document=str(document))
+        with suppress(FileUnavailable):  # the deferred job tries again
+            await self.files.delete(folder_key(collection.id, document))
+
+    async def delete_collection(self, collection: Collection) -> bool:
+        """False where there was none."""
+        await self.ingestions.delete(collection, [], defer=self.queue.defer_tidying)
+        was_there = await self.store.delete_collection(collection)
+        with suppress(FileUnavailable):
+            await self.files.delete(str(collection.id))
+        return was_there
+
+    async def _known(self, collection: Collection, content_hashes: Sequence[str]) -> dict[str, Ingestion | Document]:
+        """Contents that are stored or on their way."""
+        stored = await self.store.find_documents(collection, content_hashes=content_hashes)
+        latest = await self.ingestions.find(collection, [document.id for document in stored])
+        replaced = {of.document_id for of in latest if of.content_hash not in content_hashes}
+        known: dict[str, Ingestion | Document] = {
+            document.content_hash: document for document in stored if document.id not in replaced
+        }
+        return known | await self.ingestions.find_waiting(collection, content_hashes)
+
+
+def folder_key(collection_id: UUID, document: UUID) -> str:
+    return f"{collection_id}/{document}"
+
+
+def file_key(ingestion: Ingestion) -> str:
+    """In the file storage. A filename is no part of it."""
+    return f"{folder_key(ingestion.collection_id, ingestion.document_id)}/{ingestion.content_hash}"
+
+
+def _ingestion(collection: Collection, source: SourceFile) -> Ingestion:
+    now = datetime.now(UTC)
+    return Ingestion(
+        collection_id=collection.id,
+        document_id=document_id(collection.id, source.source),
+        ticket=uuid4(),
+        source=source.source,
+        filename=source.filename,
+        content_hash=source.content_hash,
+        byte_count=source.byte_count,
+        options=source.options(),
+        status=IngestionStatus.UPLOADED,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _unchanged(source: SourceFile, known: Ingestion | Document) -> IngestionOutcome:
+    identity = known.id if isinstance(known, Document) else known.document_id
+    if known.source == source.source and isinstance(known, Ingestion):
+        return IngestionOutcome(source.source, IngestionStatus.UPLOADED, identity)
+    cause = "" if known.source == source.source else f"the same content as {known.filename}"
+    return IngestionOutcome(source.source, IngestionStatus.UNCHANGED, identity, cause=cause)

@@ -1,0 +1,196 @@
+"""Jobs in the service's own PostgreSQL: procrastinate. A job that its worker leaves behind is taken up by another."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+from uuid import UUID
+
+import procrastinate
+from procrastinate.exceptions import AlreadyEnqueued
+
+from graphrag.database import APPLICATION_ROLE, OPTIONS, Connection, Database
+from graphrag.errors import CollectionChanged, DatabaseUnavailable
+from graphrag.models import Collection, Ingestion
+from graphrag.telemetry import log
+
+HEARTBEAT_SECONDS = 2
+DEAD_SECONDS = 10  # without a heartbeat
+JOB_DOCUMENTS = 50
+JOB_BYTES = 5_000_000
+OPTIMIZED_AFTER_SECONDS = 10
+MOST_ATTEMPTS = 6  # with waits of 1, 2, 4 … seconds between them
+GRACE_SECONDS = 2  # for jobs that run when their worker is told to stop; they are taken up again later
+RETRIED = (DatabaseUnavailable, CollectionChanged, ConnectionError)
+
+
+class Workers(Protocol):
+    """Who do the jobs. Each can be done again from its start at any time."""
+
+    async def ingest(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None: ...
+
+    async def give_up(
+        self, owner_id: str, collection_id: UUID, documents: Sequence[UUID], error: BaseException
+    ) -> None: ...
+
+    async def tidy_files(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None: ...
+
+    async def optimize(self, owner_id: str, collection_id: UUID) -> None: ...
+
+    async def purge(self, owner_id: str, collection_id: UUID) -> None: ...
+
+
+@dataclass
+class Queue:
+    database: Database
+    concurrency: int
+    _app: procrastinate.App = field(init=False, repr=False)
+    _workers: Workers = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        logging.getLogger("procrastinate").setLevel(logging.CRITICAL)  # what a job meets is logged by the job
+        self._app = self._make_app(procrastinate.PsycopgConnector())
+
+    async def defer_ingestion(
+        self, connection: Connection, collection: Collection, ingestions: Sequence[Ingestion]
+    ) -> None:
+        """They are done once the connection's transaction has ended well, small files together."""
+        for batch in _batches(ingestions):
+            await self._defer("ingest", collection, [of.document_id for of in batch], connection=connection)
+
+    async def defer_tidying(
+        self, connection: Connection, collection: Collection, ingestions: Sequence[Ingestion]
+    ) -> None:
+        await self._defer("tidy_files", collection, [of.document_id for of in ingestions], connection=connection)
+
+    async def defer_optimization(self, collection: Collection) -> None:
+        """Once for all that is loaded in the next seconds."""
+        soon = datetime.now(UTC) + timedelta(seconds=OPTIMIZED_AFTER_SECONDS)
+        lock = f"optimize {collection.id}"
+        with suppress(AlreadyEnqueued):
+            async with self.database.transaction(collection.owner_id) as connection:
+                await self._defer("optimize", collection, connection=connection, queueing_lock=lock, schedule_at=soon)
+
+    async def defer_purge(self, collection: Collection, at: datetime) -> None:
+        """Once for all that expires in the same minute."""
+        lock = f"purge {collection.id} {at:%Y-%m-%dT%H:%M}"
+        with suppress(AlreadyEnqueued):
+            async with self.database.transaction(collection.owner_id) as connection:
+                await self._defer(
+                    "purge",
+                    collection,
+                    connection=connection,
+                    queueing_lock=lock,
+                    schedule_at=at + timedelta(minutes=1),
+                )
+
+    async def _defer(self, task: str, collection: Collection, documents: Sequence[UUID] = (), **options: Any) -> None:
+        job = self._app.configure_task(task, **options)
+        await job.defer_async(
+            owner_id=collection.owner_id,
+            collection_id=str(collection.id),
+            documents=[str(document) for document in documents],
+        )
+
+    @asynccontextmanager
+    async def working(self, workers: Workers) -> AsyncIterator[None]:
+        """Meanwhile jobs are done here, `concurrency` at a time."""
+        worker = asyncio.create_task(self.work(workers))
+        try:
+            yield
+        finally:
+            worker.cancel()
+            with suppress(asyncio.CancelledError):
+                await worker
+
+    async def work(self, workers: Workers) -> None:
+        """Until it is cancelled. A database that is away for a while is waited for."""
+        while True:
+            try:
+                await self._work(workers, await self.database.address())
+            except Exception as exc:
+                log.warning("worker starts again", error=repr(exc))
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+
+    async def _work(self, workers: Workers, address: str) -> None:
+        connector = procrastinate.PsycopgConnector(
+            conninfo=address,
+            kwargs={"options": f"{OPTIONS} -c role={APPLICATION_ROLE}"},
+            min_size=1,
+            max_size=self.concurrency + 3,
+        )
+        app = self._make_app(connector)
+        self._workers = workers
+        async with app.open_async():
+            rescue = asyncio.create_task(_take_up_stalled_jobs(app))
+            try:
+                await app.run_worker_async(
+                    concurrency=self.concurrency,
+                    install_signal_handlers=False,
+                    delete_jobs=procrastinate.jobs.DeleteJobCondition.ALWAYS,
+                    update_heartbeat_interval=HEARTBEAT_SECONDS,
+                    stalled_worker_timeout=DEAD_SECONDS,
+                    shutdown_graceful_timeout=GRACE_SECONDS,
+                )
+            finally:
+                rescue.cancel()
+
+    def _make_app(self, connector: procrastinate.PsycopgConnector) -> procrastinate.App:
+        app = procrastinate.App(connector=connector)
+        waits = procrastinate.RetryStrategy(max_attempts=MOST_ATTEMPTS, exponential_wait=2)
+
+        @app.task(name="ingest", retry=waits, pass_context=True)
+        async def ingest(context: procrastinate.JobContext, /, **job: Any) -> None:
+            arguments = _arguments(**job)
+            try:
+                await self._workers.ingest(*arguments)
+            except RETRIED as exc:
+                if context.job.attempts + 1 < MOST_ATTEMPTS:
+                    raise
+                await self._workers.give_up(*arguments, exc)
+            except Exception as exc:
+                log.exception("ingestion failed")
+                await self._workers.give_up(*arguments, exc)
+
+        @app.task(name="tidy_files", retry=waits)
+        async def tidy_files(**job: Any) -> None:
+            await self._workers.tidy_files(*_arguments(**job))
+
+        @app.task(name="optimize", retry=waits)
+        async def optimize(**job: Any) -> None:
+            await self._workers.optimize(*_arguments(**job)[:2])
+
+        @app.task(name="purge", retry=waits)
+        async def purge(**job: Any) -> None:
+            await self._workers.purge(*_arguments(**job)[:2])
+
+        return app
+
+
+def _arguments(*, owner_id: str, collection_id: str, documents: Sequence[str]) -> tuple[str, UUID, list[UUID]]:
+    return owner_id, UUID(collection_id), [UUID(document) for document in documents]
+
+
+def _batches(ingestions: Sequence[Ingestion]) -> Iterator[list[Ingestion]]:
+    """A job each: embedding and storing go faster for many small files together."""
+    batch: list[Ingestion] = []
+    for ingestion in ingestions:
+        size = sum(of.byte_count for of in batch) + ingestion.byte_count
+        if batch and (len(batch) == JOB_DOCUMENTS or size > JOB_BYTES):
+            yield batch
+            batch = []
+        batch.append(ingestion)
+    if batch:
+        yield batch
+
+
+async def _take_up_stalled_jobs(app: procrastinate.App) -> None:
+    while True:
+        await app.job_manager.prune_stalled_workers(DEAD_SECONDS)
+        for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=DEAD_SECONDS):
+            log.warning("job taken up again", job=job.id, task=job.task_name)
+            await app.job_manager.retry_job(job)
+        await asyncio.sleep(HEARTBEAT_SECONDS)

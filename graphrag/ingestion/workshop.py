@@ -1,0 +1,123 @@
+"""What the queue's jobs do. Each can be done again from its start at any time: what is done already is passed over."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.errors import CausewayError, DocumentNotFound, FileUnavailable
+from graphrag.ingestion.library import Library, file_key, folder_key
+from graphrag.ingestion.pipeline import Pipeline, Progress
+from graphrag.ingestion.sources import SourceFile
+from graphrag.models import Collection, Ingestion, IngestionOutcome, IngestionStatus
+
+UNEXPECTED = "an error of ours, which the service's log describes"
+
+
+class Models(Protocol):
+    async def embedding_model(self, collection: Collection) -> EmbeddingModel: ...
+
+
+class _Cancelled(Exception):
+    """None of the job's documents is wanted any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    library: Library
+    pipeline: Pipeline
+    models: Models
+
+    async def ingest(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None:
+        collection = await self._collection(owner_id, collection_id)
+        if collection is None:
+            return
+        begun = await self.library.ingestions.begin(collection, documents)
+        if begun:
+            with suppress(_Cancelled):
+                await self._ingest(collection, {ingestion.ticket: ingestion for ingestion in begun})
+            await self.library.queue.defer_optimization(collection)
+        await self.tidy_files(owner_id, collection_id, documents)
+
+    async def give_up(
+        self, owner_id: str, collection_id: UUID, documents: Sequence[UUID], error: BaseException
+    ) -> None:
+        if collection := await self._collection(owner_id, collection_id):
+            unfinished = await self.library.ingestions.find(collection, documents)
+            cause, reason = (str(error), error.code) if isinstance(error, CausewayError) else (UNEXPECTED, "internal")
+            await self.library.ingestions.fail(collection, unfinished, cause=cause, reason=reason)
+
+    async def tidy_files(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None:
+        """Removes what is left of deleted documents, and the files of older versions of the others."""
+        files = self.library.files
+        collection = await self._collection(owner_id, collection_id)
+        if collection is None:
+            await files.delete(str(collection_id))
+            return
+        kept = {
+            ingestion.document_id: ingestion for ingestion in await self.library.ingestions.find(collection, documents)
+        }
+        for document in documents:
+            folder = folder_key(collection_id, document)
+            if document not in kept:
+                await self.library.store.delete_document(collection, document)
+                await files.delete(folder)
+            elif kept[document].status is IngestionStatus.INDEXED:
+                for key in await files.list(folder):
+                    if key != file_key(kept[document]):
+                        await files.delete(key)
+
+    async def purge(self, owner_id: str, collection_id: UUID) -> None:
+        """Deletes the documents whose time has come."""
+        if collection := await self._collection(owner_id, collection_id):
+            for document in await self.library.ingestions.find_expired(collection):
+                with suppress(DocumentNotFound):
+                    await self.library.delete(collection, document)
+
+    async def optimize(self, owner_id: str, collection_id: UUID) -> None:
+        if collection := await self._collection(owner_id, collection_id):
+            await self.library.store.optimize(collection)
+
+    async def _ingest(self, collection: Collection, begun: Mapping[UUID, Ingestion]) -> None:
+        async def report(progress: Sequence[Progress]) -> None:
+            known = [(begun[of.ticket], of.stage, of.done, of.total) for of in progress if of.ticket]
+            if known and not await self.library.ingestions.report(collection, known):
+                raise _Cancelled
+
+        model = await self.models.embedding_model(collection)
+        sources = [
+            source
+            for source in await asyncio.gather(*(self._source(collection, ingestion) for ingestion in begun.values()))
+            if source is not None
+        ]
+        outcomes = await self.pipeline.ingest(sources, collection=collection, model=model, report=report)
+        for source, outcome in zip(sources, outcomes, strict=True):
+            assert source.ticket is not None
+            if outcome.status is IngestionStatus.ERROR:
+                await self._fail(collection, begun[source.ticket], outcome)
+            elif outcome.expires_at:
+                await self.library.queue.defer_purge(collection, outcome.expires_at)
+
+    async def _source(self, collection: Collection, ingestion: Ingestion) -> SourceFile | None:
+        try:
+            return SourceFile.of(ingestion, await self.library.files.get(file_key(ingestion)))
+        except FileUnavailable as exc:
+            await self.library.ingestions.fail(collection, [ingestion], cause=str(exc), reason=exc.code)
+            return None
+
+    async def _fail(self, collection: Collection, ingestion: Ingestion, outcome: IngestionOutcome) -> None:
+        chunks = [str(chunk) for chunk in outcome.failed_chunks]
+        await self.library.ingestions.fail(
+            collection,
+            [ingestion],
+            cause=outcome.cause,
+            reason=outcome.reason,
+            failed_batches=[{"chunks": chunks, "cause": outcome.cause}] if chunks else [],
+        )
+
+    async def _collection(self, owner_id: str, collection_id: UUID) -> Collection | None:
+        known = await self.library.store.list_collections(owner_id)
+        return next((collection for collection in known if collection.id == collection_id), None)

@@ -1,0 +1,134 @@
+"""How far each document's ingestion is, in PostgreSQL; what starts one defers its job in the same transaction."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from graphrag.database import Connection, Database, queries
+from graphrag.errors import QuotaExceeded
+from graphrag.models import Collection, Ingestion, IngestionStatus
+from graphrag.stores.queries import fetch
+
+QUERIES = queries(Path(__file__).with_name("ingestions.sql"))
+COLUMNS = [field.name for field in fields(Ingestion)]
+Defer = Callable[[Connection, Collection, Sequence[Ingestion]], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ingestions:
+    database: Database
+
+    async def register(
+        self, collection: Collection, new: Sequence[Ingestion], *, defer: Defer, most_documents: int | None = None
+    ) -> None:
+        """All of them or none. Raises QuotaExceeded where the collection would have more documents than `most`."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            if most_documents is not None:
+                values = _key(collection, [ingestion.document_id for ingestion in new])
+                (row,) = await fetch(connection, QUERIES["count_documents"], values)
+                if row["documents"] + len(new) > most_documents:
+                    raise QuotaExceeded(
+                        f"The collection {collection.name!r} has {row['documents']} documents and may have "
+                        f"{most_documents} (RAG_MAX_DOCUMENTS): delete some, or use another collection.",
+                        collection=collection.name,
+                        limit=most_documents,
+                    )
+            async with connection.cursor() as cursor:
+                await cursor.executemany(QUERIES["register"], [_row(collection, ingestion) for ingestion in new])
+            await defer(connection, collection, new)
+
+    async def restart(
+        self, collection: Collection, documents: Sequence[UUID], *, defer: Defer, **options: Any
+    ) -> list[Ingestion]:
+        """Those of them that are not under way already; `options` change what their sender wanted."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            values = _key(collection, documents) | {"options": Jsonb(options)}
+            restarted = [_read(row) for row in await fetch(connection, QUERIES["restart"], values)]
+            await defer(connection, collection, restarted)
+        return restarted
+
+    async def begin(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
+        """Those of them that wait, or whose worker has died."""
+        return await self._fetch("begin", collection, documents)
+
+    async def report(self, collection: Collection, progress: Sequence[tuple[Ingestion, str, int, int]]) -> bool:
+        """False where none of them is wanted any more."""
+        ingestions, stages, done, total = [list(column) for column in zip(*progress, strict=True)]
+        values = _key(collection, [ingestion.document_id for ingestion in ingestions]) | {
+            "tickets": [ingestion.ticket for ingestion in ingestions],
+            "stages": stages,
+            "done": done,
+            "total": total,
+        }
+        async with self.database.transaction(collection.owner_id) as connection:
+            return (await connection.execute(QUERIES["report"], values)).rowcount > 0
+
+    async def fail(
+        self,
+        collection: Collection,
+        ingestions: Sequence[Ingestion],
+        *,
+        cause: str,
+        reason: str,
+        failed_batches: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        values = _key(collection, [ingestion.document_id for ingestion in ingestions]) | {
+            "tickets": [ingestion.ticket for ingestion in ingestions],
+            "cause": cause,
+            "reason": reason,
+            "failed_batches": Jsonb(list(failed_batches)),
+        }
+        async with self.database.transaction(collection.owner_id) as connection:
+            await connection.execute(QUERIES["fail"], values)
+
+    async def cancel(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
+        """Those of them that were under way: what their worker still makes of them is not stored."""
+        return await self._fetch("cancel", collection, documents)
+
+    async def delete(self, collection: Collection, documents: Sequence[UUID], *, defer: Defer) -> bool:
+        """False where there were none. What is deferred comes to pass only if this does."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            found = [_read(row) for row in await fetch(connection, QUERIES["find"], _key(collection, documents))]
+            await connection.execute(QUERIES["delete"], _key(collection, documents))
+            await defer(connection, collection, found)
+        return bool(found)
+
+    async def find(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
+        return await self._fetch("find", collection, documents)
+
+    async def list_all(self, collection: Collection) -> list[Ingestion]:
+        return await self._fetch("list", collection, [])
+
+    async def find_expired(self, collection: Collection) -> list[UUID]:
+        """The documents whose time has come, which no search finds any more."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            rows = await fetch(connection, QUERIES["find_expired"], {"collection_id": collection.id})
+        return [row["document_id"] for row in rows]
+
+    async def find_waiting(self, collection: Collection, content_hashes: Sequence[str]) -> dict[str, Ingestion]:
+        """By content, those under way."""
+        values = {"collection_id": collection.id, "hashes": [*content_hashes]}
+        async with self.database.transaction(collection.owner_id) as connection:
+            rows = await fetch(connection, QUERIES["find_by_hash"], values)
+        return {row["content_hash"]: _read(row) for row in rows}
+
+    async def _fetch(self, statement: str, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
+        async with self.database.transaction(collection.owner_id) as connection:
+            return [_read(row) for row in await fetch(connection, QUERIES[statement], _key(collection, documents))]
+
+
+def _key(collection: Collection, documents: Sequence[UUID]) -> dict[str, Any]:
+    return {"collection_id": collection.id, "documents": [*documents]}
+
+
+def _row(collection: Collection, ingestion: Ingestion) -> dict[str, Any]:
+    values = {name: getattr(ingestion, name) for name in COLUMNS}
+    return values | {"owner_id": collection.owner_id, "options": Jsonb(dict(ingestion.options))}
+
+
+def _read(row: Mapping[str, Any]) -> Ingestion:
+    return Ingestion(**{name: row[name] for name in COLUMNS} | {"status": IngestionStatus(row["status"])})
