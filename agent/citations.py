@@ -7,7 +7,8 @@ from enum import StrEnum
 from uuid import UUID
 
 from graphrag.language import content_words, fold, stem, words
-from graphrag.models import Passage, Span
+from graphrag.models import Passage, Place, Span
+from graphrag.places import cite_place, split_rows
 from graphrag.sentences import is_heading, plain, split_sentences
 
 MARK = re.compile(r"\s?\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
@@ -37,6 +38,7 @@ class Citation:
     end_char: int
     status: Support
     score: float
+    place: Place | None = None  # of the quote in its file
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ def _remove_unknown_marks(answer: str, known: int) -> tuple[str, list[int]]:
 
 def cite(statement: str, number: int, passage: Passage) -> Citation:
     span, score, status = _best_sentence(statement, passage)
+    start, end = passage.start_char + span.start, passage.start_char + span.end
     return Citation(
         number=number,
         document_id=passage.document.id,
@@ -115,10 +118,13 @@ def cite(statement: str, number: int, passage: Passage) -> Citation:
         title=passage.document.title,
         chunk_index=passage.chunk_index,
         quote=passage.content[span.start : span.end],
-        start_char=passage.start_char + span.start,
-        end_char=passage.start_char + span.end,
+        start_char=start,
+        end_char=end,
         status=status,
         score=round(score, 3),
+        place=cite_place(
+            passage.places, start, end, text=passage.content, text_start=passage.start_char, headers=passage.headers
+        ),
     )
 
 
@@ -126,7 +132,8 @@ def _best_sentence(statement: str, passage: Passage) -> tuple[Span, float, Suppo
     """The sentence that shares most with the statement; the whole passage may carry it: a statement joins sentences."""
     language = passage.document.language
     wanted = _forms(statement, language)
-    spans = [_trimmed(passage.content, span) for span in split_sentences(passage.content)]
+    sentences = split_rows(passage.content, passage.places, start=passage.start_char)
+    spans = [_trimmed(passage.content, span) for span in sentences]
     for span in spans:
         if _is_repeated(passage.content[span.start : span.end], statement):
             return span, 1.0, Support.SUPPORTED

@@ -2,9 +2,8 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any, TypedDict, cast
-from uuid import UUID
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.state import CompiledStateGraph
@@ -12,7 +11,8 @@ from langgraph.graph.state import CompiledStateGraph
 from agent.citations import Citation, Verification
 from agent.context import Context
 from agent.messages import is_not_found, say
-from graphrag.models import CausalPath, Passage
+from graphrag.models import CausalPath, Passage, Place
+from graphrag.periods import trend_in
 from graphrag.telemetry import collect_timings, stage
 
 
@@ -33,8 +33,8 @@ def token_event(text: str) -> Event:
     return {"event": "token", "data": {"text": text}}
 
 
-def citation_event(citation: Citation) -> Event:
-    return {"event": "citation", "data": describe_citation(citation)}
+def citation_event(citation: Citation, *, language: str) -> Event:
+    return {"event": "citation", "data": describe_citation(citation, language=language)}
 
 
 def describe_sources(passages: Sequence[Passage]) -> list[dict[str, Any]]:
@@ -55,8 +55,21 @@ def describe_sources(passages: Sequence[Passage]) -> list[dict[str, Any]]:
     ]
 
 
-def describe_citation(citation: Citation) -> dict[str, Any]:
-    return {key: str(value) if isinstance(value, UUID) else value for key, value in asdict(citation).items()}
+def describe_citation(citation: Citation, *, language: str) -> dict[str, Any]:
+    values = {field.name: getattr(citation, field.name) for field in fields(citation) if field.name != "place"}
+    return values | {"document_id": str(citation.document_id)} | describe_place(citation.place, language=language)
+
+
+def describe_place(place: Place | None, *, language: str) -> dict[str, Any]:
+    """What is known of it; the trend in the language of the question."""
+    time = place.temporal if place else None
+    return {
+        "page": place.page if place else None,
+        "sheet": (place and place.sheet) or None,
+        "cell": (place and place.cells) or None,
+        "date": time.date.isoformat() if time else None,
+        "trend": (time and trend_in(time, language)) or None,
+    }
 
 
 async def stream_answer(
@@ -97,7 +110,7 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
     degraded = list(dict.fromkeys(state["degraded"]))
     return {
         "answer": verification.answer,
-        "citations": [describe_citation(citation) for citation in verification.citations],
+        "citations": [describe_citation(citation, language=query.language) for citation in verification.citations],
         "sources": describe_sources(passages),
         "paths": [asdict(path) for path in state["paths"]],
         "degraded": degraded,

@@ -115,18 +115,18 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("generate", state)
     services = runtime.context.services
-    prompt = _prompt(state, runtime.context)
+    prompt, language = _prompt(state, runtime.context), state["query"].language
     degraded = []
     with stage("generate"):
         try:
-            answer = await _stream_answer(services.chat_model, prompt, state["passages"])
+            answer = await _stream_answer(services.chat_model, prompt, state["passages"], language=language)
         except AnswerInterrupted:
             raise
         except Exception as exc:
             if not state["passages"]:  # plain chat has nothing to quote instead
                 raise ProviderError(f"The model does not answer: {exc!r}") from exc
             degraded = [_degrade("generate", exc)]
-            answer = await _stream_answer(services.extractive_chat_model, prompt, state["passages"])
+            answer = await _stream_answer(services.extractive_chat_model, prompt, state["passages"], language=language)
     return {"messages": [AIMessage(answer)], "degraded": degraded}
 
 
@@ -162,7 +162,9 @@ def _prompt(state: State, context: Context) -> list[AnyMessage]:
     return build_plain_prompt(state["query"], history=history, today=date.today())
 
 
-async def _stream_answer(model: BaseChatModel, prompt: Sequence[AnyMessage], passages: Sequence[Passage]) -> str:
+async def _stream_answer(
+    model: BaseChatModel, prompt: Sequence[AnyMessage], passages: Sequence[Passage], *, language: str
+) -> str:
     """Writes tokens and citations as they come. Raises AnswerInterrupted where the model fails after a first word."""
     write = get_stream_writer()
     marks = MarkFilter(len(passages))
@@ -171,8 +173,10 @@ async def _stream_answer(model: BaseChatModel, prompt: Sequence[AnyMessage], pas
         async for text in _tokens(model, prompt, marks):
             write(token_event(text))
             if "]" in text:
-                announced += _write_citations(marks, passages, since=announced)
-        _write_citations(marks, passages, since=announced)  # a mark before the first word waited for its statement
+                announced += _write_citations(marks, passages, since=announced, language=language)
+        _write_citations(
+            marks, passages, since=announced, language=language
+        )  # a mark before the first word waited for its statement
     except Exception as exc:
         if marks.text.strip():
             raise AnswerInterrupted(f"The model failed in mid-answer: {exc!r}", partial_answer=marks.text) from exc
@@ -182,11 +186,11 @@ async def _stream_answer(model: BaseChatModel, prompt: Sequence[AnyMessage], pas
     return marks.text.strip()
 
 
-def _write_citations(marks: MarkFilter, passages: Sequence[Passage], *, since: int) -> int:
+def _write_citations(marks: MarkFilter, passages: Sequence[Passage], *, since: int, language: str) -> int:
     """How many there were beyond the first `since`."""
     cited = marks.cited()[since:]
     for statement, number in cited:
-        get_stream_writer()(citation_event(cite(statement, number, passages[number - 1])))
+        get_stream_writer()(citation_event(cite(statement, number, passages[number - 1]), language=language))
     return len(cited)
 
 

@@ -1,6 +1,6 @@
 """What a language model is told: the rules, the date, the excerpts as data, the question."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import date
 from html import escape
 
@@ -10,7 +10,9 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from agent.messages import say
 from graphrag.answer_extraction import Excerpt
 from graphrag.extractive_chat_model import brief
-from graphrag.models import Passage, TransformedQuery
+from graphrag.models import Passage, TemporalContext, TransformedQuery
+from graphrag.periods import brief_trend, name, period_of
+from graphrag.places import union
 
 # Above the excerpts: their text is data, whatever it says.
 RULES = {
@@ -54,7 +56,7 @@ def build_prompt(
     """System rules with the date, the history, then excerpts and question. The brief is for the extractive model."""
     not_found = say("not_found", query.language)
     rules = RULES[query.language].format(not_found=not_found)
-    excerpts = "\n".join(_excerpt(number, passage) for number, passage in enumerate(passages, start=1))
+    excerpts = "\n".join(_excerpt(number, passage, query.language) for number, passage in enumerate(passages, start=1))
     return [
         SystemMessage(f"{rules}\n\n{date_line(query.language, today)}"),
         *history,
@@ -106,6 +108,55 @@ def history_window(messages: Sequence[AnyMessage], *, max_messages: int, max_cha
     return kept[::-1]
 
 
-def _excerpt(number: int, passage: Passage) -> str:
-    name = escape(passage.document.filename, quote=True)
-    return f'<excerpt number="{number}" file="{name}">\n{escape(passage.content, quote=False)}\n</excerpt>'
+def _excerpt(number: int, passage: Passage, language: str) -> str:
+    filename = escape(passage.document.filename, quote=True)
+    source = source_line(number, passage, language)
+    text = escape(f"{source}\n{passage.content}" if source else passage.content, quote=False)
+    return f'<excerpt number="{number}" file="{filename}">\n{text}\n</excerpt>'
+
+
+SOURCE_WORDS = {
+    "es": {
+        "source": "Fuente", "page": "página", "pages": "páginas", "sheet": "hoja", "cell": "celda", "cells": "celdas",
+        "date": "fecha", "trend": "tendencia",
+    },
+    "fr": {
+        "source": "Source", "page": "page", "pages": "pages", "sheet": "feuille", "cell": "cellule", "cells": "cellules",
+        "date": "date", "trend": "tendance",
+    },
+    "en": {
+        "source": "Source", "page": "page", "pages": "pages", "sheet": "sheet", "cell": "cell", "cells": "cells",
+        "date": "date", "trend": "trend",
+    },
+}  # fmt: skip
+
+
+def source_line(number: int, passage: Passage, language: str) -> str:
+    """[Source 1: sales.xlsx, cellule C12, date: 15 déc 2025, tendance: +25% vs mois précédent]
+
+    Empty where no more than the file is known."""
+    words, places = SOURCE_WORDS[language], passage.places
+    pages = sorted({place.page for place in places if place.page})
+    sheets = list(dict.fromkeys(place.sheet for place in places if place.sheet))
+    cells = union(place.cells for place in places) if len(sheets) <= 1 else ""
+    times = {place.temporal for place in places if place.temporal}
+    facts = [
+        f"{words['pages' if len(pages) > 1 else 'page']} {_span(pages)}" if pages else "",
+        f"{words['sheet']} {', '.join(sheets)}" if sheets else "",
+        f"{words['cells' if ':' in cells else 'cell']} {cells}" if cells else "",
+        f"{words['date']}: {_dates(times, language)}" if times else "",
+        *(f"{words['trend']}: {trend}" for time in times if len(times) == 1 and (trend := brief_trend(time, language))),
+    ]
+    known = [fact for fact in facts if fact]
+    return f"[{words['source']} {number}: {', '.join([passage.document.filename, *known])}]" if known else ""
+
+
+def _span(pages: Sequence[int]) -> str:
+    return f"{pages[0]}-{pages[-1]}" if len(pages) > 1 else f"{pages[0]}"
+
+
+def _dates(times: Set[TemporalContext], language: str) -> str:
+    """«dic 2025», «1 ene 2025 - 15 dic 2025»."""
+    ordered = sorted(times, key=lambda time: time.date)
+    names = [name(period_of(time), language, short=True) for time in (ordered[0], ordered[-1])]
+    return " - ".join(dict.fromkeys(names))

@@ -117,12 +117,20 @@ async def _ask(services: Services, question: str, name: str | None, *, as_json: 
     for citation in done["citations"]:
         quote = " ".join(citation["quote"].split())
         out.print(
-            f"[{citation['number']}] {citation['filename']}, {citation['status']}: {quote}",
+            f"[{citation['number']}] {citation['filename']}{_place(citation)}, {citation['status']}: {quote}",
             style="dim",
             highlight=False,
         )
     for message in done["degraded_messages"]:
         err.print(message, style="yellow")
+
+
+def _place(citation: dict[str, Any]) -> str:
+    """« p. 3», « Ventas!C12 (+25 % frente al mes anterior)»."""
+    page = f" p. {citation['page']}" if citation["page"] else ""
+    cells = "!".join(part for part in (citation["sheet"], citation["cell"]) if part)
+    trend = f" ({citation['trend']})" if citation["trend"] else ""
+    return f"{page}{' ' if cells else ''}{cells}{trend}"
 
 
 @app.command()

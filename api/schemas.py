@@ -89,6 +89,11 @@ class CitationOut(BaseModel):
     end_char: int
     status: Literal["supported", "partly", "unsupported"]
     score: float
+    page: int | None = Field(default=None, description="Or slide, from 1")
+    sheet: str | None = None
+    cell: str | None = Field(default=None, description="Or cells: C12, A2:F2")
+    date: str | None = Field(default=None, description="What time the quote is of: its first day")
+    trend: str | None = Field(default=None, description="Against the period before, computed from the cells")
 
 
 class ChatResponse(BaseModel):

@@ -193,6 +193,8 @@ class Passage:
     content: str
     matches: tuple[tuple[int, int], ...]  # the hits' own spans
     score: float
+    places: tuple[Place, ...] = ()  # those that it holds a part of, with the document's offsets
+    headers: tuple[str, ...] = ()  # of the table whose rows it holds
 
 
 class Intent(StrEnum):

@@ -115,6 +115,11 @@ def of_day(day: date) -> Period:
     return Period("day", day.toordinal())
 
 
+def period_of(time: TemporalContext) -> Period:
+    day = of_day(time.date)
+    return day.within(time.period) or day
+
+
 def of_month(year: int, month: int) -> Period:
     return Period("month", year * 12 + month - 1)
 

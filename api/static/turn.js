@@ -123,9 +123,13 @@ export class Turn {
 
   openSource(mark) {
     const { source, element } = this.sources.get(Number(mark.dataset.number));
-    const quotes = this.citationsOf(mark).map((citation) => citation.quote);
+    const citations = this.citationsOf(mark);
+    const quotes = citations.map((citation) => citation.quote);
+    const places = [...new Set(citations.map(placeOf))].filter(Boolean);
     const verdict = this.verdictOf(mark);
     element.querySelector("blockquote").replaceChildren(...highlight(source.content, quotes));
+    element.querySelector(".place").textContent = places.join("; ");
+    element.querySelector(".place").hidden = places.length === 0;
     element.querySelector(".verdict").textContent = this.words[verdict] ?? "";
     element.querySelector(".verdict").hidden = !verdict;
     element.querySelector("details").open = true;
@@ -153,6 +157,12 @@ function sourceElement({ number, title, filename, content, language: sourceLangu
   element.querySelector("blockquote").textContent = content;
   element.querySelector("blockquote").lang = sourceLanguage ?? "";
   return element;
+}
+
+// "p. 3"; "Ventas!C12, +25 % frente al mes anterior"
+function placeOf({ page, sheet, cell, trend }) {
+  const cells = [sheet, cell].filter(Boolean).join("!");
+  return [page && `p. ${page}`, cells, trend].filter(Boolean).join(", ");
 }
 
 // The content as strings, with a <mark> around each quote found in it; white space may differ.

@@ -85,6 +85,9 @@ class Wording:
     def number(self, value: Number, *, decimals: int | None = None) -> str:
         return written(value, self.language, decimals=self.decimals if decimals is None else decimals, unit=self.unit)
 
+    def count(self, number: int) -> str:
+        return written(number, self.language, decimals=0)
+
     def period(self, period: Period) -> str:
         return name(period, spoken(self.language))
 

@@ -128,7 +128,7 @@ class Grid:
         cells = self.cells(column, rows[0], rows[-1])
         periods = [period for row in rows if (period := self._shown(row))]
         span = wording.range(periods) if periods else ""
-        words = {"column": self.name(column), "count": str(len(values)), "range": span}
+        words = {"column": self.name(column), "count": wording.count(len(values)), "range": span}
         if column.role is Role.AMOUNT:
             yield Line(wording.say("total", value=wording.number(series.total(values)), **words), cells)
         for key, extreme in (("minimum", min(values)), ("maximum", max(values))):

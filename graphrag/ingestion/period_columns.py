@@ -101,7 +101,7 @@ class _Across:
         values = {number: point.value for number, point in points.items()}
         cells = self._cells(numbers[0], numbers[-1], *points.values())
         periods = [Period(self.unit, number) for number in numbers]
-        words = {"column": name, "range": wording.range(periods), "count": str(len(points))}
+        words = {"column": name, "range": wording.range(periods), "count": wording.count(len(points))}
         if kind in (Role.AMOUNT, Role.CODE):  # the name of a row is no column's header: «Lote» is what is counted
             yield Line(wording.say("total", value=wording.number(series.total(list(values.values()))), **words), cells)
         for key, extreme in (("minimum", min(values.values())), ("maximum", max(values.values()))):

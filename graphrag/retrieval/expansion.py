@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from uuid import UUID
 
 from graphrag.models import Chunk, Collection, Hit, Passage
+from graphrag.places import overlapping
 from graphrag.protocols import ChunkStore
 from graphrag.sentences import split_sentences
 
@@ -126,14 +127,17 @@ def _passage(group: Sequence[Hit], chunks: Mapping[int, Chunk], reach: Reach) ->
     tail = reach.after(last, _run(chunks, last.index, +1))
     body = "".join(chunks[index].content for index in range(first.index, last.index + 1))
     best = max(group, key=lambda hit: hit.score)
+    start, end = first.start_char - len(lead), last.end_char + len(tail)
     return Passage(
         document=first.document,
         chunk_index=best.chunk.index,
-        start_char=first.start_char - len(lead),
-        end_char=last.end_char + len(tail),
+        start_char=start,
+        end_char=end,
         content=lead + body + tail,
         matches=tuple((hit.chunk.start_char, hit.chunk.end_char) for hit in group),
         score=best.score,
+        places=overlapping(chain.from_iterable(chunk.places for chunk in chunks.values()), start, end),
+        headers=best.chunk.headers or next((hit.chunk.headers for hit in group if hit.chunk.headers), ()),
     )
 
 
