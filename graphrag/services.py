@@ -20,6 +20,7 @@ from graphrag.files.opening import open_files
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.models import Collection
 from graphrag.protocols import Cache, ChunkStore, FileStorage, Reranker
+from graphrag.redis_cache import RedisCache
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.fallback import FallbackReranker
@@ -46,11 +47,14 @@ class Services:
         )
         _ = self.chat_model
         _ = self.reranker
+        _ = self.cache
         if self.cross_encoder:
             await self.cross_encoder.open()
 
     async def close(self) -> None:
         await self.database.close()
+        if self.redis_cache:
+            await self.redis_cache.close()
 
     @cached_property
     def database(self) -> Database:
@@ -62,7 +66,12 @@ class Services:
 
     @cached_property
     def cache(self) -> Cache:
-        return PostgresCache(self.database)
+        return self.redis_cache or PostgresCache(self.database)
+
+    @cached_property
+    def redis_cache(self) -> RedisCache | None:
+        """Raises InvalidSettings or MissingExtra."""
+        return RedisCache(self.settings.redis_url.get_secret_value()) if self.settings.redis_url else None
 
     @cached_property
     def files(self) -> FileStorage:
