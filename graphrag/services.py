@@ -25,6 +25,7 @@ from graphrag.ingestion.workshop import Workshop
 from graphrag.models import Collection
 from graphrag.parsers.isolation import IsolatedParser
 from graphrag.protocols import Cache, ChunkStore, FileStorage, Reranker
+from graphrag.redis_cache import RedisCache
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.fallback import FallbackReranker
@@ -52,6 +53,7 @@ class Services:
         )
         _ = self.chat_model
         _ = self.reranker
+        _ = self.cache
         if self.cross_encoder:
             await self.cross_encoder.open()
 
@@ -59,6 +61,8 @@ class Services:
         if "parser" in self.__dict__:
             await asyncio.to_thread(self.parser.close)
         await self.database.close()
+        if self.redis_cache:
+            await self.redis_cache.close()
 
     @cached_property
     def database(self) -> Database:
@@ -70,7 +74,12 @@ class Services:
 
     @cached_property
     def cache(self) -> Cache:
-        return PostgresCache(self.database)
+        return self.redis_cache or PostgresCache(self.database)
+
+    @cached_property
+    def redis_cache(self) -> RedisCache | None:
+        """Raises InvalidSettings or MissingExtra."""
+        return RedisCache(self.settings.redis_url.get_secret_value()) if self.settings.redis_url else None
 
     @cached_property
     def files(self) -> FileStorage:

@@ -124,6 +124,9 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
     database_pool_size: PositiveInt = 8
     database_timeout_seconds: PositiveFloat = 10
+    redis_url: SecretStr | None = Field(
+        default=None, validation_alias="REDIS_URL", description="The cache's; without one, it is in the database"
+    )
     embeddings_config: Path | None = Field(default=None, validation_alias="EMBEDDINGS_CONFIG")
     collection: str | None = Field(default=None, min_length=1, description="Asked when a request names none")
 
@@ -164,7 +167,14 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
 
     @field_validator(
-        "database_url", "embeddings_config", "collection", "chat_model", "files_url", "files_endpoint", mode="before"
+        "database_url",
+        "redis_url",
+        "embeddings_config",
+        "collection",
+        "chat_model",
+        "files_url",
+        "files_endpoint",
+        mode="before",
     )
     @classmethod
     def _unset_when_empty(cls, value: object) -> object:
