@@ -3,13 +3,19 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import chain
 
 from graphrag.language import content_words, fold, stem, words
+from graphrag.models import Place, Span
+from graphrag.periods import months
+from graphrag.places import named_cells, split_rows
 from graphrag.rerankers.bundled import rarity
-from graphrag.sentences import is_heading, plain, split_sentences
+from graphrag.sentences import is_heading, plain
+from graphrag.table_dates import asks_what_is_late, late_rows, say_late
 
 MAX_STATEMENTS = 3
+MAX_LATE = 10  # rows
 # Shares of the weight of the question that the best sentence, in its surroundings, must meet; tuned on development
 # sets. In another language mostly names and numbers can meet, which say little of what is asked.
 ANSWERABLE = 0.31
@@ -69,6 +75,13 @@ class Excerpt:
     title: str
     text: str
     language: str
+    start_char: int = 0  # in its document, like the offsets of its places
+    places: tuple[Place, ...] = ()
+    headers: tuple[str, ...] = ()  # of the table whose rows it holds
+
+    @property
+    def is_of_table(self) -> bool:
+        return any(place.cells for place in self.places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +90,7 @@ class Statement:
     number: int
     language: str
     score: float
+    is_item: bool = False  # of a list, a line each
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,29 +104,66 @@ class _Sentence:
 
 
 def extract_answer(
-    question: str, excerpts: Sequence[Excerpt], *, language: str, parts: Sequence[str] = ()
+    question: str,
+    excerpts: Sequence[Excerpt],
+    *,
+    language: str,
+    parts: Sequence[str] = (),
+    today: date | None = None,
 ) -> list[Statement]:
-    """At most three sentences, the best first, and one for each part of the question; empty where none answers."""
+    """At most three sentences, the best first, and one for each part of the question; empty where none answers. A
+    question for what is late gets the rows of tables that are so today."""
+    if today and asks_what_is_late(question) and (late := _late(question, excerpts, language, today)):
+        return late
     sentences = [
         sentence for excerpt in excerpts for sentence in _sentences(excerpt) if _is_of_form(question, sentence)
     ]
     if not sentences or _names_something_else(question, excerpts):
         return []
     if parts:
-        found = [extract_answer(part, excerpts, language=language)[:1] for part in parts]
+        found = [extract_answer(part, excerpts, language=language, today=today)[:1] for part in parts]
         statements = _distinct(chain.from_iterable(found))
-        return statements[:MAX_STATEMENTS] or extract_answer(question, excerpts, language=language)
+        return statements[:MAX_STATEMENTS] or extract_answer(question, excerpts, language=language, today=today)
     wanted = _Wanted(question, language, sentences)
     ranked = sorted(((wanted.score(sentence), sentence) for sentence in sentences), key=lambda pair: -pair[0])
     best, first = ranked[0]
     if wanted.coverage(first) < (ANSWERABLE if first.excerpt.language == language else ANSWERABLE_ACROSS):
         return []
+    asked = _named_months(question) & _named_months(first.text)  # other months are beside the point
     good = [
         Statement(_finished(sentence.text), sentence.excerpt.number, sentence.excerpt.language, score)
         for score, sentence in ranked
-        if score >= WORTH_ADDING * best
+        if score >= WORTH_ADDING * best and asked <= _named_months(sentence.text)
     ]
     return _distinct(good)[:MAX_STATEMENTS]
+
+
+def _named_months(text: str) -> set[int]:
+    return {months()[folded] for word in words(text) if (folded := fold(word)) in months()}
+
+
+def _late(question: str, excerpts: Sequence[Excerpt], language: str, today: date) -> list[Statement]:
+    """A row each, the open ones first."""
+    found = []
+    for excerpt in excerpts:
+        lines = [excerpt.text[span.start : span.end].strip() for span in _split(excerpt)]
+        rows = [{number: value for number, _, value in named_cells(line, excerpt.headers)} for line in lines]
+        names = _named_values(question, [value for row in rows for value in row.values()])
+        for late in late_rows(excerpt.headers, rows, today=today, language=excerpt.language):
+            if names <= {fold(word) for value in rows[late.row].values() for word in words(value)}:
+                text = f"{plain(lines[late.row])} — {say_late(late, today=today, language=language)}."
+                found.append((late.done is not None, Statement(text, excerpt.number, excerpt.language, 1.0, True)))
+    return [statement for _, statement in sorted(found, key=lambda pair: pair[0])][:MAX_LATE]
+
+
+def _named_values(question: str, values: Sequence[str]) -> set[str]:
+    """The capitalised words of the question, but its first, that a table has in its cells: only those rows count."""
+    named = {fold(word) for word in words(question)[1:] if word[:1].isupper() or _IDENTIFIER.fullmatch(word)}
+    return named & {fold(word) for value in values for word in words(value)}
+
+
+def _split(excerpt: Excerpt) -> Sequence[Span]:
+    return split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
 
 
 class _Wanted:
@@ -153,15 +204,22 @@ class _Wanted:
 
 
 def _sentences(excerpt: Excerpt) -> Iterator[_Sentence]:
-    texts = [excerpt.text[span.start : span.end] for span in split_sentences(excerpt.text)]
+    texts = [excerpt.text[span.start : span.end] for span in _split(excerpt)]
     forms = [_forms(text, excerpt.language) for text in texts]
     around = frozenset().union(*forms)
     titled = _forms(excerpt.title, excerpt.language)
     for index, text in enumerate(texts):
-        if is_heading(text) or _TABLE_RULE.fullmatch(text) or len(words(text)) < MIN_WORDS:
+        if _is_no_statement(text, excerpt) or len(words(text)) < MIN_WORDS:
             continue
         beside = frozenset().union(*forms[max(0, index - 1) : index + 2])
         yield _Sentence(plain(text), excerpt, forms[index], beside, around, titled)
+
+
+def _is_no_statement(text: str, excerpt: Excerpt) -> bool:
+    """Headings, rules, and what only stands over a table: no sentence and no row."""
+    said = plain(text)
+    is_over_table = excerpt.is_of_table and not said.endswith(".") and "; " not in said
+    return is_heading(text) or said == excerpt.title or is_over_table or _TABLE_RULE.fullmatch(text) is not None
 
 
 def _forms(text: str, language: str) -> frozenset[str]:
