@@ -8,7 +8,6 @@ from itertools import chain
 
 from graphrag.language import content_words, fold, stem, words
 from graphrag.models import Place, Span
-from graphrag.periods import months
 from graphrag.places import named_cells, split_rows
 from graphrag.rerankers.bundled import rarity
 from graphrag.sentences import is_heading, plain
@@ -66,6 +65,7 @@ _FORMS = (
     (re.compile(r"\be-?mail\b|\bcorreo electrónico|\bcourriel|\badresse électronique", re.I), re.compile(r"\S@\S")),
 )
 _IDENTIFIER = re.compile(r"(?=.*\d)(?:.*[^\W\d]|.*\d{3}).*")  # H2, 2019: a question that names one is about it
+_PERIOD_BEFORE = re.compile(r"\([^()]*\)(?= ?: [^\W\d])")  # «(noviembre de 2025: 1.000): sube 250» is of December
 _TABLE_RULE = re.compile(r"[\s|:-]+")
 
 
@@ -90,7 +90,7 @@ class Statement:
     number: int
     language: str
     score: float
-    is_item: bool = False  # of a list, a line each
+    is_row: bool = False  # of a table; several make a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +129,19 @@ def extract_answer(
     best, first = ranked[0]
     if wanted.coverage(first) < (ANSWERABLE if first.excerpt.language == language else ANSWERABLE_ACROSS):
         return []
-    asked = _named_months(question) & _named_months(first.text)  # other months are beside the point
+    met = wanted.met_by(first)  # rows are alike in all that they do not say themselves
     good = [
-        Statement(_finished(sentence.text), sentence.excerpt.number, sentence.excerpt.language, score)
+        Statement(
+            _finished(sentence.text),
+            sentence.excerpt.number,
+            sentence.excerpt.language,
+            score,
+            is_row=sentence.excerpt.is_of_table,
+        )
         for score, sentence in ranked
-        if score >= WORTH_ADDING * best and asked <= _named_months(sentence.text)
+        if score >= WORTH_ADDING * best and (met <= wanted.met_by(sentence) or not sentence.excerpt.is_of_table)
     ]
     return _distinct(good)[:MAX_STATEMENTS]
-
-
-def _named_months(text: str) -> set[int]:
-    return {months()[folded] for word in words(text) if (folded := fold(word)) in months()}
 
 
 def _late(question: str, excerpts: Sequence[Excerpt], language: str, today: date) -> list[Statement]:
@@ -173,10 +175,13 @@ class _Wanted:
         self._words = list(dict.fromkeys(content_words(question, language)))
         languages = {language, *(sentence.excerpt.language for sentence in sentences)}
         self._forms = {word: {fold(word), *(stem(word, each) for each in languages)} for word in self._words}
-        texts = [{word for word in self._words if self._forms[word] & sentence.own} for sentence in sentences]
+        texts = [self.met_by(sentence) for sentence in sentences]
         self._weights = rarity(set(self._words), texts)
         self._total = sum(self._weights.values()) or 1.0
         self._kinds = [shows for asks, shows in _KINDS if asks.search(question)]
+
+    def met_by(self, sentence: _Sentence) -> set[str]:
+        return {word for word in self._words if self._forms[word] & sentence.own}
 
     def coverage(self, sentence: _Sentence) -> float:
         return sum(self._weights[word] * self._met(self._forms[word], sentence) for word in self._words) / self._total
@@ -205,7 +210,9 @@ class _Wanted:
 
 def _sentences(excerpt: Excerpt) -> Iterator[_Sentence]:
     texts = [excerpt.text[span.start : span.end] for span in _split(excerpt)]
-    forms = [_forms(text, excerpt.language) for text in texts]
+    forms = [
+        _forms(_PERIOD_BEFORE.sub("", text) if excerpt.is_of_table else text, excerpt.language) for text in texts
+    ]
     around = frozenset().union(*forms)
     titled = _forms(excerpt.title, excerpt.language)
     for index, text in enumerate(texts):
@@ -242,7 +249,7 @@ def _distinct(statements: Iterator[Statement] | Sequence[Statement]) -> list[Sta
     kept: list[tuple[Statement, set[str]]] = []
     for statement in statements:
         own = {fold(word) for word in words(statement.text)}
-        if all(len(own & other) < SAME * min(len(own), len(other)) for _, other in kept):
+        if statement.is_row or all(len(own & other) < SAME * min(len(own), len(other)) for _, other in kept):
             kept.append((statement, own))
     return [statement for statement, _ in kept]
 

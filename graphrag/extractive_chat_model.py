@@ -96,7 +96,7 @@ def _answer(messages: list[BaseMessage]) -> str:
     if not statements:
         return str(given["not_found"])
     lead = f"{given['lead']} " if statements[0].language != given["language"] else ""
-    if statements[0].is_item:
-        lines = [lead.strip(), *(f"- {item.text} [{item.number}]" for item in statements)]
+    if len(statements) > 1 and all(statement.is_row for statement in statements):
+        lines = [lead.strip(), *(f"- {row.text} [{row.number}]" for row in statements)]
         return "\n".join(line for line in lines if line)
     return lead + " ".join(f"{statement.text} [{statement.number}]" for statement in statements)
