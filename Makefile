@@ -43,18 +43,16 @@ $(VENV)/.core: EXTRAS =
 $(VENV)/.dev: EXTRAS = [dev]
 $(VENV)/.studio: EXTRAS = [studio]
 $(VENV)/.local-models: EXTRAS = [local-models]
-$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing causeway$(EXTRAS) into $(VENV), which takes about a minute ..."
-	@$(INSTALL) --editable '.$(EXTRAS)'
-	@touch $@
-
-# langchain-postgres asks for an older pgvector than ours, for a class that nobody uses here.
 $(VENV)/.bench: EXTRAS = [dev,bench]
 $(VENV)/.langchain: EXTRAS = [langchain]
-$(VENV)/.bench $(VENV)/.langchain: pyproject.toml constraints.txt | $(BIN)/python
+# langchain-postgres asks for an older pgvector than ours, for a class that nobody uses here; botocore, of the tests' S3
+# server, for an older python-dateutil, and works with ours.
+$(VENV)/.dev: ALONE = moto boto3 botocore s3transfer
+$(VENV)/.bench $(VENV)/.langchain: ALONE = langchain-postgres
+$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.bench $(VENV)/.langchain: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing causeway$(EXTRAS) into $(VENV), which takes about a minute ..."
 	@$(INSTALL) --editable '.$(EXTRAS)'
-	@$(INSTALL) --no-deps langchain-postgres
+	@$(if $(ALONE),$(INSTALL) --no-deps $(ALONE))
 	@touch $@
 
 clean:

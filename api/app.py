@@ -12,7 +12,7 @@ from fastapi_swagger import patch_fastapi
 
 from api import error_handlers
 from api.observability import RequestIdentity
-from api.routes import chat, system
+from api.routes import chat, collections, documents, system
 from graphrag.services import Services
 
 STATIC = Path(__file__).with_name("static")
@@ -48,8 +48,9 @@ def create_app(services: Services) -> FastAPI:
         app, redirect_from_root_to_docs=False
     )  # /docs, from files of a package: FastAPI's own loads them from a CDN
     error_handlers.install(app)
-    app.include_router(chat.router, prefix="/api/v1")
-    app.include_router(chat.router, prefix="/api", include_in_schema=False)
+    for routes in (chat, collections, documents):
+        app.include_router(routes.router, prefix="/api/v1")
+        app.include_router(routes.router, prefix="/api", include_in_schema=False)
     app.include_router(system.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 

@@ -20,6 +20,11 @@ STATUS = {
     "invalid_request": 422,
     "not_found": 404,
     "collection_not_found": 404,
+    "document_not_found": 404,
+    "quota_exceeded": 409,
+    "unreadable_document": 400,
+    "invalid_settings": 400,
+    "file_unavailable": 503,
     "embedding_model_unavailable": 503,
     "database_unavailable": 503,
     "retrieval_unavailable": 503,
@@ -61,6 +66,31 @@ MESSAGES = {
         "es": "No existe la colección «{name}». Elija una de «details.known» o cree una con: causeway ingest RUTA --collection NOMBRE",
         "fr": "La collection « {name} » n'existe pas. Choisissez-en une dans « details.known » ou créez-en une : causeway ingest CHEMIN --collection NOM",
         "en": "There is no collection “{name}”. Choose one of details.known, or make one: causeway ingest PATH --collection NAME",
+    },
+    "document_not_found": {
+        "es": "No existe el documento «{document}». Vea los que hay: GET /api/v1/documents",
+        "fr": "Le document « {document} » n'existe pas. Voyez ceux qui existent : GET /api/v1/documents",
+        "en": "There is no document “{document}”. See those that there are: GET /api/v1/documents",
+    },
+    "quota_exceeded": {
+        "es": "La colección «{collection}» admite {limit} documentos: borre alguno o use otra colección.",
+        "fr": "La collection « {collection} » admet {limit} documents : supprimez-en ou utilisez une autre collection.",
+        "en": "The collection “{collection}” takes {limit} documents: delete some, or use another collection.",
+    },
+    "unreadable_document": {
+        "es": "El archivo no tiene nombre: envíelo con uno.",
+        "fr": "Le fichier n'a pas de nom : envoyez-le avec un nom.",
+        "en": "The file has no name: send it with one.",
+    },
+    "invalid_settings": {
+        "es": "Ese valor no es válido: {reason}",
+        "fr": "Cette valeur n'est pas valide : {reason}",
+        "en": "That value is not valid: {reason}",
+    },
+    "file_unavailable": {
+        "es": "El archivo original no está disponible: súbalo de nuevo o reinténtelo en unos segundos.",
+        "fr": "Le fichier d'origine n'est pas disponible : envoyez-le à nouveau ou réessayez dans quelques secondes.",
+        "en": "The original file is not available: upload it again, or try in a few seconds.",
     },
     "embedding_model_unavailable": {
         "es": "El modelo de embeddings «{model}» de la colección no está cargado: añádalo a la configuración de embeddings.",

@@ -120,11 +120,15 @@ def print_outcomes(outcomes: Sequence[IngestionOutcome]) -> None:
         table = Table("Document", "Status", "Chunks", "Cause")
         for outcome in listed:
             chunks = str(outcome.chunks) if outcome.chunks else ""
-            table.add_row(Path(outcome.source).name, outcome.status.value, chunks, outcome.cause)
+            table.add_row(Path(outcome.source).name, outcome.status.value, chunks, _say(outcome))
         out.print(table)
     counts = Counter(outcome.status.value for outcome in outcomes)
     told = ", ".join(f"{count:,} {status}" for status, count in counts.items())
     out.print(f"{len(outcomes):,} documents: {told}; {sum(outcome.chunks for outcome in outcomes):,} chunks")
+
+
+def _say(outcome: IngestionOutcome) -> str:
+    return f"the same content as {outcome.same_as}" if outcome.same_as else outcome.cause
 
 
 def _describe(ingestion: Ingestion) -> str:

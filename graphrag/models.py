@@ -245,14 +245,15 @@ class IngestionOutcome:
     status: IngestionStatus
     document_id: UUID | None = None
     chunks: int = 0
-    cause: str = ""  # of an error; or which document has the same content
+    cause: str = ""  # of an error
     reason: str = ""  # the error's code
+    same_as: str | None = None  # the document that has the same content
     failed_chunks: tuple[UUID, ...] = ()  # those that the embedding model did not take
     expires_at: datetime | None = None
 
     @property
     def is_copy(self) -> bool:
-        return self.status is IngestionStatus.UNCHANGED and bool(self.cause)
+        return self.same_as is not None
 
 
 @dataclass(frozen=True, slots=True)

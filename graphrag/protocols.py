@@ -49,7 +49,11 @@ class ChunkStore(Protocol):
         """
         ...
 
-    async def find_documents(self, collection: Collection, *, content_hashes: Sequence[str]) -> list[Document]: ...
+    async def find_documents(
+        self, collection: Collection, *, content_hashes: Sequence[str] = (), ids: Sequence[UUID] = ()
+    ) -> list[Document]:
+        """Those with any of the ids or contents."""
+        ...
 
     async def list_documents(self, collection: Collection) -> list[Document]: ...
 
@@ -146,5 +150,5 @@ class FileStorage(Protocol):
         ...
 
     async def list(self, prefix: str) -> list[str]:
-        """The keys of the files that `delete` would remove, sorted."""
+        """The keys of a document's or a collection's files, sorted."""
         ...

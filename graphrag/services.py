@@ -25,6 +25,7 @@ from graphrag.ingestion.workshop import Workshop
 from graphrag.models import Collection
 from graphrag.parsers.isolation import IsolatedParser
 from graphrag.protocols import Cache, ChunkStore, FileStorage, Reranker
+from graphrag.redis_cache import RedisCache
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.fallback import FallbackReranker
@@ -52,6 +53,7 @@ class Services:
         )
         _ = self.chat_model
         _ = self.reranker
+        _ = self.cache
         if self.cross_encoder:
             await self.cross_encoder.open()
 
@@ -59,6 +61,8 @@ class Services:
         if "parser" in self.__dict__:
             await asyncio.to_thread(self.parser.close)
         await self.database.close()
+        if self.redis_cache:
+            await self.redis_cache.close()
 
     @cached_property
     def database(self) -> Database:
@@ -70,7 +74,12 @@ class Services:
 
     @cached_property
     def cache(self) -> Cache:
-        return PostgresCache(self.database)
+        return self.redis_cache or PostgresCache(self.database)
+
+    @cached_property
+    def redis_cache(self) -> RedisCache | None:
+        """Raises InvalidSettings or MissingExtra."""
+        return RedisCache(self.settings.redis_url.get_secret_value()) if self.settings.redis_url else None
 
     @cached_property
     def files(self) -> FileStorage:
@@ -190,7 +199,8 @@ class Services:
         registry = await asyncio.to_thread(lambda: self.embeddings)
         wanted = name or self.settings.collection or DEFAULT_COLLECTION
         if "\0" in wanted or not wanted.strip():
-            raise InvalidSettings(f"{wanted!r} is no name for a collection: use letters and digits.")
+            wrong = f"{wanted!r} is no name for a collection: use letters and digits."
+            raise InvalidSettings(wrong, reason=wrong)
         return await self.store.create_collection(owner_id, wanted, embedding_model=registry.default)
 
 

@@ -41,9 +41,8 @@ class CollectionConfig(BaseModel):
             return cls.model_validate(values).model_dump(include=set(values))
         except ValidationError as exc:
             first = exc.errors()[0]
-            raise InvalidSettings(
-                f"{'.'.join(map(str, first['loc']))}: {first['msg']}. Known: {', '.join(cls.model_fields)}."
-            ) from exc
+            wrong = f"{'.'.join(map(str, first['loc']))}: {first['msg']}. Known: {', '.join(cls.model_fields)}."
+            raise InvalidSettings(wrong, reason=wrong) from exc
 
     def overridden(self, values: Mapping[str, Any]) -> tuple[Self, list[str]]:
         """With these values instead; one that is not valid is passed over, with a warning."""
@@ -97,7 +96,7 @@ class IngestionConfig(CollectionConfig):
     """How documents are ingested: the service's settings, then the collection's own values."""
 
     chunking: Chunking = "auto"
-    chunk_tokens: int = Field(default=512, ge=16, le=8_000)
+    chunk_tokens: int = Field(default=512, ge=1, le=8_000)
     chunk_overlap_tokens: int = Field(default=50, ge=0, le=1_000)
     child_tokens: int = Field(default=128, ge=16, le=8_000, description="Of parent_child's small chunks")
     parent_child_chars: int = Field(default=2_000, ge=200, le=20_000, description="Of the stretch that is read instead")
@@ -125,6 +124,9 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
     database_pool_size: PositiveInt = 8
     database_timeout_seconds: PositiveFloat = 10
+    redis_url: SecretStr | None = Field(
+        default=None, validation_alias="REDIS_URL", description="The cache's; without one, it is in the database"
+    )
     embeddings_config: Path | None = Field(default=None, validation_alias="EMBEDDINGS_CONFIG")
     collection: str | None = Field(default=None, min_length=1, description="Asked when a request names none")
 
@@ -165,7 +167,14 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
 
     @field_validator(
-        "database_url", "embeddings_config", "collection", "chat_model", "files_url", "files_endpoint", mode="before"
+        "database_url",
+        "redis_url",
+        "embeddings_config",
+        "collection",
+        "chat_model",
+        "files_url",
+        "files_endpoint",
+        mode="before",
     )
     @classmethod
     def _unset_when_empty(cls, value: object) -> object:

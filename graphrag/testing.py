@@ -79,8 +79,11 @@ class InMemoryStore:
         shelf.collection = replace(shelf.collection, **values)
         return shelf.collection
 
-    async def find_documents(self, collection: Collection, *, content_hashes: Sequence[str]) -> list[Document]:
-        return [document for document in self._live_documents(collection) if document.content_hash in content_hashes]
+    async def find_documents(
+        self, collection: Collection, *, content_hashes: Sequence[str] = (), ids: Sequence[UUID] = ()
+    ) -> list[Document]:
+        live = self._live_documents(collection)
+        return [document for document in live if document.content_hash in content_hashes or document.id in ids]
 
     async def list_documents(self, collection: Collection) -> list[Document]:
         documents = self._live_documents(collection)

@@ -40,8 +40,12 @@ def clean_environment() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [*ours, "DATABASE_URL", "EMBEDDINGS_CONFIG", "REDIS_URL", "CHUNKENIZER_API_URL"]:
             patch.delenv(name, raising=False)
+        # Short and open to the embedded server's own user: pytest's folders are neither.
+        home = tempfile.mkdtemp(prefix="cw-")
+        patch.setenv("CAUSEWAY_HOME", home)
         configure_logging("WARNING")
         yield
+        shutil.rmtree(home)
 
 
 @pytest.fixture(scope="session")

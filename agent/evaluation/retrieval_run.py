@@ -10,6 +10,7 @@ from typing import Any
 from agent.evaluation.dataset import CorpusDocument, Dataset, InvalidDataset, Query
 from agent.evaluation.metrics import mean, measure, percentile
 from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.errors import ProviderError
 from graphrag.ingestion.pipeline import holds_words
 from graphrag.ingestion.sources import SourceText
 from graphrag.models import LOCAL_OWNER, Collection, IngestionStatus
@@ -165,6 +166,8 @@ async def _load(dataset: Dataset, *, services: Services, collection: Collection,
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]
         outcomes = await services.pipeline.ingest(batch, collection=collection, model=model)
+        if failed := next((outcome for outcome in outcomes if outcome.failed_chunks), None):
+            raise ProviderError(failed.cause)
         skipped += [outcome.source for outcome in outcomes if outcome.status is IngestionStatus.ERROR]
         advance(len(batch))
     await services.store.optimize(collection)

@@ -38,10 +38,12 @@ class LocalFiles:
     async def list(self, prefix: str) -> list[str]:
         path = self.folder / check_prefix(prefix)
         with _ours():
-            return await asyncio.to_thread(lambda: sorted(map(self._key, _files(path))))
+            return await asyncio.to_thread(lambda: sorted(self._keys(path)))
 
-    def _key(self, path: Path) -> str:
-        return path.relative_to(self.folder).as_posix()
+    def _keys(self, path: Path) -> Iterator[str]:
+        for file in path.rglob("*"):
+            if file.is_file() and not file.name.startswith("."):
+                yield file.relative_to(self.folder).as_posix()
 
     def _write(self, path: Path, data: bytes) -> None:
         self._make_folders(path.parent)
@@ -78,12 +80,6 @@ class LocalFiles:
     def _around(self, path: Path) -> Iterator[Path]:
         """Those inside of ours, innermost first."""
         return (folder for folder in path.parents if folder != self.folder and folder.is_relative_to(self.folder))
-
-
-def _files(path: Path) -> Iterator[Path]:
-    if path.is_file():
-        yield path
-    yield from (file for file in path.rglob("*") if file.is_file() and not file.name.startswith("."))
 
 
 def _repeated(step: Callable[[], None]) -> None:

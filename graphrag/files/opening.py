@@ -10,12 +10,14 @@ from graphrag.files.s3 import S3Files
 from graphrag.protocols import FileStorage
 from graphrag.settings import Settings
 
+WAY_OUT = "RAG_FILES_URL is none that is known: use file:///FOLDER or s3://BUCKET/PREFIX."
+
 
 def open_files(settings: Settings) -> FileStorage:
     """Raises InvalidSettings or MissingExtra."""
     if settings.files_url is None:
         return LocalFiles(settings.home / "files")
-    url = urlsplit(settings.files_url)
+    url = _split(settings.files_url)
     if url.scheme == "file" and url.netloc in ("", "localhost") and url.path.startswith("/"):
         return LocalFiles(Path(url2pathname(url.path)))
     if url.scheme == "s3" and _names_a_bucket(url):
@@ -25,7 +27,17 @@ def open_files(settings: Settings) -> FileStorage:
             endpoint=settings.files_endpoint,
             timeout_seconds=settings.files_timeout_seconds,
         )
-    raise InvalidSettings("RAG_FILES_URL is none that is known: use file:///FOLDER or s3://BUCKET/PREFIX.")
+    raise InvalidSettings(WAY_OUT)
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+    except ValueError as exc:
+        raise InvalidSettings(WAY_OUT) from exc
+    if not unquote(parts.path).isprintable():
+        raise InvalidSettings(WAY_OUT)
+    return parts
 
 
 def _names_a_bucket(url: SplitResult) -> bool:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from obstore.store import S3Store
 
 RETRIES = 2
+MAX_CAUSE_CHARS = 500
 
 
 class S3Files:
@@ -24,43 +25,44 @@ class S3Files:
 
     async def put(self, key: str, data: bytes) -> None:
         check_key(key)
-        with self._ours(missing="bucket"):
+        with self._ours():
             # In one request: of one in parts that fails, some would be kept, and paid for.
             await self._store.put_async(key, data, use_multipart=False)
 
     async def get(self, key: str) -> bytes:
         check_key(key)
-        with self._ours(missing="file"):
+        with self._ours():
             found = await self._store.get_async(key)
             return bytes(await found.bytes_async())
 
     async def delete(self, prefix: str) -> None:
         check_prefix(prefix)
-        with self._ours(missing="bucket"):
-            under = [found["path"] async for page in self._store.list(prefix) for found in page]
-            await self._store.delete_async([prefix, *under])
+        with self._ours():
+            await self._store.delete_async([prefix, *await self.list(prefix)])
+
+    async def list(self, prefix: str) -> list[str]:
+        check_prefix(prefix)
+        with self._ours():
+            return sorted([found["path"] async for page in self._store.list(prefix) for found in page])
 
     @contextmanager
-    def _ours(self, *, missing: str) -> Iterator[None]:
+    def _ours(self) -> Iterator[None]:
         from obstore.exceptions import BaseError
 
         try:
             yield
         except FileNotFoundError as exc:
-            if missing == "file" and "<Code>NoSuchBucket<" not in str(exc):
-                raise FileUnavailable(
-                    "The original file is not kept here: upload the document again.", reason="missing"
-                ) from exc
-            raise self._unreachable(exc) from exc
+            if "<Code>NoSuchBucket<" in str(exc):
+                raise self._unreachable(exc) from exc
+            raise FileUnavailable(
+                "The original file is not kept here: upload the document again.", reason="missing"
+            ) from exc
         except (BaseError, OSError) as exc:
             raise self._unreachable(exc) from exc
 
     def _unreachable(self, exc: Exception) -> FileUnavailable:
-        cause = str(exc).partition("\n")[0].strip()  # what follows is the vendor's inner state
-        return FileUnavailable(
-            f"The bucket {self._bucket!r} can't be used: {cause}. Check RAG_FILES_URL, AWS_ENDPOINT_URL and the keys.",
-            reason="unreachable",
-        )
+        said = f"The bucket {self._bucket!r} can't be used: {_cause(exc)}."
+        return FileUnavailable(f"{said} Check RAG_FILES_URL, AWS_ENDPOINT_URL and the keys.", reason="unreachable")
 
 
 def _open(bucket: str, prefix: str, endpoint: str | None, timeout: timedelta) -> "S3Store":
@@ -82,4 +84,10 @@ def _open(bucket: str, prefix: str, endpoint: str | None, timeout: timedelta) ->
             retry_config={"max_retries": RETRIES, "retry_timeout": timeout},
         )
     except (BaseError, ValueError) as exc:
-        raise InvalidSettings(f"RAG_FILES_URL, bucket {bucket!r}: {str(exc).partition(chr(10))[0]}") from exc
+        raise InvalidSettings(f"RAG_FILES_URL, bucket {bucket!r}: {_cause(exc)}") from exc
+
+
+def _cause(exc: Exception) -> str:
+    """In one line, without the vendor's inner state that may follow."""
+    said = str(exc).partition("\n\nDebug source")[0]
+    return " ".join(said.split())[:MAX_CAUSE_CHARS].rstrip(".")

@@ -129,5 +129,5 @@ def _unchanged(source: SourceFile, known: Ingestion | Document) -> IngestionOutc
     identity = known.id if isinstance(known, Document) else known.document_id
     if known.source == source.source and isinstance(known, Ingestion):
         return IngestionOutcome(source.source, IngestionStatus.UPLOADED, identity)
-    cause = "" if known.source == source.source else f"the same content as {known.filename}"
-    return IngestionOutcome(source.source, IngestionStatus.UNCHANGED, identity, cause=cause)
+    same_as = None if known.source == source.source else known.filename
+    return IngestionOutcome(source.source, IngestionStatus.UNCHANGED, identity, same_as=same_as)

@@ -30,7 +30,7 @@ def _decode(data: bytes, declared: str | None) -> str:
     for bom, encoding in BOMS.items():
         if data.startswith(bom):
             return data.decode(encoding, errors="replace")
-    if utf16 := _utf16(data[:_SAMPLE]):
+    if len(data) % 2 == 0 and (utf16 := _utf16(data[:_SAMPLE])):
         return data.decode(utf16, errors="replace")
     if b"\0" in data:
         raise UnreadableDocument("the file is not text: it holds NUL bytes", reason="unsupported")

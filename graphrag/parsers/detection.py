@@ -1,6 +1,5 @@
 """What a file is, by its bytes. Its name only chooses among kinds of text."""
 
-import struct
 import zipfile
 from io import BytesIO
 from pathlib import PurePath
@@ -32,7 +31,7 @@ SUPPORTED = "pdf, docx, doc, odt, rtf, pptx, xlsx, xls, csv, html, md, txt"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP_PARTS = {"word/document.xml": DOCX, "xl/workbook.xml": XLSX, "xl/workbook.bin": XLSX, "ppt/presentation.xml": PPTX}
 _HTML_BEGINNINGS = (b"<!doctype html", b"<html", b"<head", b"<body")
-_MOST_CONTROLS = 0.02  # of a text's characters; random bytes have ten times as many
+_MOST_MANIFEST = 1_000_000  # bytes; it lists a file's parts
 
 
 def detect(data: bytes, *, filename: str) -> str:
@@ -56,14 +55,24 @@ def _zip_type(data: bytes) -> str:
             names = set(archive.namelist())
             if "mimetype" in names and archive.getinfo("mimetype").file_size == len(ODT):
                 with archive.open("mimetype") as entry:
-                    if entry.read(len(ODT)) == ODT.encode():
-                        return ODT
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError, struct.error) as exc:
+                    is_odt = entry.read(len(ODT)) == ODT.encode()
+                if is_odt:
+                    return _odt(archive)
+    except UnreadableDocument:
+        raise
+    except Exception as exc:  # zipfile raises whatever a broken structure leads to
         raise UnreadableDocument(f"the file is damaged: {exc}", reason="damaged") from exc
     for part, media_type in _ZIP_PARTS.items():
         if part in names:
             return media_type
     raise _unsupported()
+
+
+def _odt(archive: zipfile.ZipFile) -> str:
+    with archive.open("META-INF/manifest.xml") as manifest:
+        if b"encryption-data" in manifest.read(_MOST_MANIFEST):
+            raise _encrypted()
+    return ODT
 
 
 def _ole_type(data: bytes) -> str:

@@ -37,7 +37,7 @@ def parse_html(data: bytes, *, limits: ParsingLimits) -> ParsedText:
     written = author.attributes.get("content") if author else None
     for node in tree.css(UNSEEN):
         node.decompose()
-    builder = TextBuilder()
+    builder = TextBuilder(limits.characters)
     if tree.body is not None:
         _walk(tree.body, builder)
     if not any(character.isalnum() for character in builder.text):
@@ -81,7 +81,7 @@ def _walk(root: LexborNode, builder: TextBuilder) -> None:
 
 def _tour(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
     """Each node, and each block once more at its end; what is read as a whole is not entered. Without recursion: pages
-    nest as deep as they like."""
+    nest as deep as they like. Nodes are compared by address: «==» would compare what they hold."""
     node = root
     while True:
         yield node, False
@@ -90,19 +90,21 @@ def _tour(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
             node = node.first_child
             continue
         while node.next is None:
-            if node == root or node.parent is None:
+            if node.mem_id == root.mem_id or node.parent is None:
                 return
             node = node.parent
             if node.tag in _BLOCKS:
                 yield node, True
-            if node == root:
+            if node.mem_id == root.mem_id:
                 return
         node = node.next
 
 
 def _is_table(node: LexborNode) -> bool:
     """Of data: a table around tables or headings only lays the page out."""
-    return node.tag == "table" and not any(part.tag in _LAID_OUT and part != node for part in node.traverse())
+    return node.tag == "table" and not any(
+        part.tag in _LAID_OUT and part.mem_id != node.mem_id for part in node.traverse()
+    )
 
 
 def _cells(table: LexborNode) -> list[list[str]]:

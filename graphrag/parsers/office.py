@@ -13,6 +13,7 @@ from graphrag.models import ParsedText
 from graphrag.parsers.detection import RTF
 from graphrag.parsers.tables import as_rows
 from graphrag.parsers.text_builder import TextBuilder
+from graphrag.settings import ParsingLimits
 
 # Recognition of characters stays off: with it a scanned page would fetch models.
 CONFIG = xberg.ExtractionConfig(
@@ -22,10 +23,10 @@ CONFIG = xberg.ExtractionConfig(
 _RTF_CHARACTER = re.compile(r"\\'([0-9a-fA-F]{2})|\\u(-?\d{1,5}) ?\??")
 
 
-def parse_office(data: bytes, *, media_type: str) -> ParsedText:
-    """Raises UnreadableDocument: encrypted, damaged or empty."""
+def parse_office(data: bytes, *, media_type: str, limits: ParsingLimits) -> ParsedText:
+    """Raises UnreadableDocument: encrypted, damaged, too_large or empty."""
     document = _extract(data, media_type)
-    builder = TextBuilder()
+    builder = TextBuilder(limits.characters)
     for node in document.document.nodes if document.document else []:
         _add(json.loads(str(node.content)), builder)
     if not any(character.isalnum() for character in builder.text):

@@ -1,5 +1,6 @@
 """The parser of each media type."""
 
+import re
 from dataclasses import replace
 
 from graphrag.errors import UnreadableDocument
@@ -16,6 +17,7 @@ from graphrag.parsers.spreadsheet import parse_csv, parse_workbook
 from graphrag.settings import ParsingLimits
 
 _ZIPPED = frozenset({detection.DOCX, detection.PPTX, detection.XLSX, detection.ODT})
+_NOBODY = re.compile(r"(\(?(anonymous|unknown|unspecified)\)?|python-docx)?", re.IGNORECASE)  # what programs fill in
 _MOST_MARGINALIA = 500  # characters of a title or an author's name
 
 
@@ -27,12 +29,12 @@ def parse(data: bytes, *, filename: str, limits: ParsingLimits) -> ParsedText:
         raise
     except MemoryError as exc:
         raise UnreadableDocument("reading the file takes more memory than it may", reason="too_large") from exc
+    except RecursionError as exc:
+        raise UnreadableDocument("the file is damaged: its parts nest too deep", reason="damaged") from exc
     except Exception as exc:  # whatever a parser raises is of this file only
         cause = f"{type(exc).__name__}: {' '.join(str(exc).split())[:200]}"
         raise UnreadableDocument(f"the file is damaged: {cause}", reason="damaged") from exc
-    if len(parsed.text) > limits.characters:
-        raise UnreadableDocument(f"the file holds more than {limits.characters:,} characters", reason="too_large")
-    authors = tuple(author for name in parsed.authors if (author := _line(name)))
+    authors = tuple(author for name in parsed.authors if not _NOBODY.fullmatch(author := _line(name)))
     return replace(parsed, title=_line(parsed.title), authors=authors)
 
 
@@ -48,13 +50,13 @@ def _parse(data: bytes, filename: str, limits: ParsingLimits) -> ParsedText:
         case detection.PDF:
             return parse_pdf(data, limits=limits)
         case detection.PPTX:
-            return parse_slides(data)
+            return parse_slides(data, limits=limits)
         case detection.XLSX | detection.XLS:
-            return parse_workbook(data, media_type=media_type)
+            return parse_workbook(data, media_type=media_type, limits=limits)
         case detection.CSV:
             return parse_csv(data, limits=limits)
         case detection.HTML:
             return parse_html(data, limits=limits)
         case detection.MARKDOWN | detection.PLAIN:
             return parse_text(data, media_type=media_type, limits=limits)
-    return parse_office(data, media_type=media_type)
+    return parse_office(data, media_type=media_type, limits=limits)

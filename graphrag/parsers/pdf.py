@@ -1,6 +1,5 @@
 """PDF through pypdfium2: a page's text in reading order, without what every page repeats."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -43,7 +42,7 @@ def parse_pdf(data: bytes, *, limits: ParsingLimits) -> ParsedText:
     pages = list(_read_pages(document, limits))
     scanned = [number for number, page in enumerate(pages, start=1) if page.is_scanned]
     broken = [number for number, page in enumerate(pages, start=1) if page.is_broken]
-    builder = TextBuilder()
+    builder = TextBuilder(limits.characters)
     texts = join_words(without_repeated_lines([page.text for page in pages]))
     for number, text in enumerate(texts, start=1):
         span = builder.add(text)
@@ -106,15 +105,16 @@ def _lines(printed: Any, written: str) -> Iterator[Line]:
     for text in written.split("\r\n"):
         if text.strip():
             place = start + len(text) - len(text.lstrip())
-            yield Line(text.replace("\ufffe", ""), _size(printed, place))
+            character = pdfium_c.FPDFText_GetCharIndexFromTextIndex(printed, place)
+            yield Line(text.replace("\ufffe", ""), _size(printed, character))
         start += len(text) + 2
 
 
-def _size(printed: Any, place: int) -> float:
-    """Of a character's print, in points: many files set all in one size and scale it."""
+def _size(printed: Any, character: int) -> float:
+    """Of a character's print, in points: many files set all in one size and scale it. 0 for what stands upright."""
     matrix = pdfium_c.FS_MATRIX()
-    size = float(pdfium_c.FPDFText_GetFontSize(printed, place))
-    scale = math.hypot(matrix.c, matrix.d) if pdfium_c.FPDFText_GetMatrix(printed, place, matrix) else 1.0
+    size = float(pdfium_c.FPDFText_GetFontSize(printed, character))
+    scale = abs(matrix.d) if pdfium_c.FPDFText_GetMatrix(printed, character, matrix) else 1.0
     return round(2 * size * scale) / 2
 
 

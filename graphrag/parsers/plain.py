@@ -15,7 +15,7 @@ from graphrag.parsers.charset import decode
 from graphrag.parsers.detection import MARKDOWN
 from graphrag.settings import ParsingLimits
 
-LONGEST_MARKDOWN = 10_000_000  # characters; takes a gigabyte and 15 seconds
+LONGEST_MARKDOWN = 3_000_000  # characters; dense with marks they take ten seconds
 _LINES = MarkdownIt("commonmark")
 _BLOCKS = MarkdownIt("commonmark").disable("inline")  # only headings' own marks are looked at
 _FRONT_MATTER = re.compile(r"---\n(?=[\w-]+:)(?:.*\n)*?---(?:\n|$)")  # to CommonMark its last line is a heading

@@ -13,6 +13,7 @@ from graphrag.models import ParsedText, Place
 from graphrag.parsers.detection import PPTX
 from graphrag.parsers.tables import as_rows
 from graphrag.parsers.text_builder import TextBuilder
+from graphrag.settings import ParsingLimits
 
 _LEVEL = 1  # of a slide's title among the headings
 _FURNITURE = frozenset({"sldNum", "ftr", "hdr", "dt", "sldImg"})  # placeholders that every slide repeats
@@ -26,9 +27,9 @@ class _Block:
     is_title: bool = False
 
 
-def parse_slides(data: bytes) -> ParsedText:
-    """Raises UnreadableDocument: empty; and whatever zipfile and ElementTree raise of a damaged file."""
-    builder = TextBuilder()
+def parse_slides(data: bytes, *, limits: ParsingLimits) -> ParsedText:
+    """Raises UnreadableDocument: too_large or empty; and whatever zipfile and ElementTree raise of a damaged file."""
+    builder = TextBuilder(limits.characters)
     with zipfile.ZipFile(BytesIO(data)) as archive:
         for number, part in enumerate(_slides(archive), start=1):
             blocks = [*_blocks(_read(archive, part)), *_attached(archive, part)]

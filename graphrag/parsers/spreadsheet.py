@@ -30,8 +30,8 @@ _WITHOUT_VALUE = re.compile(
 csv.field_size_limit(2**31 - 1)  # a cell may be as long as the file
 
 
-def parse_workbook(data: bytes, *, media_type: str) -> ParsedText:
-    """Raises UnreadableDocument: encrypted, damaged or empty."""
+def parse_workbook(data: bytes, *, media_type: str, limits: ParsingLimits) -> ParsedText:
+    """Raises UnreadableDocument: encrypted, damaged, too_large or empty."""
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
         sheets = [
@@ -45,7 +45,7 @@ def parse_workbook(data: bytes, *, media_type: str) -> ParsedText:
         ) from exc
     except CalamineError as exc:
         raise UnreadableDocument(f"the file is damaged: {exc}", reason="damaged") from exc
-    builder = TextBuilder()
+    builder = TextBuilder(limits.characters)
     tables = [
         table
         for name, first_row, first_column, rows in sheets
@@ -88,7 +88,7 @@ def parse_csv(data: bytes, *, limits: ParsingLimits) -> ParsedText:
     rows = [
         [_known(cell) for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     ]
-    builder = TextBuilder()
+    builder = TextBuilder(limits.characters)
     return _parsed(builder, list(_add_sheet(builder, "", 0, 0, rows)), CSV)
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.cleaning import clean
 from graphrag.models import Heading, Place, Span
 
@@ -10,6 +11,7 @@ from graphrag.models import Heading, Place, Span
 class TextBuilder:
     """Its text is clean: cleaning it again changes nothing, so every offset holds."""
 
+    most: int  # characters
     headings: list[Heading] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
@@ -24,7 +26,10 @@ class TextBuilder:
         return self._length
 
     def add(self, block: str, *, level: int | None = None, gap: str = "\n\n") -> Span:
-        """Where the block stands; an empty span where nothing is left of it. A heading has a level, from 1."""
+        """Where the block stands; an empty span where nothing is left of it. A heading has a level, from 1.
+
+        Raises UnreadableDocument: too_large.
+        """
         block = clean(block) if level is None else " ".join(clean(block).split())
         if not block:
             return Span(self._length, self._length)
@@ -39,3 +44,5 @@ class TextBuilder:
     def _append(self, part: str) -> None:
         self._parts.append(part)
         self._length += len(part)
+        if self._length > self.most:
+            raise UnreadableDocument(f"the file holds more than {self.most:,} characters", reason="too_large")

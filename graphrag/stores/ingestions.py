@@ -103,6 +103,12 @@ class Ingestions:
     async def list_all(self, collection: Collection) -> list[Ingestion]:
         return await self._fetch("list", collection, [])
 
+    async def locate(self, owner_id: str, document: UUID) -> UUID | None:
+        """The collection that it is in."""
+        async with self.database.transaction(owner_id) as connection:
+            rows = await fetch(connection, QUERIES["locate"], {"document_id": document})
+        return rows[0]["collection_id"] if rows else None
+
     async def find_expired(self, collection: Collection) -> list[UUID]:
         """The documents whose time has come, which no search finds any more."""
         async with self.database.transaction(collection.owner_id) as connection:

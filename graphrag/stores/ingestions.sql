@@ -46,6 +46,10 @@ SELECT * FROM ingestions WHERE collection_id = %(collection_id)s ORDER BY create
 SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND content_hash = ANY (%(hashes)s)
   AND status IN ('uploaded', 'processing')
 
+-- name: locate
+SELECT collection_id FROM ingestions WHERE document_id = %(document_id)s
+UNION SELECT collection_id FROM documents WHERE document_id = %(document_id)s AND (expires_at IS NULL OR expires_at > now())
+
 -- name: find_expired
 SELECT document_id FROM documents WHERE collection_id = %(collection_id)s AND expires_at <= now()
 

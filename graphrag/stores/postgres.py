@@ -68,8 +68,10 @@ class PostgresStore:
             raise _not_found(collection)
         return Collection(*rows[0].values())
 
-    async def find_documents(self, collection: Collection, *, content_hashes: Sequence[str]) -> list[Document]:
-        values = {"collection_id": collection.id, "content_hashes": list(content_hashes)}
+    async def find_documents(
+        self, collection: Collection, *, content_hashes: Sequence[str] = (), ids: Sequence[UUID] = ()
+    ) -> list[Document]:
+        values = {"collection_id": collection.id, "content_hashes": list(content_hashes), "documents": list(ids)}
         async with self._database.transaction(collection.owner_id) as connection:
             return [read_document(row) for row in await fetch(connection, QUERIES["find_documents"], values)]
 

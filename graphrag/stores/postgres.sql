@@ -19,7 +19,8 @@ RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision,
 
 -- name: find_documents
 SELECT d.* FROM documents d
-WHERE collection_id = %(collection_id)s AND content_hash = ANY (%(content_hashes)s) AND (expires_at IS NULL OR expires_at > now())
+WHERE collection_id = %(collection_id)s AND (content_hash = ANY (%(content_hashes)s) OR document_id = ANY (%(documents)s))
+  AND (expires_at IS NULL OR expires_at > now())
 
 -- name: list_documents
 SELECT d.* FROM documents d

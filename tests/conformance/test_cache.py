@@ -1,18 +1,54 @@
 """What every Cache promises, run against each implementation."""
 
 import asyncio
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
 
 import psycopg
 import pytest
+from pydantic import SecretStr
+from redis.asyncio import Redis
 
+from graphrag.errors import DatabaseUnavailable, InvalidSettings, MissingExtra
 from graphrag.protocols import Cache
+from graphrag.redis_cache import RedisCache
 from graphrag.services import Services
+from graphrag.settings import Settings
 from graphrag.testing import InMemoryCache
+from tests.redis_server import run_redis_server
 
 
-@pytest.fixture(params=["postgres", "memory"])
-def cache(request: pytest.FixtureRequest, services: Services) -> Cache:
-    return services.cache if request.param == "postgres" else InMemoryCache()
+@pytest.fixture(scope="module")
+def redis_server() -> Iterator[str]:
+    with run_redis_server() as url:
+        yield url
+
+
+@pytest.fixture
+async def in_redis(redis_server: str) -> AsyncIterator[Cache]:
+    opened = Services(Settings(redis_url=SecretStr(redis_server)))
+    yield opened.cache
+    await opened.close()
+
+
+@pytest.fixture
+async def redis(redis_server: str) -> AsyncIterator[Redis]:
+    """The server itself, to look behind the cache."""
+    async with Redis.from_url(redis_server) as client:
+        yield client
+
+
+@pytest.fixture(params=["postgres", "redis", "memory"])
+def cache(request: pytest.FixtureRequest) -> Cache:
+    match request.param:
+        case "postgres":
+            services: Services = request.getfixturevalue("services")
+            return services.cache
+        case "redis":
+            in_redis: Cache = request.getfixturevalue("in_redis")
+            return in_redis
+    return InMemoryCache()
 
 
 async def test_what_is_set_is_there(cache: Cache, owner: str) -> None:
@@ -37,6 +73,13 @@ async def test_owners_do_not_meet(cache: Cache, owner: str) -> None:
     assert await cache.get_many(f"{owner}-third", ["a"]) == {}
 
 
+async def test_no_owner_s_name_leads_to_another_s(cache: Cache, owner: str) -> None:
+    """R4.8 whatever it holds."""
+    await cache.set_many(f"{owner}:a", {"b": b"theirs"}, seconds=60)
+    await cache.set_many(f"{owner}*", {"b": b"theirs"}, seconds=60)
+    assert await cache.get_many(owner, ["a:b", "b", "*:b"]) == {}
+
+
 async def test_nothing_outlives_its_time(cache: Cache, owner: str) -> None:
     """R3.6"""
     await cache.set_many(owner, {"a": b"1"}, seconds=0)
@@ -44,6 +87,8 @@ async def test_nothing_outlives_its_time(cache: Cache, owner: str) -> None:
     assert await cache.get_many(owner, ["a", "b"]) == {"b": b"1"}
     await cache.set_many(owner, {"a": b"2"}, seconds=60)
     assert await cache.get_many(owner, ["a"]) == {"a": b"2"}
+    await cache.set_many(owner, {"a": b"3"}, seconds=0)
+    assert await cache.get_many(owner, ["a"]) == {}
 
 
 async def test_nothing_asked_and_nothing_set(cache: Cache, owner: str) -> None:
@@ -65,3 +110,71 @@ async def test_what_is_over_is_removed_from_the_database(services: Services, own
     with psycopg.connect(postgres) as connection:
         rows = connection.execute("SELECT key FROM causeway.cache_entries WHERE owner_id = %s", [owner]).fetchall()
     assert rows == [("c",)]
+
+
+async def test_redis_keeps_every_entry_for_its_time_alone(in_redis: Cache, redis: Redis, owner: str) -> None:
+    """R1.8, R3.6 24 h; what is over it forgets by itself. Among what others keep there, ours is known by its name."""
+    await redis.flushdb()
+    await in_redis.set_many(owner, {"a": b"1", "ñ:*": b"2"}, seconds=24 * 3600)
+    names = [name.decode() for name in await redis.keys() if isinstance(name, bytes)]
+    assert sorted(name.split(":", 2)[::2] for name in names) == [["causeway", "a"], ["causeway", "ñ:*"]]
+    assert not any(owner in name for name in names)
+    left = [await redis.pttl(name) for name in names]
+    assert all(23 * 3_600_000 < milliseconds <= 24 * 3_600_000 for milliseconds in left)
+
+
+async def test_a_connection_that_was_cut_is_made_again(in_redis: Cache, redis: Redis, owner: str) -> None:
+    """R11.1: a server started anew, a proxy that tires of waiting."""
+    await in_redis.set_many(owner, {"a": b"1"}, seconds=60)
+    assert await redis.client_kill_filter(_type="normal", skipme=True) >= 1
+    assert await in_redis.get_many(owner, ["a"]) == {"a": b"1"}
+
+
+async def check_unavailable(cache: RedisCache) -> None:
+    for operation in (cache.get_many("me", ["a"]), cache.set_many("me", {"a": b"1"}, seconds=60)):
+        with pytest.raises(DatabaseUnavailable, match="Check REDIS_URL") as caught:
+            await operation
+        assert caught.value.__cause__ is not None
+        assert "secret" not in str(caught.value)
+    await cache.close()
+
+
+async def test_a_redis_that_is_not_there_is_said_so() -> None:
+    """R11.1"""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    await check_unavailable(RedisCache(f"redis://:secret@127.0.0.1:{port}"))
+
+
+async def test_a_redis_that_never_answers_is_not_waited_for() -> None:
+    """R11.1"""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        await check_unavailable(RedisCache(f"redis://:secret@127.0.0.1:{silent.getsockname()[1]}"))
+
+
+async def test_a_wrong_password_is_said_so(redis_server: str) -> None:
+    """R11.1"""
+    await check_unavailable(RedisCache(redis_server.replace("sesame", "secret")))
+
+
+def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R3.6 in Redis or PostgreSQL."""
+    monkeypatch.setenv("REDIS_URL", "redis://localhost")
+    assert isinstance(Services(Settings.from_environment()).cache, RedisCache)
+    monkeypatch.setenv("REDIS_URL", "")
+    assert not isinstance(Services(Settings.from_environment()).cache, RedisCache)
+
+
+@pytest.mark.parametrize("url", ["localhost:6379", "http://:secret@localhost", "redis://me:secret@localhost:port"])
+async def test_an_address_that_is_none_is_refused(url: str) -> None:
+    """R4.10 validated at start, and not repeated: it may hold a password."""
+    with pytest.raises(InvalidSettings, match="REDIS_URL") as caught:
+        _ = Services(Settings(redis_url=SecretStr(url))).cache
+    assert "secret" not in str(caught.value)
+
+
+def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R3.6 As in a core install."""
+    monkeypatch.setitem(sys.modules, "redis.asyncio", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'causeway\[redis\]'"):
+        RedisCache("redis://localhost")

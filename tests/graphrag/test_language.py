@@ -14,6 +14,13 @@ from graphrag.language import UNKNOWN, content_words, detect, detect_question, f
         ("Le four s'est arrêté parce qu'il manquait du gaz.", "fr"),
         ("The oven stopped because the line had run out of gas.", "en"),
         ("O forno parou porque não havia gás na linha.", "pt"),
+        ("ACTA DE LA REUNION", "es"),  # Catalan and Portuguese are as likely by their letters
+        ("horno parado", "es"),
+        ("mise a jour du plan", "fr"),
+        ("certificat d'equip", "ca"),
+        ("Хлебозавод остановил печь ночью. " * 20, UNKNOWN),
+        ("توقف الفرن بسبب نقص الغاز. " * 20, UNKNOWN),
+        ("https://example.org/the/end/of/it", UNKNOWN),
         ("", UNKNOWN),
         ("12 34 — 56", UNKNOWN),
     ],

@@ -1,0 +1,74 @@
+"""A cache in Redis, one owner's entries apart from another's. Needs the extra redis."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from graphrag.errors import DatabaseUnavailable, InvalidSettings, MissingExtra
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+TIMEOUT_SECONDS = 1  # a cache that takes longer is slower than none
+
+
+class RedisCache:
+    def __init__(self, url: str) -> None:
+        """Raises MissingExtra or InvalidSettings."""
+        self._redis = _open(url)
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+
+    async def get_many(self, owner_id: str, keys: Sequence[str]) -> dict[str, bytes]:
+        if not keys:
+            return {}
+        with _ours():
+            values = await self._redis.mget([_name(owner_id, key) for key in keys])
+        return {key: value for key, value in zip(keys, values, strict=True) if isinstance(value, bytes)}
+
+    async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
+        milliseconds = int(seconds * 1000)
+        with _ours():
+            async with self._redis.pipeline(transaction=False) as pipeline:
+                for key, value in values.items():
+                    if milliseconds > 0:
+                        pipeline.set(_name(owner_id, key), value, px=milliseconds)
+                    else:
+                        pipeline.unlink(_name(owner_id, key))  # Redis takes no time that is over already
+                await pipeline.execute()
+
+
+def _name(owner_id: str, key: str) -> str:
+    """The owner is hashed: whatever its name holds, it ends where it ends."""
+    return f"causeway:{hashlib.sha256(owner_id.encode()).hexdigest()}:{key}"
+
+
+def _open(url: str) -> "Redis":
+    try:
+        from redis.asyncio import Redis
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
+        from redis.exceptions import ConnectionError
+    except ImportError as exc:
+        raise MissingExtra("REDIS_URL needs: pip install 'causeway[redis]'") from exc
+    # Once more where a connection that lay idle was cut; who does not answer in time is not asked again.
+    retry = Retry(NoBackoff(), 1, supported_errors=(ConnectionError,))
+    try:
+        return Redis.from_url(
+            url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS, retry=retry, protocol=2
+        )
+    except ValueError:
+        way_out = "use redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE], rediss://… or unix://PATH."
+        raise InvalidSettings(f"REDIS_URL is none: {way_out}") from None  # the cause may repeat the password
+
+
+@contextmanager
+def _ours() -> Iterator[None]:
+    from redis.exceptions import RedisError
+
+    try:
+        yield
+    except RedisError as exc:
+        raise DatabaseUnavailable(f"Redis does not answer: {exc}. Check REDIS_URL and the server.") from exc

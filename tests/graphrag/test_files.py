@@ -1,0 +1,142 @@
+"""Which file storage the settings choose, and what each does when it can't."""
+
+import os
+import socket
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from graphrag.errors import FileUnavailable, InvalidSettings, MissingExtra
+from graphrag.files.local import LocalFiles
+from graphrag.files.opening import open_files
+from graphrag.files.s3 import S3Files
+from graphrag.services import Services
+from graphrag.settings import Settings
+
+KEY = "collection/document/content"
+
+
+@pytest.fixture
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "tests")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "top-secret")
+
+
+def modes(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): stat.filemode(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
+
+
+async def test_without_a_setting_they_are_in_our_home(tmp_path: Path) -> None:
+    """R1.4 local folder by default; nobody else of the machine reads them."""
+    home = tmp_path / "home"
+    await Services(Settings(home=home)).files.put(KEY, b"1")
+    private = {".": "drwx------", "collection": "drwx------", "collection/document": "drwx------"}
+    assert modes(home / "files") == {**private, KEY: "-rw-------"}
+    (tmp_path / "plain").mkdir()
+    assert modes(home)["."] == modes(tmp_path / "plain")["."]  # the embedded server's user must get through
+
+
+async def test_a_folder_that_became_empty_is_gone(tmp_path: Path) -> None:
+    """R1.4"""
+    files = LocalFiles(tmp_path)
+    await files.put(KEY, b"1")
+    await files.put("collection/other/content", b"1")
+    await files.delete("collection/document")
+    assert sorted(modes(tmp_path)) == [".", "collection", "collection/other", "collection/other/content"]
+    await files.delete("collection/other/content")
+    assert list(modes(tmp_path)) == ["."]
+
+
+async def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    """R1.4 whole or not at all."""
+    (tmp_path / KEY / "in-its-place").mkdir(parents=True)
+    with pytest.raises(FileUnavailable, match="CAUSEWAY_HOME") as caught:
+        await LocalFiles(tmp_path).put(KEY, b"1")
+    assert (caught.value.details, type(caught.value.__cause__)) == ({"reason": "unreachable"}, IsADirectoryError)
+    assert [path.name for path in (tmp_path / KEY).parent.iterdir()] == ["content"]
+
+
+async def test_a_folder_that_can_not_be_used_is_said_so(tmp_path: Path) -> None:
+    """R11.1"""
+    (tmp_path / "files").write_text("a file")
+    for operation in (LocalFiles(tmp_path / "files").put(KEY, b"1"), LocalFiles(tmp_path / "files").get(KEY)):
+        with pytest.raises(FileUnavailable) as caught:
+            await operation
+        assert caught.value.details == {"reason": "unreachable"}
+
+
+async def check_unreachable(files: S3Files) -> None:
+    for operation in (files.put(KEY, b"1"), files.get(KEY), files.delete("collection")):
+        with pytest.raises(FileUnavailable, match="RAG_FILES_URL, AWS_ENDPOINT_URL") as caught:
+            await operation
+        assert caught.value.details == {"reason": "unreachable"}
+        assert caught.value.__cause__ is not None
+        assert "\n" not in str(caught.value)
+        assert "top-secret" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("credentials")
+async def test_a_server_that_is_not_there_is_said_so() -> None:
+    """R11.1"""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    await check_unreachable(S3Files("files", endpoint=f"http://127.0.0.1:{port}", timeout_seconds=5))
+
+
+@pytest.mark.usefixtures("credentials")
+async def test_a_server_that_never_answers_is_waited_for_no_longer_than_set() -> None:
+    """R11.1"""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        await check_unreachable(S3Files("files", endpoint=endpoint, timeout_seconds=0.1))
+
+
+def test_the_address_may_say_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.4 S3/MinIO by setting."""
+    monkeypatch.setenv("RAG_FILES_URL", "s3://bucket/pre/fix/")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://minio:9000")
+    settings = Settings.from_environment()
+    assert (settings.files_endpoint, type(open_files(settings))) == ("http://minio:9000", S3Files)
+    monkeypatch.setenv("RAG_FILES_URL", "")
+    assert isinstance(open_files(Settings.from_environment()), LocalFiles)
+    folder = tmp_path / "mañana & más"
+    local = open_files(Settings(files_url=folder.as_uri()))
+    assert isinstance(local, LocalFiles)
+    assert local.folder == folder
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "gs://bucket",
+        "bucket",
+        "/var/files",
+        "file:files",
+        "file://server/files",
+        "file:///a%00b",
+        "s3://",
+        "s3:///prefix",
+        "s3://me:secret@bucket",
+        "s3://bucket:9000/x",
+        "s3://bucket?region=x",
+        "s3://bucket/a/../b",
+        "s3://[",
+        "://",
+    ],
+)
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    """R1.4, R4.10 and is not repeated: it may hold a password."""
+    with pytest.raises(InvalidSettings, match="RAG_FILES_URL") as caught:
+        open_files(Settings(files_url=url))
+    assert "secret" not in str(caught.value)
+
+
+def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.4 As in a core install."""
+    monkeypatch.setitem(sys.modules, "obstore.store", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'causeway\[s3\]'"):
+        open_files(Settings(files_url="s3://bucket"))
