@@ -210,9 +210,7 @@ class _Wanted:
 
 def _sentences(excerpt: Excerpt) -> Iterator[_Sentence]:
     texts = [excerpt.text[span.start : span.end] for span in _split(excerpt)]
-    forms = [
-        _forms(_PERIOD_BEFORE.sub("", text) if excerpt.is_of_table else text, excerpt.language) for text in texts
-    ]
+    forms = [_forms(_PERIOD_BEFORE.sub("", text) if excerpt.is_of_table else text, excerpt.language) for text in texts]
     around = frozenset().union(*forms)
     titled = _forms(excerpt.title, excerpt.language)
     for index, text in enumerate(texts):
