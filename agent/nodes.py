@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -23,7 +24,10 @@ from graphrag.models import Intent, Passage, TransformedQuery
 from graphrag.retrieval import expansion, query_transformation
 from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.search import rank
+from graphrag.table_dates import asks_what_is_late
 from graphrag.telemetry import log, stage
+
+TABLE_CHARS = 6_000  # of a table that are read to find what is late in it
 
 
 async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -95,6 +99,8 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     services, hits = runtime.context.services, state["evidence"]
     max_chars = services.settings.max_context_chars
     reach = expansion.Reach(state["config"].window_sentences, state["config"].parent_chars)
+    if asks_what_is_late(state["question"]):  # a row that was not found may be the latest
+        reach = replace(reach, parent_chars=max(reach.parent_chars, TABLE_CHARS))
     degraded = []
     with stage("expand"):
         try:

@@ -67,11 +67,20 @@ def build_prompt(
                 language=query.language,
                 parts=query.sub_queries,
                 excerpts=[
-                    Excerpt(number, passage.document.title, passage.content, passage.document.language)
+                    Excerpt(
+                        number,
+                        passage.document.title,
+                        passage.content,
+                        passage.document.language,
+                        passage.start_char,
+                        passage.places,
+                        passage.headers,
+                    )
                     for number, passage in enumerate(passages, start=1)
                 ],
                 not_found=not_found,
                 lead=say("lead_other_language", query.language),
+                today=today,
             ),
         ),
     ]
@@ -91,6 +100,7 @@ def build_plain_prompt(query: TransformedQuery, *, history: Sequence[AnyMessage]
                 excerpts=[],
                 not_found=say("no_chat_model", query.language),
                 lead="",
+                today=today,
             ),
         ),
     ]

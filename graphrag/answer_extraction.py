@@ -3,13 +3,18 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import chain
 
 from graphrag.language import content_words, fold, stem, words
+from graphrag.models import Place, Span
+from graphrag.places import named_cells, split_rows
 from graphrag.rerankers.bundled import rarity
-from graphrag.sentences import is_heading, plain, split_sentences
+from graphrag.sentences import is_heading, plain
+from graphrag.table_dates import asks_what_is_late, late_rows, say_late
 
 MAX_STATEMENTS = 3
+MAX_LATE = 10  # rows
 # Shares of the weight of the question that the best sentence, in its surroundings, must meet; tuned on development
 # sets. In another language mostly names and numbers can meet, which say little of what is asked.
 ANSWERABLE = 0.31
@@ -60,6 +65,7 @@ _FORMS = (
     (re.compile(r"\be-?mail\b|\bcorreo electrónico|\bcourriel|\badresse électronique", re.I), re.compile(r"\S@\S")),
 )
 _IDENTIFIER = re.compile(r"(?=.*\d)(?:.*[^\W\d]|.*\d{3}).*")  # H2, 2019: a question that names one is about it
+_PERIOD_BEFORE = re.compile(r"\([^()]*\)(?= ?: [^\W\d])")  # «(noviembre de 2025: 1.000): sube 250» is of December
 _TABLE_RULE = re.compile(r"[\s|:-]+")
 
 
@@ -69,6 +75,13 @@ class Excerpt:
     title: str
     text: str
     language: str
+    start_char: int = 0  # in its document, like the offsets of its places
+    places: tuple[Place, ...] = ()
+    headers: tuple[str, ...] = ()  # of the table whose rows it holds
+
+    @property
+    def is_of_table(self) -> bool:
+        return any(place.cells for place in self.places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +90,7 @@ class Statement:
     number: int
     language: str
     score: float
+    is_row: bool = False  # of a table; several make a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,29 +104,68 @@ class _Sentence:
 
 
 def extract_answer(
-    question: str, excerpts: Sequence[Excerpt], *, language: str, parts: Sequence[str] = ()
+    question: str,
+    excerpts: Sequence[Excerpt],
+    *,
+    language: str,
+    parts: Sequence[str] = (),
+    today: date | None = None,
 ) -> list[Statement]:
-    """At most three sentences, the best first, and one for each part of the question; empty where none answers."""
+    """At most three sentences, the best first, and one for each part of the question; empty where none answers. A
+    question for what is late gets the rows of tables that are so today."""
+    if today and asks_what_is_late(question) and (late := _late(question, excerpts, language, today)):
+        return late
     sentences = [
         sentence for excerpt in excerpts for sentence in _sentences(excerpt) if _is_of_form(question, sentence)
     ]
     if not sentences or _names_something_else(question, excerpts):
         return []
     if parts:
-        found = [extract_answer(part, excerpts, language=language)[:1] for part in parts]
+        found = [extract_answer(part, excerpts, language=language, today=today)[:1] for part in parts]
         statements = _distinct(chain.from_iterable(found))
-        return statements[:MAX_STATEMENTS] or extract_answer(question, excerpts, language=language)
+        return statements[:MAX_STATEMENTS] or extract_answer(question, excerpts, language=language, today=today)
     wanted = _Wanted(question, language, sentences)
     ranked = sorted(((wanted.score(sentence), sentence) for sentence in sentences), key=lambda pair: -pair[0])
     best, first = ranked[0]
     if wanted.coverage(first) < (ANSWERABLE if first.excerpt.language == language else ANSWERABLE_ACROSS):
         return []
+    met = wanted.met_by(first)  # rows are alike in all that they do not say themselves
     good = [
-        Statement(_finished(sentence.text), sentence.excerpt.number, sentence.excerpt.language, score)
+        Statement(
+            _finished(sentence.text),
+            sentence.excerpt.number,
+            sentence.excerpt.language,
+            score,
+            is_row=sentence.excerpt.is_of_table,
+        )
         for score, sentence in ranked
-        if score >= WORTH_ADDING * best
+        if score >= WORTH_ADDING * best and (met <= wanted.met_by(sentence) or not sentence.excerpt.is_of_table)
     ]
     return _distinct(good)[:MAX_STATEMENTS]
+
+
+def _late(question: str, excerpts: Sequence[Excerpt], language: str, today: date) -> list[Statement]:
+    """A row each, the open ones first."""
+    found = []
+    for excerpt in excerpts:
+        lines = [excerpt.text[span.start : span.end].strip() for span in _split(excerpt)]
+        rows = [{number: value for number, _, value in named_cells(line, excerpt.headers)} for line in lines]
+        names = _named_values(question, [value for row in rows for value in row.values()])
+        for late in late_rows(excerpt.headers, rows, today=today, language=excerpt.language):
+            if names <= {fold(word) for value in rows[late.row].values() for word in words(value)}:
+                text = f"{plain(lines[late.row])} — {say_late(late, today=today, language=language)}."
+                found.append((late.done is not None, Statement(text, excerpt.number, excerpt.language, 1.0, True)))
+    return [statement for _, statement in sorted(found, key=lambda pair: pair[0])][:MAX_LATE]
+
+
+def _named_values(question: str, values: Sequence[str]) -> set[str]:
+    """The capitalised words of the question, but its first, that a table has in its cells: only those rows count."""
+    named = {fold(word) for word in words(question)[1:] if word[:1].isupper() or _IDENTIFIER.fullmatch(word)}
+    return named & {fold(word) for value in values for word in words(value)}
+
+
+def _split(excerpt: Excerpt) -> Sequence[Span]:
+    return split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
 
 
 class _Wanted:
@@ -122,10 +175,13 @@ class _Wanted:
         self._words = list(dict.fromkeys(content_words(question, language)))
         languages = {language, *(sentence.excerpt.language for sentence in sentences)}
         self._forms = {word: {fold(word), *(stem(word, each) for each in languages)} for word in self._words}
-        texts = [{word for word in self._words if self._forms[word] & sentence.own} for sentence in sentences]
+        texts = [self.met_by(sentence) for sentence in sentences]
         self._weights = rarity(set(self._words), texts)
         self._total = sum(self._weights.values()) or 1.0
         self._kinds = [shows for asks, shows in _KINDS if asks.search(question)]
+
+    def met_by(self, sentence: _Sentence) -> set[str]:
+        return {word for word in self._words if self._forms[word] & sentence.own}
 
     def coverage(self, sentence: _Sentence) -> float:
         return sum(self._weights[word] * self._met(self._forms[word], sentence) for word in self._words) / self._total
@@ -153,15 +209,22 @@ class _Wanted:
 
 
 def _sentences(excerpt: Excerpt) -> Iterator[_Sentence]:
-    texts = [excerpt.text[span.start : span.end] for span in split_sentences(excerpt.text)]
-    forms = [_forms(text, excerpt.language) for text in texts]
+    texts = [excerpt.text[span.start : span.end] for span in _split(excerpt)]
+    forms = [_forms(_PERIOD_BEFORE.sub("", text) if excerpt.is_of_table else text, excerpt.language) for text in texts]
     around = frozenset().union(*forms)
     titled = _forms(excerpt.title, excerpt.language)
     for index, text in enumerate(texts):
-        if is_heading(text) or _TABLE_RULE.fullmatch(text) or len(words(text)) < MIN_WORDS:
+        if _is_no_statement(text, excerpt) or len(words(text)) < MIN_WORDS:
             continue
         beside = frozenset().union(*forms[max(0, index - 1) : index + 2])
         yield _Sentence(plain(text), excerpt, forms[index], beside, around, titled)
+
+
+def _is_no_statement(text: str, excerpt: Excerpt) -> bool:
+    """Headings, rules, and what only stands over a table: no sentence and no row."""
+    said = plain(text)
+    is_over_table = excerpt.is_of_table and not said.endswith(".") and "; " not in said
+    return is_heading(text) or said == excerpt.title or is_over_table or _TABLE_RULE.fullmatch(text) is not None
 
 
 def _forms(text: str, language: str) -> frozenset[str]:
@@ -184,7 +247,7 @@ def _distinct(statements: Iterator[Statement] | Sequence[Statement]) -> list[Sta
     kept: list[tuple[Statement, set[str]]] = []
     for statement in statements:
         own = {fold(word) for word in words(statement.text)}
-        if all(len(own & other) < SAME * min(len(own), len(other)) for _, other in kept):
+        if statement.is_row or all(len(own & other) < SAME * min(len(own), len(other)) for _, other in kept):
             kept.append((statement, own))
     return [statement for statement, _ in kept]
 

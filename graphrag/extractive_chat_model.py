@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import date
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -17,7 +18,14 @@ _TOKEN = re.compile(r"\S+\s*")
 
 
 def brief(
-    question: str, *, language: str, parts: tuple[str, ...], excerpts: list[Excerpt], not_found: str, lead: str
+    question: str,
+    *,
+    language: str,
+    parts: tuple[str, ...],
+    excerpts: list[Excerpt],
+    not_found: str,
+    lead: str,
+    today: date,
 ) -> dict[str, Any]:
     """What this model reads instead of the prompt's words; other models ignore it.
 
@@ -31,6 +39,7 @@ def brief(
             "excerpts": excerpts,
             "not_found": not_found,
             "lead": lead,
+            "today": today,
         }
     }
 
@@ -77,8 +86,17 @@ def _answer(messages: list[BaseMessage]) -> str:
     given: Mapping[str, Any] | None = messages[-1].additional_kwargs.get(BRIEF) if messages else None
     if given is None:
         raise ValueError("the extractive model reads a brief in the last message's additional_kwargs")
-    statements = extract_answer(given["question"], given["excerpts"], language=given["language"], parts=given["parts"])
+    statements = extract_answer(
+        given["question"],
+        given["excerpts"],
+        language=given["language"],
+        parts=given["parts"],
+        today=given["today"],
+    )
     if not statements:
         return str(given["not_found"])
     lead = f"{given['lead']} " if statements[0].language != given["language"] else ""
+    if len(statements) > 1 and all(statement.is_row for statement in statements):
+        lines = [lead.strip(), *(f"- {row.text} [{row.number}]" for row in statements)]
+        return "\n".join(line for line in lines if line)
     return lead + " ".join(f"{statement.text} [{statement.number}]" for statement in statements)

@@ -88,7 +88,7 @@ def named_cells(line: str, headers: Sequence[str]) -> list[tuple[int, Span, str]
         elif (found := line.find(f"; {opening}", position)) != -1 and starts:
             starts.append((number, found + 2))
             position = found + 2 + len(opening)
-    ends = [start - 2 for _, start in starts[1:]] + [len(line)]
+    ends = [*(start - 2 for _, start in starts[1:]), *([len(line)] if starts else [])]
     return [
         (number, Span(start, end), line[start + len(headers[number]) + 2 : end])
         for (number, start), end in zip(starts, ends, strict=True)

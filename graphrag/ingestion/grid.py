@@ -27,6 +27,7 @@ class Grid:
     """A table with what its columns and rows are."""
 
     table: Table
+    caption: str
     columns: Sequence[Column]
     totals: set[int]
     year: int  # of periods that name none
