@@ -27,19 +27,19 @@ SALES = (
 _FREE, _END_OF_CHAIN, _FAT = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 
 
-def zipped(parts: Mapping[str, bytes | str]) -> bytes:
+def zipped(parts: Mapping[str, bytes | str], *, stored: str = "mimetype") -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
-            archive.writestr(name, content, zipfile.ZIP_STORED if name == "mimetype" else None)
+            archive.writestr(name, content, zipfile.ZIP_STORED if name == stored else None)
     return data.getvalue()
 
 
-def with_part(data: bytes, name: str, content: bytes) -> bytes:
+def with_part(data: bytes, name: str, content: bytes, *, stored: str = "mimetype") -> bytes:
     """An Office file with one of its parts replaced."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         parts: dict[str, bytes | str] = {part: archive.read(part) for part in archive.namelist()}
-    return zipped(parts | {name: content})
+    return zipped(parts | {name: content}, stored=stored)
 
 
 def part(data: bytes, name: str) -> bytes:

@@ -48,7 +48,7 @@ def test_cells_are_named_as_the_sheet_names_them() -> None:
 
 def test_titles_over_a_table_blank_lines_and_gaps() -> None:
     """R1.5"""
-    rows = [["Informe anual"], [], ["Año", "Total"], [2023, 7], [], [2024, None], [None, 9]]
+    rows: list[list[object]] = [["Informe anual"], [], ["Año", "Total"], [2023, 7], [], [2024, None], [None, 9]]
     parsed = read(make_xlsx({"Hoja": rows}))
     assert parsed.text == "Hoja\nInforme anual\nAño: 2023; Total: 7\nAño: 2024\nTotal: 9"
     assert [place.cells for place in parsed.places] == ["A1", "A4:B4", "A6", "B7"]
@@ -81,7 +81,7 @@ def test_values_keep_their_types() -> None:
 
 def test_formula_without_a_stored_value_is_warned_of() -> None:
     """R1.5"""
-    rows = [["Mes", "Total"], ["enero", 3], ["febrero", 4]]
+    rows: list[list[object]] = [["Mes", "Total"], ["enero", 3], ["febrero", 4]]
     assert read(make_xlsx({"Hoja": rows})).warnings == ()
     data = make_xlsx({"Hoja": [*rows, ["suma", "=SUM(B2:B3)"]]})
     assert read(data).warnings == ()  # the writer stores a 0
