@@ -15,7 +15,7 @@ run: $(VENV)/.core
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest --cov --cov-report=term
 
-test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.langchain
+test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.langchain
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.dev
@@ -43,7 +43,8 @@ $(VENV)/.core: EXTRAS =
 $(VENV)/.dev: EXTRAS = [dev]
 $(VENV)/.studio: EXTRAS = [studio]
 $(VENV)/.local-models: EXTRAS = [local-models]
-$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.vendors: EXTRAS = [google,ollama]
+$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing causeway$(EXTRAS) into $(VENV), which takes about a minute ..."
 	@$(INSTALL) --editable '.$(EXTRAS)'
 	@touch $@
