@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -101,7 +101,8 @@ class Services:
         if not self.settings.diversity:
             return judge
         model = self.embeddings.get(self.embeddings.default)
-        return MMRReranker(judge, model, diversity=self.settings.diversity)
+        # Somebody waits for the answer, as for a question's own vector.
+        return MMRReranker(judge, replace(model, patience=model.query_patience), diversity=self.settings.diversity)
 
     @cached_property
     def cross_encoder(self) -> CrossEncoderReranker | None:
