@@ -16,7 +16,7 @@ from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
 from api.evaluation_cli import app as evaluation
-from api.ingest_cli import check_files, ingest, load, print_outcomes, worker
+from api.ingest_cli import check_files, ingest, load, print_outcomes, rechunk, worker
 from api.search_cli import search
 from api.serving import listen, serve_http
 from api.terminal import CollectionOption, JsonOption, err, load_settings, out, print_json, run
@@ -90,6 +90,7 @@ def _announce(address: str) -> None:
 
 
 app.command()(ingest)
+app.command()(rechunk)
 app.command()(worker)
 app.command()(search)
 
