@@ -35,7 +35,7 @@ OUTCOMES = {
 QUOTES = {
     "normal/TestMickey.doc": "Word 6.0/95 format",
     "multilingual/greek_heading_styles.doc": "Überschriften",
-    "multilingual/eng_spa_mult.docx": "español",
+    "multilingual/eng_spa_mult.docx": "razón y conciencia",
     "normal/layout-parser-paper-fast.pdf": "1 Introduction",
     "encoding/umlauts-non-utf8.md": "ä",
 }
