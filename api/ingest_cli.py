@@ -5,9 +5,8 @@ import os
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -19,10 +18,9 @@ from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.rechunking import Rechunking
 from graphrag.ingestion.sources import find_files, source_of
-from graphrag.models import LOCAL_OWNER, Collection, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.models import LOCAL_OWNER, Chunking, Collection, Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.services import Services
 
-ChunkingChoice = StrEnum("ChunkingChoice", {name: name for name in get_args(Chunking)})  # as the command line wants it
 LISTED_DOCUMENTS = 40  # of more, only those with something to say
 COLUMNS = (
     TextColumn("Indexing"),
@@ -36,23 +34,22 @@ COLUMNS = (
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
     collection: CollectionOption = None,
-    chunking: Annotated[ChunkingChoice | None, typer.Option(help="Without it, as the collection says.")] = None,
+    chunking: Annotated[Chunking | None, typer.Option(help="Without it, as the collection says.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Then follow what changes in them, until Ctrl-C.")] = False,
 ) -> None:
     """Index files and folders; unchanged ones are skipped."""
-    kind = chunking.value if chunking else None
-    outcomes = run(lambda services: _ingest(services, paths, collection, chunking=kind, watch=watch))
+    outcomes = run(lambda services: _ingest(services, paths, collection, chunking=chunking, watch=watch))
     if all(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
         raise typer.Exit(1)
 
 
 def rechunk(
     collection: CollectionOption = None,
-    chunking: Annotated[ChunkingChoice, typer.Option(help="How they are chunked.")] = ChunkingChoice("auto"),
+    chunking: Annotated[Chunking, typer.Option(help="How they are chunked.")] = "auto",
     everything: Annotated[bool, typer.Option("--all", help="Also those that are chunked already.")] = False,
 ) -> None:
     """Chunk documents that are stored whole, one step after the other; ids and dates stay as they are."""
-    print_outcomes(run(lambda services: _rechunk(services, collection, chunking.value, everything=everything)))
+    print_outcomes(run(lambda services: _rechunk(services, collection, chunking, everything=everything)))
 
 
 def worker(collection: CollectionOption = None) -> None:
