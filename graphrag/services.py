@@ -52,6 +52,7 @@ class Services:
             self.database.open(), asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load)
         )
         _ = self.chat_model
+        _ = self.files
         _ = self.reranker
         _ = self.cache
         if self.cross_encoder:
