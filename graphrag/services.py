@@ -71,7 +71,11 @@ class Services:
 
     @cached_property
     def store(self) -> ChunkStore:
-        return PostgresStore(self.database, fulltext_candidates=self.settings.fulltext_candidates)
+        return PostgresStore(
+            self.database,
+            fulltext_candidates=self.settings.fulltext_candidates,
+            contextual=self.settings.contextual_embeddings,
+        )
 
     @cached_property
     def cache(self) -> Cache:
