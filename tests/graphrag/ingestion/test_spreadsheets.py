@@ -117,7 +117,7 @@ def test_rows_know_their_time_and_trend() -> None:
 
 def test_a_day_of_each_month_is_kept_and_compared_with_the_month_before() -> None:
     """R8.6 «date: 15 déc 2025, tendance: +25% vs mois précédent»."""
-    rows = [[date(2025, 11, 15), 1000], [date(2025, 12, 15), 1250]]
+    rows: Rows = [[date(2025, 11, 15), 1000], [date(2025, 12, 15), 1250]]
     place = with_computed(parsed_table(["Date", "Ventes"], rows), language="fr").places[1]
     assert place.temporal
     assert (place.temporal.date, place.temporal.period) == (date(2025, 12, 15), "day")
@@ -126,7 +126,7 @@ def test_a_day_of_each_month_is_kept_and_compared_with_the_month_before() -> Non
 
 def test_several_measures_are_told_apart() -> None:
     """R1.5 The label says which of them changed."""
-    rows = [[date(2025, 1, 1), 2.5, 100], [date(2025, 2, 1), 3.0, 110]]
+    rows: Rows = [[date(2025, 1, 1), 2.5, 100], [date(2025, 2, 1), 3.0, 110]]
     place = with_computed(parsed_table(["Mes", "Precio", "Ventas"], rows), language="es").places[1]
     assert place.temporal
     assert place.temporal.label == "Ventas: +10 % frente al mes anterior"
@@ -142,7 +142,7 @@ def test_a_missing_month_leaves_no_trend() -> None:
 def test_deliveries_are_no_series_but_have_months() -> None:
     """R1.5 Rows at any day have a date and no trend; their months have both."""
     days = [date(2026, 1, 7), date(2026, 1, 9), date(2026, 2, 3), date(2026, 2, 20)]
-    rows = [[f"E-{number}", day, 10 * number] for number, day in enumerate(days, start=1)]
+    rows: Rows = [[f"E-{number}", day, 10 * number] for number, day in enumerate(days, start=1)]
     parsed = parsed_table(["Pedido", "Fecha prevista", "Palés"], rows)
     found = with_computed(parsed, language="es")
     assert [place.temporal and (place.temporal.date, place.temporal.change) for place in found.places[:4]] == [
