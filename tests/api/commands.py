@@ -26,3 +26,10 @@ def rows(table: str) -> dict[str, list[str]]:
     """First cell → the others."""
     lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines() if "│" in line]
     return {first: rest for first, *rest in lines}
+
+
+def one_line(run: Run) -> str:
+    assert run.stdout == ""
+    lines = run.stderr.splitlines()
+    assert len(lines) == 1, run.stderr
+    return lines[0]

@@ -20,7 +20,7 @@ from graphrag.models import LOCAL_OWNER
 from graphrag.parsers.detection import SUPPORTED
 from graphrag.services import Services
 from graphrag.settings import Settings
-from tests.api.commands import COMMAND, Run, causeway, rows
+from tests.api.commands import COMMAND, Run, causeway, one_line, rows
 from tests.api.expectations import check_citations
 from tests.api.streams import read_events
 from tests.conftest import ROOT
@@ -195,13 +195,6 @@ async def test_among_several_collections_one_must_be_named(make_database: Callab
     run = causeway("ask", QUESTION, DATABASE_URL=database)
     assert run.returncode == 1
     assert one_line(run) == "Error: There is no collection 'default'. Known: contratos, recetas."
-
-
-def one_line(run: Run) -> str:
-    assert run.stdout == ""
-    lines = run.stderr.splitlines()
-    assert len(lines) == 1, run.stderr
-    return lines[0]
 
 
 @dataclass(frozen=True)

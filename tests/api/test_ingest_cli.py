@@ -24,7 +24,7 @@ def database(make_database: Callable[[], str]) -> str:
 
 def filenames(database: str, query: str) -> set[str]:
     run = causeway("search", query, "--json", DATABASE_URL=database)
-    return {hit["filename"] for hit in json.loads(run.stdout)["hits"]} if run.returncode == 0 else set()
+    return {hit["metadata"]["filename"] for hit in json.loads(run.stdout)["hits"]} if run.returncode == 0 else set()
 
 
 def test_a_big_folder_is_summed_up(database: str, tmp_path: Path) -> None:
