@@ -1,4 +1,4 @@
-"""The command line: serve, ingest, ask, migrate; search is in search_cli."""
+"""The command line: serve, ingest, ask, migrate; search and reembed have files of their own."""
 
 import asyncio
 import os
@@ -18,6 +18,7 @@ from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
 from api.evaluation_cli import app as evaluation
+from api.reembed_cli import reembed
 from api.search_cli import search
 from api.serving import listen, serve_http
 from api.terminal import CollectionOption, JsonOption, err, load_settings, out, print_json, run
@@ -128,6 +129,7 @@ def _print_outcomes(outcomes: list[IngestionOutcome]) -> None:
 
 
 app.command()(search)
+app.command()(reembed)
 
 
 @app.command()
