@@ -129,7 +129,7 @@ class EmbeddingMigration:
         model: EmbeddingModel,
     ) -> None:
         added = [
-            self._key(model=model.id, kind=kind, embedding=HalfVector(vector)) | row
+            self._key(**row, model=model.id, kind=kind, embedding=HalfVector(vector))
             for kind, of_kind in embeddings.items()
             for row, vector in zip(rows, of_kind, strict=True)
         ]
