@@ -79,6 +79,7 @@ class ModelServer:
     def __init__(self, *, default: Behaviour | None = None, dimension: int = 64, port: int = 0) -> None:
         self.default = default or Reply("This is a scripted answer.")
         self.dimension = dimension
+        self.embeddings_delay_seconds = 0.0
         self.disconnects = 0  # clients that left before their answer was whole; closing the server adds none
         self._port = port
         self._requests: list[RecordedRequest] = []
@@ -136,7 +137,8 @@ class ModelServer:
                 check_embeddings(body)
                 if self._embeddings_script:
                     return self._perform(self._embeddings_script.popleft(), body)
-                return JSONResponse(_embeddings(body, self.dimension))
+                vectors = JSONResponse(_embeddings(body, self.dimension))
+                return self._watched(vectors, after_seconds=self.embeddings_delay_seconds)
             case "POST", _ if path == "/api/embed" or path.endswith(":batchEmbedContents"):
                 if self._embeddings_script:
                     return self._perform(self._embeddings_script.popleft(), body)

@@ -17,6 +17,7 @@ from graphrag.errors import CollectionChanged, DatabaseUnavailable
 from graphrag.models import Collection, Ingestion
 from graphrag.telemetry import log
 
+POLL_SECONDS = 0.5  # for jobs that were told of before the worker listened
 HEARTBEAT_SECONDS = 2
 DEAD_SECONDS = 10  # without a heartbeat
 JOB_DOCUMENTS = 50
@@ -131,6 +132,7 @@ class Queue:
                     concurrency=self.concurrency,
                     install_signal_handlers=False,
                     delete_jobs=procrastinate.jobs.DeleteJobCondition.ALWAYS,
+                    fetch_job_polling_interval=POLL_SECONDS,
                     update_heartbeat_interval=HEARTBEAT_SECONDS,
                     stalled_worker_timeout=DEAD_SECONDS,
                     shutdown_graceful_timeout=GRACE_SECONDS,

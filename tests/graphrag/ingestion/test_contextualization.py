@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +10,12 @@ from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
+from graphrag.embeddings.batches import embed_batches
+from graphrag.embeddings.registry import load_registry
 from graphrag.ingestion.contextualization import HOPELESS, LONGEST, contextual_text, situate
-from graphrag.models import Chunk, Document
+from graphrag.models import Chunk, Document, IndexedDocument
 from graphrag.protocols import Cache
+from graphrag.services import Services
 from graphrag.testing import InMemoryCache
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document
@@ -141,6 +145,47 @@ async def test_not_more_are_asked_at_once_than_may_be(model_server: ModelServer)
     chat = Counting(model="m", base_url=model_server.base_url, api_key=SecretStr("sk-test"), max_retries=0)
     await tell(model_server, texts=[f"Frase {number}. " for number in range(9)], chat_model=chat, max_concurrency=3)
     assert most == 3
+
+
+async def test_a_chunk_is_found_by_what_was_said_of_it(
+    model_server: ModelServer, services: Services, owner: str, tmp_path: Path
+) -> None:
+    """R3.7 situated by one model, embedded in context by another, stored with both vectors, searched by the context."""
+    (tmp_path / "embeddings.yml").write_text(
+        f"embeddings: [{{id: far, provider: openai, model: m, base_url: '{model_server.base_url}'}}]"
+    )
+    model = load_registry(tmp_path / "embeddings.yml").get("far")
+    model_server.script(Reply("Sobre el horno H2."), Fail(500))
+    collection = await services.store.create_collection(owner, "notes", embedding_model="far")
+    document = make_document(collection_id=collection.id)
+    chunks = tile(document, ["Falló en marzo. ", "Lo cambiaron."])
+    told = await situate(
+        chunks, document=document, text="Falló en marzo. Lo cambiaron.", chat_model=open_chat(model_server),
+        cache=services.cache, owner_id=owner, max_concurrency=1,
+    )  # fmt: skip
+    plain, _ = await embed_batches([chunk.content for chunk in chunks], model)
+    in_context = [contextual_text(said, chunk.content) for said, chunk in zip(told, chunks, strict=True)]
+    contextual, _ = await embed_batches(in_context, model)
+    indexed = IndexedDocument(
+        document, chunks, [vector or [] for vector in plain], [vector or [] for vector in contextual], situations=told
+    )
+    await services.store.put_documents(collection, [indexed])
+    (collection,) = await services.store.list_collections(owner)
+
+    async def found_by(text: str) -> str | None:
+        """Unrelated texts have unrelated vectors here: only the very text is near."""
+        (vector,) = await model.embed_queries([text])
+        hits = await services.store.search_vectors(collection, vector, limit=1)
+        return hits[0].chunk.content if hits[0].score > 0.99 else None
+
+    said = "Sobre el horno H2.\nFalló en marzo. "
+    assert [await found_by(text) for text in ("Falló en marzo. ", said, "Lo cambiaron.")] == [
+        "Falló en marzo. ", None, "Lo cambiaron.",
+    ]  # fmt: skip
+    collection = await services.store.configure_collection(collection, ingestion_config={"contextual_embeddings": True})
+    assert [await found_by(text) for text in ("Falló en marzo. ", said, "Lo cambiaron.")] == [
+        None, "Falló en marzo. ", "Lo cambiaron.",
+    ]  # fmt: skip
 
 
 async def test_no_chunks_are_no_call(model_server: ModelServer) -> None:
