@@ -1,8 +1,6 @@
-<<<<<<< HEAD
 """The command line: serve, ask, migrate; ingest, search and eval have files of their own."""
-=======
+
 """The command line: serve, ingest, ask, migrate; search and reembed have files of their own."""
->>>>>>> embeddings
 
 import asyncio
 import os
@@ -20,11 +18,8 @@ from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
 from api.evaluation_cli import app as evaluation
-<<<<<<< HEAD
 from api.ingest_cli import check_files, ingest, load, print_outcomes, rechunk, worker
-=======
 from api.reembed_cli import reembed
->>>>>>> embeddings
 from api.search_cli import search
 from api.serving import listen, serve_http
 from api.terminal import CollectionOption, JsonOption, err, load_settings, out, print_json, run
