@@ -15,7 +15,7 @@ run: $(VENV)/.core
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest --cov --cov-report=term
 
-test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.langchain
+test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.langchain
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.dev
@@ -43,13 +43,14 @@ $(VENV)/.core: EXTRAS =
 $(VENV)/.dev: EXTRAS = [dev]
 $(VENV)/.studio: EXTRAS = [studio]
 $(VENV)/.local-models: EXTRAS = [local-models]
+$(VENV)/.vendors: EXTRAS = [google,ollama]
 $(VENV)/.bench: EXTRAS = [dev,bench]
 $(VENV)/.langchain: EXTRAS = [langchain]
 # langchain-postgres asks for an older pgvector than ours, for a class that nobody uses here; botocore, of the tests' S3
 # server, for an older python-dateutil, and works with ours.
 $(VENV)/.dev: ALONE = moto boto3 botocore s3transfer
 $(VENV)/.bench $(VENV)/.langchain: ALONE = langchain-postgres
-$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.bench $(VENV)/.langchain: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.bench $(VENV)/.langchain: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing causeway$(EXTRAS) into $(VENV), which takes about a minute ..."
 	@$(INSTALL) --editable '.$(EXTRAS)'
 	@$(if $(ALONE),$(INSTALL) --no-deps $(ALONE))

@@ -16,11 +16,12 @@ from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
 from api.evaluation_cli import app as evaluation
-from api.ingest_cli import check_files, ingest, load, print_outcomes, worker
+from api.ingest_cli import check_files, ingest, load, print_outcomes, rechunk, worker
 from api.search_cli import search
 from api.serving import listen, serve_http
 from api.terminal import CollectionOption, JsonOption, err, load_settings, out, print_json, run
 from graphrag.database import Database
+from graphrag.embeddings.registry import load_registry
 from graphrag.errors import CausewayError
 from graphrag.ingestion.sources import find_files
 from graphrag.models import LOCAL_OWNER, IngestionStatus
@@ -55,7 +56,7 @@ def serve(
     """Answer questions over HTTP, with a chat page at /."""
     settings = load_settings(collection=collection, embeddings_config=embeddings_config)
     if download_models:
-        for model in Services(settings).embeddings.models.values():
+        for model in load_registry(settings.embeddings_config, may_download=True).models.values():
             out.print(f"{model.id}: loaded, {model.dimensions} dimensions")
         return
     # Ctrl-C is how a person ends it: no failure.
@@ -89,6 +90,7 @@ def _announce(address: str) -> None:
 
 
 app.command()(ingest)
+app.command()(rechunk)
 app.command()(worker)
 app.command()(search)
 

@@ -1,9 +1,9 @@
-"""`causeway ingest` and `causeway worker`: files into a collection, with a progress bar and a summary."""
+"""`causeway ingest`, `rechunk` and `worker`: files into a collection, with a progress bar and a summary."""
 
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Annotated
@@ -16,8 +16,9 @@ from watchfiles import awatch
 from api.terminal import CollectionOption, err, out, run
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.loading import Loading
+from graphrag.ingestion.rechunking import Rechunking
 from graphrag.ingestion.sources import find_files, source_of
-from graphrag.models import LOCAL_OWNER, Collection, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.models import LOCAL_OWNER, Chunking, Collection, Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.services import Services
 
 LISTED_DOCUMENTS = 40  # of more, only those with something to say
@@ -33,12 +34,22 @@ COLUMNS = (
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
     collection: CollectionOption = None,
+    chunking: Annotated[Chunking | None, typer.Option(help="Without it, as the collection says.")] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Then follow what changes in them, until Ctrl-C.")] = False,
 ) -> None:
     """Index files and folders; unchanged ones are skipped."""
-    outcomes = run(lambda services: _ingest(services, paths, collection, watch=watch))
+    outcomes = run(lambda services: _ingest(services, paths, collection, chunking=chunking, watch=watch))
     if all(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def rechunk(
+    collection: CollectionOption = None,
+    chunking: Annotated[Chunking, typer.Option(help="How they are chunked.")] = "auto",
+    everything: Annotated[bool, typer.Option("--all", help="Also those that are chunked already.")] = False,
+) -> None:
+    """Chunk documents that are stored whole, one step after the other; ids and dates stay as they are."""
+    print_outcomes(run(lambda services: _rechunk(services, collection, chunking, everything=everything)))
 
 
 def worker(collection: CollectionOption = None) -> None:
@@ -51,18 +62,30 @@ def worker(collection: CollectionOption = None) -> None:
     run(work)
 
 
+async def _rechunk(
+    services: Services, name: str | None, chunking: Chunking, *, everything: bool
+) -> list[IngestionOutcome]:
+    collection = await services.collection(LOCAL_OWNER, name)
+    model = await services.embedding_model(collection)
+    known = await services.store.list_documents(collection)
+    documents = [document for document in known if everything or document.processing_strategy == "none"]
+    rechunking = Rechunking(services.library, services.pipeline, collection, model)
+    async with services.library.queue.working(services.workshop):
+        return await _follow(rechunking.rechunk(documents, chunking=chunking), total=len(documents))
+
+
 async def _ingest(
-    services: Services, paths: Sequence[Path], name: str | None, *, watch: bool
+    services: Services, paths: Sequence[Path], name: str | None, *, chunking: Chunking | None, watch: bool
 ) -> list[IngestionOutcome]:
     files = find_files(paths)
     if not watch or not all(path.is_dir() for path in paths):
         check_files(files, paths)
     collection = await services.make_collection(LOCAL_OWNER, name)
     async with services.library.queue.working(services.workshop):
-        outcomes = await load(services, collection, files)
+        outcomes = await load(services, collection, files, chunking=chunking)
         print_outcomes(outcomes)
         if watch:
-            await follow(services, collection, paths)
+            await keep_in_step(services, collection, paths, chunking=chunking)
     return outcomes
 
 
@@ -72,31 +95,41 @@ def check_files(files: Iterable[Path], paths: Iterable[Path]) -> None:
         raise UnreadableDocument(f"There is no file at {', '.join(map(str, paths))}.", reason="unreadable")
 
 
-async def load(services: Services, collection: Collection, files: Sequence[Path]) -> list[IngestionOutcome]:
+async def load(
+    services: Services, collection: Collection, files: Sequence[Path], *, chunking: Chunking | None = None
+) -> list[IngestionOutcome]:
     """While a worker is at work."""
+    outcomes = await _follow(Loading(services.library, collection, chunking).load(files), total=len(files))
+    if any(outcome.status is IngestionStatus.INDEXED for outcome in outcomes):
+        await services.store.optimize(collection)
+    return outcomes
+
+
+async def _follow(steps: AsyncGenerator[IngestionOutcome | Ingestion, None], *, total: int) -> list[IngestionOutcome]:
+    """With a progress bar."""
     outcomes: list[IngestionOutcome] = []
     with Progress(*COLUMNS, console=err) as progress:
-        task = progress.add_task("", total=len(files))
-        async with aclosing(Loading(services.library, collection).load(files)) as steps:
+        task = progress.add_task("", total=total)
+        async with aclosing(steps):
             async for step in steps:
                 if isinstance(step, IngestionOutcome):
                     outcomes.append(step)
                     progress.update(task, advance=1, description=Path(step.source).name)
                 else:
                     progress.update(task, description=_describe(step))
-    if any(outcome.status is IngestionStatus.INDEXED for outcome in outcomes):
-        await services.store.optimize(collection)
     return outcomes
 
 
-async def follow(services: Services, collection: Collection, paths: Sequence[Path]) -> None:
+async def keep_in_step(
+    services: Services, collection: Collection, paths: Sequence[Path], *, chunking: Chunking | None
+) -> None:
     """Keeps the collection in step with the paths: what is new, what has changed, what is gone."""
     await _forget_missing(services, collection, paths)
     out.print("Following changes  (Ctrl-C stops it)")
     async for _ in awatch(*paths, recursive=True):
         outcomes = [
             outcome
-            for outcome in await load(services, collection, find_files(paths))
+            for outcome in await load(services, collection, find_files(paths), chunking=chunking)
             if outcome.status is not IngestionStatus.UNCHANGED
         ]
         if outcomes:

@@ -14,6 +14,7 @@ Chunking = Literal[
 ]
 Cell = None | str | bool | int | float | datetime | date | time | timedelta
 Fusion = Literal["weighted", "rrf"]
+VectorKind = Literal["content", "contextual"]  # of a chunk as it stands, or with what a model says of where it stands
 LOCAL_OWNER = "local"  # the one owner where there is no authentication
 
 
@@ -27,6 +28,7 @@ class Collection:
     revision: int = 0  # grows with every change of its documents
     config: Mapping[str, Any] = field(default_factory=dict)  # its own values of RetrievalConfig
     ingestion_config: Mapping[str, Any] = field(default_factory=dict)  # its own values of IngestionConfig
+    has_contextual: bool = False  # every chunk of it has vectors of both kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,7 @@ class IndexedDocument:
     vectors: Sequence[Sequence[float]]
     contextual_vectors: Sequence[Sequence[float]] | None = None  # of the chunks as a model situates them
     ticket: UUID | None = None  # of the ingestion that made it: it is stored only while that is the one wanted
+    situations: Sequence[str | None] | None = None  # what the model said, kept to embed the chunks with another model
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,11 @@ class ChunkStore(Protocol):
     async def search_vectors(
         self, collection: Collection, vector: Sequence[float], *, filters: Filters = EVERYTHING, limit: int
     ) -> list[Hit]:
-        """The nearest chunks, `limit` of them where there are so many; the score is the cosine, not below 0."""
+        """The nearest chunks, `limit` of them where there are so many; the score is the cosine, not below 0.
+
+        By their vectors in context where the collection's contextual_embeddings are on; a chunk that has none, by its
+        plain one.
+        """
         ...
 
     async def read_chunks(

@@ -50,14 +50,16 @@ def _open(url: str) -> "Redis":
         from redis.asyncio import Redis
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
-        from redis.exceptions import ConnectionError
     except ImportError as exc:
         raise MissingExtra("REDIS_URL needs: pip install 'causeway[redis]'") from exc
-    # Once more where a connection that lay idle was cut; who does not answer in time is not asked again.
-    retry = Retry(NoBackoff(), 1, supported_errors=(ConnectionError,))
+    once = Retry(NoBackoff(), 0)  # whoever asks would wait for each further time
     try:
         return Redis.from_url(
-            url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS, retry=retry, protocol=2
+            url,
+            socket_timeout=TIMEOUT_SECONDS,
+            socket_connect_timeout=TIMEOUT_SECONDS,
+            retry=once,
+            protocol=2,  # the one that every server speaks
         )
     except ValueError:
         way_out = "use redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE], rediss://… or unix://PATH."

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -52,6 +52,7 @@ class Services:
             self.database.open(), asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load)
         )
         _ = self.chat_model
+        _ = self.files
         _ = self.reranker
         _ = self.cache
         if self.cross_encoder:
@@ -70,7 +71,11 @@ class Services:
 
     @cached_property
     def store(self) -> ChunkStore:
-        return PostgresStore(self.database, fulltext_candidates=self.settings.fulltext_candidates)
+        return PostgresStore(
+            self.database,
+            fulltext_candidates=self.settings.fulltext_candidates,
+            contextual=self.settings.contextual_embeddings,
+        )
 
     @cached_property
     def cache(self) -> Cache:
@@ -101,7 +106,8 @@ class Services:
         if not self.settings.diversity:
             return judge
         model = self.embeddings.get(self.embeddings.default)
-        return MMRReranker(judge, model, diversity=self.settings.diversity)
+        # Somebody waits for the answer, as for a question's own vector.
+        return MMRReranker(judge, replace(model, patience=model.query_patience), diversity=self.settings.diversity)
 
     @cached_property
     def cross_encoder(self) -> CrossEncoderReranker | None:

@@ -38,12 +38,14 @@ class _Shelf:
     documents: dict[UUID, Document] = field(default_factory=dict)
     chunks: dict[UUID, list[Chunk]] = field(default_factory=dict)
     vectors: dict[UUID, Sequence[float]] = field(default_factory=dict)
+    contextual: dict[UUID, Sequence[float]] = field(default_factory=dict)  # of the chunks that have been situated
 
 
 class InMemoryStore:
     """A ChunkStore that keeps the promises of one, without speed."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, contextual: bool = False) -> None:
+        self._contextual = contextual
         self._shelves: dict[UUID, _Shelf] = {}
 
     async def list_collections(self, owner_id: str) -> list[Collection]:
@@ -105,6 +107,10 @@ class InMemoryStore:
             shelf.documents[indexed.document.id] = indexed.document
             shelf.chunks[indexed.document.id] = [replace(chunk, document=indexed.document) for chunk, _ in pairs]
             shelf.vectors.update({chunk.id: vector for chunk, vector in pairs})
+            if indexed.contextual_vectors is not None:
+                situated = zip(indexed.chunks, indexed.contextual_vectors, strict=True)
+                shelf.contextual.update({chunk.id: vector for chunk, vector in situated})
+                shelf.collection = replace(shelf.collection, has_contextual=True)
         self._changed(collection)
         return [indexed.document.id for indexed in documents]
 
@@ -112,6 +118,7 @@ class InMemoryStore:
         shelf = self._shelf(collection)
         for chunk in shelf.chunks.pop(document_id, []):
             del shelf.vectors[chunk.id]
+            shelf.contextual.pop(chunk.id, None)
         self._changed(collection)
         return shelf.documents.pop(document_id, None) is not None
 
@@ -151,7 +158,9 @@ class InMemoryStore:
     async def search_vectors(
         self, collection: Collection, vector: Sequence[float], *, filters: Filters = EVERYTHING, limit: int
     ) -> list[Hit]:
-        held = self._shelf(collection).vectors
+        shelf = self._shelf(collection)
+        wants_contextual = collection.ingestion_config.get("contextual_embeddings", self._contextual)
+        held = {**shelf.vectors, **shelf.contextual} if wants_contextual else shelf.vectors
         similarities = [(chunk, _cosine(vector, held[chunk.id])) for chunk in self._searchable(collection, filters)]
         found = [Hit(chunk, score, {"vector": score}) for chunk, score in similarities if score is not None]
         return sorted(found, key=_order)[:limit]

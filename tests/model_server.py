@@ -1,4 +1,4 @@
-"""A scripted stand-in for an OpenAI-compatible server, spoken to over a real socket."""
+"""A scripted stand-in for an OpenAI-compatible server, and for Ollama's and Gemini's embeddings, over a real socket."""
 
 import argparse
 import asyncio
@@ -137,6 +137,10 @@ class ModelServer:
                 if self._embeddings_script:
                     return self._perform(self._embeddings_script.popleft(), body)
                 return JSONResponse(_embeddings(body, self.dimension))
+            case "POST", _ if path == "/api/embed" or path.endswith(":batchEmbedContents"):
+                if self._embeddings_script:
+                    return self._perform(self._embeddings_script.popleft(), body)
+                return JSONResponse(_ollama_or_gemini_embeddings(body, self.dimension))
             case "GET", "/v1/models":
                 model = {"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}
                 return JSONResponse({"object": "list", "data": [model]})
@@ -353,6 +357,18 @@ def _embeddings(body: Body, dimension: int) -> Body:
     tokens = sum(len(_words(text)) for text in _inputs(body))
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}
     return {"object": "list", "data": data, "model": body["model"], "usage": usage}
+
+
+def _ollama_or_gemini_embeddings(body: Body, dimension: int) -> Body:
+    if "requests" not in body:
+        dimension = body.get("dimensions") or dimension
+        return {"model": body["model"], "embeddings": [unit_vector(text, dimension) for text in _inputs(body)]}
+    return {
+        "embeddings": [
+            {"values": unit_vector(asked["content"]["parts"][0]["text"], asked.get("outputDimensionality", dimension))}
+            for asked in body["requests"]
+        ]
+    }
 
 
 def unit_vector(text: str, dimension: int) -> list[float]:

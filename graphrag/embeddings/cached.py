@@ -1,7 +1,7 @@
 """An embedding model that asks its vendor only for texts that it has not seen today."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -21,21 +21,29 @@ class CachedEmbeddingModel(EmbeddingModel):
     cache: Cache
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        keys = [self._key(text) for text in texts]
+        return await self._known_or("document", texts, lambda missing: EmbeddingModel.embed(self, missing))
+
+    async def embed_queries(self, texts: Sequence[str]) -> list[list[float]]:
+        return await self._known_or("query", texts, lambda missing: EmbeddingModel.embed_queries(self, missing))
+
+    async def _known_or(
+        self, role: str, texts: Sequence[str], embed: Callable[[list[str]], Awaitable[list[list[float]]]]
+    ) -> list[list[float]]:
+        keys = [self._key(role, text) for text in texts]
         known = await self._read(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         count_lookups("embeddings", hits=sum(key in known for key in keys), misses=sum(key in missing for key in keys))
         if missing:
-            vectors = await EmbeddingModel.embed(self, list(missing.values()))
+            vectors = await embed(list(missing.values()))
             packed = [np.asarray(vector, dtype="<f4").tobytes() for vector in vectors]
             fresh = dict(zip(missing, packed, strict=True))
             await self._write(fresh)
             known |= fresh
         return [np.frombuffer(known[key], dtype="<f4").tolist() for key in keys]
 
-    def _key(self, text: str) -> str:
-        identity = "\0".join([self.id, self.name, str(self.dimensions), text])
-        return f"embedding:{hashlib.sha256(identity.encode()).hexdigest()}"
+    def _key(self, role: str, text: str) -> str:
+        identity = "\0".join([self.id, self.name, str(self.dimensions), role, text])
+        return f"embedding:{hashlib.sha256(identity.encode(errors='surrogatepass')).hexdigest()}"
 
     async def _read(self, keys: Sequence[str]) -> dict[str, bytes]:
         try:

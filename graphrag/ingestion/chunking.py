@@ -14,6 +14,7 @@ from graphrag.settings import IngestionConfig
 
 _T = TypeVar("_T")
 CONTEXT_SEPARATOR = " › "
+MOST_CHILDREN = 16  # of one parent
 SMALLEST_PARENT = 0.25  # of the length wanted; a shorter one takes in the section that follows
 
 
@@ -136,7 +137,7 @@ def _families(spans: Sequence[ChunkSpan], division: Division, parent_chars: int)
             yield family
             family = []
         for child in section:
-            is_full = family and child.end - family[0].start > parent_chars
+            is_full = len(family) == MOST_CHILDREN or (family and child.end - family[0].start > parent_chars)
             if is_full or (family and family[-1].end - family[0].start >= enough):
                 yield family
                 family = []

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from uuid import UUID
@@ -10,7 +10,7 @@ from uuid import UUID
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.library import Library
 from graphrag.ingestion.sources import SourceFile, read_file, source_of
-from graphrag.models import Collection, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.models import Chunking, Collection, Ingestion, IngestionOutcome, IngestionStatus
 
 READ_FILES = 50  # at once
 MOST_WAITING = 500  # documents; further files are read when some of these have ended
@@ -22,6 +22,7 @@ FINAL = {IngestionStatus.INDEXED, IngestionStatus.ERROR}
 class Loading:
     library: Library
     collection: Collection
+    chunking: Chunking | None = None  # None: the collection's
 
     async def load(self, files: Sequence[Path]) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
         """One outcome a file, as each ends; in between, how far one is that is under way.
@@ -45,29 +46,32 @@ class Loading:
                     waiting.add(outcome.document_id)
                 else:
                     yield outcome
-            async for step in self._wait(waiting, until=MOST_WAITING):
+            async for step in wait_for(waiting, library=self.library, collection=self.collection, until=MOST_WAITING):
                 yield step
-        async for step in self._wait(waiting, until=0):
+        async for step in wait_for(waiting, library=self.library, collection=self.collection):
             yield step
 
     async def _add(self, paths: Sequence[Path]) -> list[IngestionOutcome]:
         sources, outcomes = await asyncio.to_thread(_read, paths, self.library.max_file_bytes)
+        sources = [replace(source, chunking=self.chunking) for source in sources]
         return [*outcomes, *await self.library.add(self.collection, sources)]
 
-    async def _wait(self, waiting: set[UUID], *, until: int) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
-        """What ends is taken out of `waiting`."""
-        while len(waiting) > until:
-            known = {of.document_id: of for of in await self.library.ingestions.find(self.collection, [*waiting])}
-            for document in waiting - known.keys():  # deleted meanwhile
-                waiting.discard(document)
-            for ingestion in known.values():
-                if ingestion.status in FINAL:
-                    waiting.discard(ingestion.document_id)
-                    yield _outcome(ingestion)
-                elif ingestion.status is IngestionStatus.PROCESSING:
-                    yield ingestion
-            if len(waiting) > until:
-                await asyncio.sleep(POLL_SECONDS)
+
+async def wait_for(
+    waiting: set[UUID], *, library: Library, collection: Collection, until: int = 0
+) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
+    """How far they are, until so few are still under way. What ends is taken out of `waiting`."""
+    while len(waiting) > until:
+        known = {of.document_id: of for of in await library.ingestions.find(collection, [*waiting])}
+        waiting &= known.keys()  # the others were deleted meanwhile
+        for ingestion in known.values():
+            if ingestion.status in FINAL:
+                waiting.discard(ingestion.document_id)
+                yield _outcome(ingestion)
+            elif ingestion.status is IngestionStatus.PROCESSING:
+                yield ingestion
+        if len(waiting) > until:
+            await asyncio.sleep(POLL_SECONDS)
 
 
 def _batches(files: Sequence[Path]) -> Iterator[list[Path]]:

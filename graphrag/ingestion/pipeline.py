@@ -132,7 +132,7 @@ class Pipeline:
     ) -> Prepared:
         document = describe(source, parsed, collection=collection, config=config)
         parsed = with_computed(parsed, language=document.language)
-        if isinstance(source, SourceFile) and source.chunking:
+        if source.chunking:
             config = config.model_copy(update={"chunking": source.chunking})
         chunked = chunk_document(
             parsed, title=document.title, config=config, count_tokens=model.count_tokens, embed=self.embed_meaning

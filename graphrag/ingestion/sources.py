@@ -25,6 +25,7 @@ class SourceText:
     language: str | None = None  # None: detected
     source_type: str = "text"
     tags: tuple[str, ...] = ()
+    chunking: Chunking | None = None  # None: the collection's
     created_at: datetime | None = None  # None: now
     expires_at: datetime | None = None
 

@@ -5,29 +5,36 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from uuid import UUID
 
+from graphrag.ingestion.chunking import MOST_CHILDREN
 from graphrag.models import Chunk, Collection, Hit, Passage
 from graphrag.places import overlapping
 from graphrag.protocols import ChunkStore
 from graphrag.sentences import split_sentences
 
-CHUNKS_OF_PARENT = 8  # read on either side of a hit
+CHUNKS_OF_SECTION = 8  # read on either side of a hit
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far a hit grows: by sentences on either side, or, with `parent_chars`, by the chunks of its section to about
-    that length: small chunks are found, their parents are read."""
+    """How far a hit grows. A small chunk is read as its parent; any other with some sentences on either side, or, with
+    `parent_chars`, with the chunks of its section up to about that length."""
 
     window_sentences: int = 0
     parent_chars: int = 0
+    parents: bool = True
+    least_share: float = 0.0  # of the best hit's score; hits below it are not read
 
-    @property
-    def chunks(self) -> int:
+    def chunks(self, chunk: Chunk) -> int:
+        """So many on either side are enough."""
+        if self.parents and chunk.parent:
+            return MOST_CHILDREN - 1
         # A chunk holds at least one sentence, so this many chunks hold the window.
-        return CHUNKS_OF_PARENT if self.parent_chars else self.window_sentences
+        return CHUNKS_OF_SECTION if self.parent_chars else self.window_sentences
 
     def before(self, chunk: Chunk, run: Sequence[Chunk]) -> str:
         """Of the chunks that precede it without a gap, in their order."""
+        if self.parents and chunk.parent:
+            return "".join(other.content for other in run if other.parent == chunk.parent)
         if self.parent_chars:
             return "".join(reversed(self._of_section(chunk, reversed(run))))
         text = "".join(other.content for other in run)
@@ -35,11 +42,17 @@ class Reach:
         return text[spans[0].start :] if spans else ""
 
     def after(self, chunk: Chunk, run: Sequence[Chunk]) -> str:
+        if self.parents and chunk.parent:
+            return "".join(other.content for other in run if other.parent == chunk.parent)
         if self.parent_chars:
             return "".join(self._of_section(chunk, run))
         text = "".join(other.content for other in run)
         spans = split_sentences(text)[: self.window_sentences]
         return text[: spans[-1].end] if spans else ""
+
+    def worthy(self, hits: Sequence[Hit]) -> list[Hit]:
+        best = max((hit.score for hit in hits), default=0.0)
+        return [hit for hit in hits if hit.score >= self.least_share * best]
 
     def _of_section(self, chunk: Chunk, nearest_first: Iterable[Chunk]) -> list[str]:
         left = (self.parent_chars - len(chunk.content)) // 2
@@ -52,18 +65,21 @@ class Reach:
         return texts
 
 
-NOWHERE = Reach()
+NOWHERE = Reach(parents=False)
 
 
 async def expand(
     hits: Sequence[Hit], *, store: ChunkStore, collection: Collection, reach: Reach, max_chars: int
 ) -> list[Passage]:
     """Passages in the order of their best hit, together at most `max_chars`; the first may be longer by itself."""
+    read = reach.worthy(hits)
+    counts = [reach.chunks(hit.chunk) for hit in read]
     spans = [
-        (hit.chunk.document.id, max(0, hit.chunk.index - reach.chunks), hit.chunk.index + reach.chunks) for hit in hits
+        (hit.chunk.document.id, max(0, hit.chunk.index - count), hit.chunk.index + count)
+        for hit, count in zip(read, counts, strict=True)
     ]
-    neighbours = await store.read_chunks(collection, spans) if reach.chunks and hits else {}
-    return passages(hits, neighbours, reach=reach, max_chars=max_chars)
+    neighbours = await store.read_chunks(collection, spans) if any(counts) else {}
+    return passages(read, neighbours, reach=reach, max_chars=max_chars)
 
 
 def passages(

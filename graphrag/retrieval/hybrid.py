@@ -101,7 +101,7 @@ class _Vectors:
 
     async def of(self, number: int) -> list[float]:
         if self._embedding is None:
-            self._embedding = asyncio.create_task(self._model.embed(self._texts))
+            self._embedding = asyncio.create_task(self._model.embed_queries(self._texts))
         return (await self._embedding)[number]
 
 

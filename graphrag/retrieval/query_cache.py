@@ -59,7 +59,8 @@ def _key(
 ) -> Hashable:
     """All that a result depends on; what only later stages read is left out, so that chat and search share it."""
     asked = (query, filters, *config.model_dump(exclude=LATER_STAGES).values(), config.candidates)
-    return collection.owner_id, collection.id, collection.revision, model.id, asked
+    by_context = collection.ingestion_config.get("contextual_embeddings")  # which changes without a new revision
+    return collection.owner_id, collection.id, collection.revision, model.id, by_context, asked
 
 
 def _has_expired(hit: Hit) -> bool:

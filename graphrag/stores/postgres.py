@@ -1,7 +1,7 @@
 """Chunks in PostgreSQL: BM25 and vectors in plain SQL (postgres.sql), behind row level security."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -18,19 +18,21 @@ from graphrag.models import (
     FulltextRanking,
     Hit,
     IndexedDocument,
+    VectorKind,
 )
 from graphrag.settings import IngestionConfig, RetrievalConfig
 from graphrag.stores import fulltext, vectors
+from graphrag.stores.maintenance import maintenance
 from graphrag.stores.queries import QUERIES, fetch
-from graphrag.stores.rows import read_chunk, read_document, to_chunk_row, to_document_row, to_embedding_rows
-
-MAINTENANCE_POLL_SECONDS = 0.5
+from graphrag.stores.rows import read_chunk, read_document, to_chunk_rows, to_document_row, to_embedding_rows
 
 
 class PostgresStore:
-    def __init__(self, database: Database, *, fulltext_candidates: int) -> None:
+    def __init__(self, database: Database, *, fulltext_candidates: int, contextual: bool = False) -> None:
+        """`contextual`: whether collections that don't say are searched by their vectors in context."""
         self._database = database
         self._fulltext_candidates = fulltext_candidates
+        self._contextual = contextual
 
     async def list_collections(self, owner_id: str) -> list[Collection]:
         async with self._database.transaction(owner_id) as connection:
@@ -89,8 +91,12 @@ class PostgresStore:
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         async with self._database.transaction(collection.owner_id) as connection:
-            await _lock_unchanged(connection, collection)
+            has_contextual = await _lock_unchanged(connection, collection)
             documents = await _wanted(connection, collection, documents)
+            if not has_contextual and any(indexed.contextual_vectors is not None for indexed in documents):
+                values = {"collection_id": collection.id, "model": collection.embedding_model}
+                await connection.execute(QUERIES["begin_contextual"], values)
+                has_contextual = True
             key = _key(collection, [indexed.document.id for indexed in documents])
             await _remove(connection, key)
             async with connection.cursor() as cursor:
@@ -99,14 +105,14 @@ class PostgresStore:
                 )
                 await cursor.executemany(
                     QUERIES["insert_chunk"],
-                    [key | to_chunk_row(chunk) for indexed in documents for chunk in indexed.chunks],
+                    [key | row for indexed in documents for row in to_chunk_rows(indexed)],
                 )
                 await cursor.executemany(
                     QUERIES["insert_embedding"],
                     [
                         key | row
                         for indexed in documents
-                        for row in to_embedding_rows(indexed, collection.embedding_model)
+                        for row in to_embedding_rows(indexed, collection.embedding_model, has_contextual=has_contextual)
                     ],
                 )
             await connection.execute(QUERIES["add_statistics"], key)
@@ -121,17 +127,12 @@ class PostgresStore:
     async def optimize(self, collection: Collection) -> None:
         async with self._database.transaction(collection.owner_id) as connection:
             (size,) = await fetch(connection, QUERIES["measure_vectors"], {"collection_id": collection.id})
-        async with self._database.maintenance() as connection:
-            # The lock is of other processes: no event of ours tells when it is free.
-            while not (await fetch(connection, QUERIES["lock_maintenance"], {}))[0]["is_free"]:  # noqa: ASYNC110
-                await asyncio.sleep(MAINTENANCE_POLL_SECONDS)
-            try:
-                for statement in ("tidy_fulltext_index", "tell_planner"):
-                    await connection.execute(QUERIES[statement])
-                if size["chunk_count"] > vectors.EXACT_CHUNKS and size["dimensions"] <= vectors.MOST_DIMENSIONS:
-                    await vectors.build_index(connection, collection.embedding_model, size["dimensions"])
-            finally:
-                await connection.execute(QUERIES["unlock_maintenance"])
+        async with maintenance(self._database) as connection:
+            for statement in ("tidy_fulltext_index", "tell_planner"):
+                await connection.execute(QUERIES[statement])
+            if size["chunk_count"] > vectors.EXACT_CHUNKS and size["dimensions"] <= vectors.MOST_DIMENSIONS:
+                kind = self._kind(replace(collection, has_contextual=size["has_contextual"]))
+                await vectors.build_index(connection, collection.embedding_model, size["dimensions"], kind=kind)
 
     async def purge_expired(self, owner_id: str) -> int:
         async with self._database.transaction(owner_id) as connection:
@@ -165,7 +166,9 @@ class PostgresStore:
         self, collection: Collection, vector: Sequence[float], *, filters: Filters = EVERYTHING, limit: int
     ) -> list[Hit]:
         async with self._database.transaction(collection.owner_id) as connection:
-            rows = await vectors.search_vectors(connection, collection, vector, filters=filters, limit=limit)
+            rows = await vectors.search_vectors(
+                connection, collection, vector, kind=self._kind(collection), filters=filters, limit=limit
+            )
         return [Hit(read_chunk(row), row["score"], {"vector": row["score"]}) for row in rows]
 
     async def read_chunks(
@@ -183,6 +186,10 @@ class PostgresStore:
             chunks.setdefault(row["document_id"], {}).setdefault(row["chunk_index"], read_chunk(row))
         return {document: list(by_index.values()) for document, by_index in chunks.items()}
 
+    def _kind(self, collection: Collection) -> VectorKind:
+        wants_contextual = collection.ingestion_config.get("contextual_embeddings", self._contextual)
+        return "contextual" if wants_contextual and collection.has_contextual else "content"
+
 
 def _key(collection: Collection, documents: Sequence[UUID]) -> dict[str, Any]:
     return {"collection_id": collection.id, "owner_id": collection.owner_id, "documents": list(documents)}
@@ -192,8 +199,10 @@ def _not_found(collection: Collection) -> CollectionNotFound:
     return CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
 
 
-async def _lock_unchanged(connection: Connection, collection: Collection) -> None:
-    """From here on it is neither deleted nor moved to another model before the transaction ends."""
+async def _lock_unchanged(connection: Connection, collection: Collection) -> bool:
+    """Whether it has vectors of both kinds. It is neither deleted nor moved to another model before the transaction
+    ends.
+    """
     rows = await fetch(connection, QUERIES["lock_collection"], {"collection_id": collection.id})
     if not rows:
         raise _not_found(collection)
@@ -204,6 +213,7 @@ async def _lock_unchanged(connection: Connection, collection: Collection) -> Non
             name=collection.name,
             model=rows[0]["embedding_model"],
         )
+    return bool(rows[0]["has_contextual"])
 
 
 async def _wanted(

@@ -1,8 +1,8 @@
 -- name: list_collections
-SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config FROM collections ORDER BY name
+SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual FROM collections ORDER BY name
 
 -- name: find_collection
-SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config FROM collections WHERE name = %(name)s
+SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual FROM collections WHERE name = %(name)s
 
 -- name: create_collection
 INSERT INTO collections (collection_id, owner_id, name, embedding_model)
@@ -15,7 +15,7 @@ DELETE FROM collections WHERE collection_id = %(collection_id)s
 -- name: configure_collection
 UPDATE collections SET config = coalesce(%(config)s, config), ingestion_config = coalesce(%(ingestion_config)s, ingestion_config)
 WHERE collection_id = %(collection_id)s
-RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config
+RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual
 
 -- name: find_documents
 SELECT d.* FROM documents d
@@ -37,7 +37,7 @@ SELECT collection_id, array_agg(document_id) AS documents FROM documents
 WHERE owner_id = %(owner_id)s AND expires_at <= now() GROUP BY collection_id
 
 -- name: measure_vectors
-SELECT chunk_count, coalesce((SELECT vector_dims(embedding) FROM chunk_embeddings e
+SELECT chunk_count, has_contextual, coalesce((SELECT vector_dims(embedding) FROM chunk_embeddings e
                               WHERE e.collection_id = c.collection_id AND model = embedding_model LIMIT 1), 0) AS dimensions
 FROM collections c WHERE collection_id = %(collection_id)s
 
@@ -56,7 +56,7 @@ ANALYZE collections, documents, chunks, chunk_embeddings, lexeme_statistics
 
 -- name: lock_collection
 -- Writers of one collection take turns from here to the end of their transaction: its statistics are shared.
-SELECT embedding_model FROM collections WHERE collection_id = %(collection_id)s FOR UPDATE
+SELECT embedding_model, has_contextual FROM collections WHERE collection_id = %(collection_id)s FOR UPDATE
 
 -- name: remove_statistics
 WITH gone AS (
@@ -87,14 +87,24 @@ VALUES (%(collection_id)s, %(document_id)s, %(owner_id)s, %(source)s, %(filename
 
 -- name: insert_chunk
 INSERT INTO chunks (collection_id, chunk_id, document_id, owner_id, chunk_index, start_char, end_char, window_start,
-                    context, content, language, expires_at, places, headers, parent_start, parent_end)
+                    context, content, language, expires_at, places, headers, parent_start, parent_end, situation)
 VALUES (%(collection_id)s, %(chunk_id)s, %(document_id)s, %(owner_id)s, %(chunk_index)s, %(start_char)s, %(end_char)s,
         %(window_start)s, %(context)s, %(content)s, %(language)s, %(expires_at)s, %(places)s, %(headers)s,
-        %(parent_start)s, %(parent_end)s)
+        %(parent_start)s, %(parent_end)s, %(situation)s)
 
 -- name: insert_embedding
 INSERT INTO chunk_embeddings (collection_id, chunk_id, owner_id, model, kind, embedding, expires_at)
 VALUES (%(collection_id)s, %(chunk_id)s, %(owner_id)s, %(model)s, %(kind)s, %(embedding)s, %(expires_at)s)
+
+-- name: begin_contextual
+-- From now on every chunk has a vector of this kind: those that were stored before are found by their plain one.
+WITH begun AS (
+    UPDATE collections SET has_contextual = true WHERE collection_id = %(collection_id)s
+)
+INSERT INTO chunk_embeddings (collection_id, chunk_id, owner_id, model, kind, embedding, expires_at)
+SELECT collection_id, chunk_id, owner_id, model, 'contextual', embedding, expires_at FROM chunk_embeddings
+WHERE collection_id = %(collection_id)s AND model = %(model)s AND kind = 'content'
+ON CONFLICT DO NOTHING
 
 -- name: add_statistics
 INSERT INTO lexeme_statistics (collection_id, owner_id, lexeme, document_frequency)
@@ -183,7 +193,7 @@ SELECT chunk_id, ts_rank_cd(tsv, %(any_lexeme)s::tsquery, 1 | 32)::float8 AS sco
 -- Of a small collection, or of the few documents that a filter leaves, every vector is compared.
 WITH nearest AS MATERIALIZED (
     SELECT chunk_id, embedding <=> %(vector)s AS distance FROM chunk_embeddings
-    WHERE collection_id = %(collection_id)s AND model = %(model)s AND kind = 'content'
+    WHERE collection_id = %(collection_id)s AND model = %(model)s AND kind = %(kind)s
       AND (expires_at IS NULL OR expires_at > now()) AND {filter}
     ORDER BY distance FETCH FIRST %(limit)s ROWS WITH TIES
 )
@@ -205,7 +215,7 @@ WHERE indexrelid = to_regclass('causeway.' || %(name)s) AND indisvalid
 -- name: search_vectors_by_index
 WITH nearest AS MATERIALIZED (
     SELECT chunk_id, {embedding} <=> %(vector)s AS distance FROM chunk_embeddings
-    WHERE collection_id = %(collection_id)s AND model = {model} AND kind = 'content'
+    WHERE collection_id = %(collection_id)s AND model = {model} AND kind = '{kind}'
       AND (expires_at IS NULL OR expires_at > now()) AND {filter}
     ORDER BY distance LIMIT %(limit)s
 )

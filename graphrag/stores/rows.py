@@ -37,7 +37,12 @@ def read_chunk(row: Mapping[str, Any]) -> Chunk:
     )
 
 
-def to_chunk_row(chunk: Chunk) -> dict[str, Any]:
+def to_chunk_rows(indexed: IndexedDocument) -> Iterator[dict[str, Any]]:
+    for chunk, said in zip(indexed.chunks, indexed.situations or [None] * len(indexed.chunks), strict=True):
+        yield _to_chunk_row(chunk) | {"situation": said or ""}
+
+
+def _to_chunk_row(chunk: Chunk) -> dict[str, Any]:
     return {name: getattr(chunk, name) for name in CHUNK_COLUMNS} | {
         "document_id": chunk.document.id,
         "chunk_id": chunk.id,
@@ -51,8 +56,10 @@ def to_chunk_row(chunk: Chunk) -> dict[str, Any]:
     }
 
 
-def to_embedding_rows(indexed: IndexedDocument, model: str) -> Iterator[dict[str, Any]]:
-    for kind, vectors in (("content", indexed.vectors), ("contextual", indexed.contextual_vectors)):
+def to_embedding_rows(indexed: IndexedDocument, model: str, *, has_contextual: bool) -> Iterator[dict[str, Any]]:
+    """Of both kinds where all chunks have both: a chunk without a vector in context is found by its plain one."""
+    contextual = indexed.contextual_vectors or (indexed.vectors if has_contextual else None)
+    for kind, vectors in (("content", indexed.vectors), ("contextual", contextual)):
         if vectors is not None:
             for chunk, vector in zip(indexed.chunks, vectors, strict=True):
                 embedding = HalfVector(list(vector))

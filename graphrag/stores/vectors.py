@@ -8,7 +8,7 @@ from pgvector import HalfVector
 from psycopg import sql
 
 from graphrag.database import Connection
-from graphrag.models import EVERYTHING, Collection, Filters
+from graphrag.models import EVERYTHING, Collection, Filters, VectorKind
 from graphrag.stores.filtering import restrict
 from graphrag.stores.queries import QUERIES, fetch
 
@@ -23,24 +23,32 @@ IN_CHUNK = """EXISTS (SELECT FROM chunks c WHERE c.collection_id = chunk_embeddi
 
 
 async def search_vectors(
-    connection: Connection, collection: Collection, vector: Sequence[float], *, filters: Filters, limit: int
+    connection: Connection,
+    collection: Collection,
+    vector: Sequence[float],
+    *,
+    kind: VectorKind,
+    filters: Filters,
+    limit: int,
 ) -> list[dict[str, Any]]:
     """Rows of chunks, nearest first, each with its score in [0, 1]: `limit` of them wherever there are so many."""
     restriction = await restrict(connection, collection, filters)
     values = {
         "collection_id": collection.id,
         "model": collection.embedding_model,
+        "kind": kind,
         "vector": HalfVector(list(vector)),
         "limit": limit,
         **restriction.values,
     }
     is_big = collection.chunk_count > EXACT_CHUNKS and not restriction.is_narrow
-    if is_big and await _prepare_index_scan(connection, collection, len(vector), limit):
+    if is_big and await _prepare_index_scan(connection, collection, kind, len(vector), limit):
         condition = IN_CHUNK.replace("{filter}", restriction.condition) if filters != EVERYTHING else "true"
         statement = (
             QUERIES["search_vectors_by_index"]
             .replace("{filter}", condition)
             .replace("{embedding}", f"embedding::halfvec({len(vector)})")
+            .replace("{kind}", kind)
             .replace("{model}", _literal(collection.embedding_model).replace("%", "%%"))
         )
         rows = await fetch(connection, statement, values)
@@ -50,27 +58,30 @@ async def search_vectors(
     return await fetch(connection, QUERIES["search_vectors_exactly"].replace("{filter}", condition), values)
 
 
-async def build_index(connection: Connection, model: str, dimensions: int) -> None:
+async def build_index(connection: Connection, model: str, dimensions: int, *, kind: VectorKind) -> None:
     """Of all collections with this model. Writers go on meanwhile. Needs the tables' owner, outside a transaction."""
-    if await fetch(connection, QUERIES["find_index"], {"name": _index_name(model, dimensions)}):
+    name_of_index = _index_name(model, dimensions, kind)
+    if await fetch(connection, QUERIES["find_index"], {"name": name_of_index}):
         return
-    name = sql.Identifier(_index_name(model, dimensions))
+    name = sql.Identifier(name_of_index)
     await connection.execute("SET maintenance_work_mem = '512MB'")
     half_built = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS causeway.{}").format(name)
     await connection.execute(half_built)
     await connection.execute(
         sql.SQL(
             "CREATE INDEX CONCURRENTLY {} ON causeway.chunk_embeddings"
-            " USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops) WHERE model = {} AND kind = 'content'"
-        ).format(name, sql.Literal(dimensions), sql.Literal(model))
+            " USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops) WHERE model = {} AND kind = {}"
+        ).format(name, sql.Literal(dimensions), sql.Literal(model), sql.Literal(kind))
     )
     await connection.execute("RESET maintenance_work_mem")  # the connection goes back to the pool
 
 
-async def _prepare_index_scan(connection: Connection, collection: Collection, dimensions: int, limit: int) -> bool:
+async def _prepare_index_scan(
+    connection: Connection, collection: Collection, kind: VectorKind, dimensions: int, limit: int
+) -> bool:
     """False where there is no index, or where it holds so many rows of others that comparing all is quicker."""
     values = {
-        "name": _index_name(collection.embedding_model, dimensions),
+        "name": _index_name(collection.embedding_model, dimensions, kind),
         "ef_search": max(EF_SEARCH, 2 * limit),
         "chunks": collection.chunk_count,
         "exact_chunks": EXACT_CHUNKS,
@@ -79,8 +90,9 @@ async def _prepare_index_scan(connection: Connection, collection: Collection, di
     return bool(await fetch(connection, QUERIES["prepare_index_scan"], values))
 
 
-def _index_name(model: str, dimensions: int) -> str:
-    return f"chunk_embeddings_hnsw_{sha256(model.encode()).hexdigest()[:16]}_{dimensions}"
+def _index_name(model: str, dimensions: int, kind: VectorKind) -> str:
+    name = f"chunk_embeddings_hnsw_{sha256(model.encode()).hexdigest()[:16]}_{dimensions}"
+    return name if kind == "content" else f"{name}_{kind}"
 
 
 def _literal(model: str) -> str:

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,38 +17,19 @@ import pytest
 from pydantic import SecretStr
 
 from graphrag.models import LOCAL_OWNER
+from graphrag.parsers.detection import SUPPORTED
 from graphrag.services import Services
 from graphrag.settings import Settings
+from tests.api.commands import COMMAND, Run, causeway, one_line, rows
 from tests.api.expectations import check_citations
 from tests.api.streams import read_events
 from tests.conftest import ROOT
 from tests.model_server import ModelServer, Reply
 
-COMMAND = [sys.executable, "-m", "api.cli"]
-WIDE = {"COLUMNS": "250"}  # so that no cell of a table is broken into lines
 QUESTION = "¿Cuándo se limpia el horno pequeño?"
 FACT = "El horno pequeño se limpia los viernes."
 MARKED = "The cold room [/b] is :x: closed on Mondays [red]."  # what a terminal library takes for colours and emoji
 NOWHERE = {"DATABASE_URL": "postgresql://causeway:geheim@127.0.0.1:1/nothing"}
-
-Run = subprocess.CompletedProcess[str]
-
-
-def causeway(*arguments: str, **environment: str) -> Run:
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        cwd=ROOT,
-        env=os.environ | WIDE | environment,
-        capture_output=True,
-        text=True,
-        timeout=90,
-    )
-
-
-def rows(table: str) -> dict[str, list[str]]:
-    """First cell → the others."""
-    lines = [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines() if "│" in line]
-    return {first: rest for first, *rest in lines}
 
 
 @dataclass(frozen=True)
@@ -96,7 +76,7 @@ def test_ingest_lists_every_file_with_what_became_of_it(library: Library) -> Non
     for name in ("horno.txt", "pan.md", "cold [b].txt"):
         assert found[name] == ["indexed", "1", ""]
     causes = {
-        "photo.bin": "files of this type are not read; known are .markdown, .md, .text, .txt",
+        "photo.bin": f"files of this type are not read; known are {SUPPORTED}",
         "nul.txt": "the file is not text: it holds NUL bytes",
         "empty.txt": "the file holds no text",
         "gone.txt": "the file can't be read: No such file or directory",
@@ -215,13 +195,6 @@ async def test_among_several_collections_one_must_be_named(make_database: Callab
     run = causeway("ask", QUESTION, DATABASE_URL=database)
     assert run.returncode == 1
     assert one_line(run) == "Error: There is no collection 'default'. Known: contratos, recetas."
-
-
-def one_line(run: Run) -> str:
-    assert run.stdout == ""
-    lines = run.stderr.splitlines()
-    assert len(lines) == 1, run.stderr
-    return lines[0]
 
 
 @dataclass(frozen=True)

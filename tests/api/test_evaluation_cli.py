@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from tests.agent.evaluation.test_dataset import write_dataset
-from tests.api.test_cli import COMMAND, Run, causeway, one_line, rows
+from tests.api.commands import COMMAND, Run, causeway, one_line, rows
 from tests.conftest import ROOT
 
 CORPUS = [

@@ -13,6 +13,7 @@ from graphrag.errors import CollectionChanged, CollectionNotFound, InvalidSettin
 from graphrag.models import Chunk, Collection, Document, Filters, IndexedDocument
 from graphrag.protocols import ChunkStore
 from graphrag.services import Services
+from graphrag.stores.postgres import PostgresStore
 from graphrag.testing import InMemoryStore
 from tests.factories import CREATED_AT, make_chunk, make_document
 
@@ -325,6 +326,52 @@ async def test_nothing_is_stored_in_a_collection_that_is_not_there(shelf: Shelf)
     await shelf.store.delete_collection(shelf.collection)
     with pytest.raises(CollectionNotFound, match="notes"):
         await shelf.store.put_documents(shelf.collection, [indexed])
+
+
+async def test_vectors_in_context_are_searched_where_they_are_wanted(shelf: Shelf) -> None:
+    """R3.7 both are stored; the collection's configuration decides; what was indexed before is still found."""
+    await shelf.put("antes", vectors=[[0.0, 1.0]])
+
+    async def situated(*contents: str) -> None:
+        document = make_document(collection_id=shelf.collection.id)
+        plain, in_context = [[1.0, 0.0]] * len(contents), [[-1.0, 0.1]] * len(contents)
+        indexed = IndexedDocument(
+            document, tile(document, contents), plain, in_context, situations=["Dicho."] + [None] * (len(contents) - 1)
+        )
+        await shelf.store.put_documents(shelf.collection, [indexed])
+
+    async def near(*vector: float) -> str:
+        return (await shelf.near(*vector))[0]
+
+    await situated("dentro")
+    (plain,) = await shelf.store.list_collections(shelf.collection.owner_id)
+    assert (shelf.collection.has_contextual, plain.has_contextual) == (False, True)
+    shelf.collection = plain
+    assert (await near(1.0, 0.0), await near(-1.0, 0.1)) == ("dentro", "antes")
+    shelf.collection = await shelf.store.configure_collection(plain, ingestion_config={"contextual_embeddings": True})
+    assert (await near(1.0, 0.1), await near(-1.0, 0.1), len(await shelf.near(1.0, 0.0))) == ("antes", "dentro", 2)
+    await shelf.put("después", vectors=[[1.0, -1.0]])  # by a model that did not answer
+    assert (await near(1.0, -1.0), len(await shelf.near(1.0, 0.0))) == ("después", 3)
+    shelf.collection = await shelf.store.configure_collection(plain, ingestion_config={"contextual_embeddings": False})
+    assert (await near(1.0, 0.0), len(await shelf.near(1.0, 0.0))) == ("dentro", 3)
+
+
+async def test_the_service_s_configuration_is_a_collection_s_where_it_has_none(services: Services, owner: str) -> None:
+    """R3.7 the service's values, then the collection's."""
+    for store in (
+        PostgresStore(services.database, fulltext_candidates=400, contextual=True),
+        InMemoryStore(contextual=True),
+    ):
+        shelf = Shelf(store, await store.create_collection(owner, "notes", embedding_model="tiny"))
+        document = make_document(collection_id=shelf.collection.id)
+        chunks = tile(document, ["uno. ", "dos."])
+        vectors, in_context = [[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]
+        await store.put_documents(shelf.collection, [IndexedDocument(document, chunks, vectors, in_context)])
+        (shelf.collection,) = await store.list_collections(owner)
+        assert await shelf.near(1.0, 0.0) == ["dos.", "uno. "]
+        off = await store.configure_collection(shelf.collection, ingestion_config={"contextual_embeddings": False})
+        shelf.collection = off
+        assert await shelf.near(1.0, 0.0) == ["uno. ", "dos."]
 
 
 FILTERED = [

@@ -23,6 +23,13 @@ BROKEN = {
     "unknown fusion": "embeddings: [{id: a, provider: bundled, fusion: borda}]",
     "weight out of range": "embeddings: [{id: a, provider: bundled, fusion_weight: 2}]",
     "nothing": "",
+    "neither provider nor path": "embeddings: [{id: a, model: m}]",
+    "no name for the vendor": "embeddings: [{id: a, provider: openai}]",
+    "a path to a server": "embeddings: [{id: a, provider: ollama, path: folder, model: m}]",
+    "an address of what is here": "embeddings: [{id: a, path: folder, base_url: 'http://localhost'}]",
+    "fewer dimensions than it has": "embeddings: [{id: a, provider: bundled, dimensions: 8}]",
+    "no time": "embeddings: [{id: a, provider: openai, model: m, timeout_seconds: 0}]",
+    "a key": "embeddings: [{id: a, provider: openai, model: m, api_key: sk-1}]",
 }
 
 
@@ -112,7 +119,7 @@ async def test_openai_compatible_server_embeds(openai_registry: EmbeddingRegistr
     assert (model.dimensions, model.name) == (64, "text-embedding-3-small")
     (vector,) = await model.embed(["hola"])
     assert vector == pytest.approx(unit_vector("hola", 64), abs=1e-6)
-    assert model.count_tokens(["x" * 10]) == [3]
+    assert model.count_tokens(["x" * 10]) == [4]  # 3 characters each, for its tokenizer is not here
 
 
 @pytest.mark.parametrize("failure", [Fail(400), Garbage()])

@@ -1,5 +1,6 @@
 """From hits to passages."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -9,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.ingestion.chunking import chunk
+from graphrag.ingestion.chunking import MOST_CHILDREN, chunk, chunk_document
 from graphrag.models import Chunk, Document, Hit, IndexedDocument, ParsedText, Passage, Place
 from graphrag.retrieval.expansion import Reach, passages
 from graphrag.retrieval.expansion import expand as expand_from_store
+from graphrag.settings import IngestionConfig
 from graphrag.testing import InMemoryStore
 from tests.factories import make_chunk, make_document
 
@@ -197,6 +199,112 @@ def test_without_neighbours_the_hits_are_the_passages() -> None:
 
 def test_no_hits_no_passages() -> None:
     assert passages([], {}, reach=Reach(2), max_chars=100) == []
+
+
+@settings(deadline=None, max_examples=150)
+@given(texts, st.integers(0, 3), st.data())
+def test_the_order_of_hits_changes_no_passage(text: str, window: int, data: st.DataObject) -> None:
+    """P6 R2.4: and what was merged stays as it is when all that it holds is found again."""
+    chunks = chunked(text, max_tokens=2)
+    hits = data.draw(st.lists(st.sampled_from(chunks), min_size=1, unique_by=lambda chunk: chunk.index).map(as_hits))
+    spans = spans_of(expand(hits, chunks, window_sentences=window))
+    assert spans_of(expand(data.draw(st.permutations(hits)), chunks, window_sentences=window)) == spans
+    held = [chunk for chunk in chunks if any(start <= chunk.start_char < chunk.end_char <= end for start, end in spans)]
+    assert covers(spans_of(expand(as_hits(held), chunks, window_sentences=0)), spans)
+
+
+def as_hits(chunks: Sequence[Chunk]) -> list[Hit]:
+    return [hit(chunk) for chunk in chunks]
+
+
+def spans_of(found: Sequence[Passage]) -> list[tuple[int, int]]:
+    return sorted((passage.start_char, passage.end_char) for passage in found)
+
+
+def covers(inner: Sequence[tuple[int, int]], outer: Sequence[tuple[int, int]]) -> bool:
+    return all(any(start <= a and b <= end for start, end in outer) for a, b in inner)
+
+
+def family(text: str, *, child_tokens: int = 16, parent_chars: int = 200) -> list[Chunk]:
+    """Small chunks with their parents, counted in characters."""
+    config = IngestionConfig(chunking="parent_child", child_tokens=child_tokens, parent_child_chars=parent_chars)
+    found = chunk_document(
+        ParsedText(text, "text/plain"), title="T", config=config, count_tokens=lambda t: list(map(len, t)), embed=None
+    )
+    document = make_document()
+    return [
+        make_chunk(text[s.start : s.end], index=index, start_char=s.start, document=document, parent=s.parent)
+        for index, s in enumerate(found.spans)
+    ]
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.sampled_from(PIECES), min_size=10, max_size=80).map("".join), st.data())
+def test_a_small_chunk_is_read_as_its_parent(text: str, data: st.DataObject) -> None:
+    """R2.5 P6: each hit in the whole of its parent, once; what is read is a span of the text, of no other parent."""
+    chunks = family(text)
+    drawn = data.draw(st.lists(st.sampled_from(chunks), min_size=1, unique_by=lambda chunk: chunk.index))
+    found = expand(as_hits(drawn), chunks, max_chars=1_000_000)
+    parents = {(each.parent.start, each.parent.end) for each in drawn if each.parent}
+    for passage in found:
+        assert passage.content == text[passage.start_char : passage.end_char]
+    assert sorted(match for passage in found for match in passage.matches) == sorted(
+        (each.start_char, each.end_char) for each in drawn
+    )
+    assert covers(sorted(parents), spans_of(found))
+    assert sum(end - start for start, end in spans_of(found)) == sum(end - start for start, end in parents)
+
+
+def test_children_of_one_parent_are_read_once() -> None:
+    """R2.5, R2.4 merged overlaps, marked matches; sentences around it are not added."""
+    text = "Uno dos tres. " * 40
+    chunks = family(text, child_tokens=30)
+    [first, second] = [chunk for chunk in chunks if chunk.parent == chunks[0].parent][:2]
+    [passage] = expand([hit(second, 0.9), hit(first, 0.4)], chunks, window_sentences=3)
+    assert first.parent
+    assert (passage.start_char, passage.end_char) == (first.parent.start, first.parent.end)
+    assert (passage.chunk_index, passage.score, len(passage.matches)) == (second.index, 0.9, 2)
+
+
+def test_where_characters_run_short_the_child_is_left_of_its_parent() -> None:
+    """R2.5 R8.2"""
+    chunks = family("Uno dos tres. " * 40)
+    found = expand([hit(chunks[0], 0.9), hit(chunks[-1], 0.8)], chunks, max_chars=240)
+    assert [len(passage.content) > 100 for passage in found] == [True, False]
+    assert found[1].content == chunks[-1].content
+
+
+async def test_a_parent_is_read_from_the_store() -> None:
+    """R2.5: also of as many children as a parent has at most."""
+    store = InMemoryStore()
+    collection = await store.create_collection("me", "notes", embedding_model="tiny")
+    document = make_document(collection_id=collection.id)
+    text = "".join(f"Parte {number:02}. " for number in range(60))
+    chunks = [replace(chunk, document=document) for chunk in family(text)]
+    await store.put_documents(collection, [IndexedDocument(document, chunks, [[1.0]] * len(chunks))])
+    for found in chunks:
+        [passage] = await expand_from_store(
+            [hit(found)], store=store, collection=collection, reach=Reach(2), max_chars=10_000
+        )
+        assert found.parent
+        assert (passage.start_char, passage.end_char) == (found.parent.start, found.parent.end)
+    assert len(chunks) == 60
+    assert max(Counter(chunk.parent for chunk in chunks).values()) == MOST_CHILDREN
+
+
+async def test_hits_far_below_the_best_are_not_read() -> None:
+    """R8.2: what hardly answers costs tokens; a share of 0 reads all."""
+    store = InMemoryStore()
+    collection = await store.create_collection("me", "notes", embedding_model="tiny")
+    document = make_document(collection_id=collection.id)
+    chunks = [replace(each, document=document) for each in chunked(TEXT, max_tokens=2)]
+    await store.put_documents(collection, [IndexedDocument(document, chunks, [[1.0]] * len(chunks))])
+    hits = [hit(chunks[2], 0.8), hit(chunks[5], 0.39), hit(chunks[0], 0.4)]
+    for share, read in ((0.5, [2, 0]), (0.0, [2, 5, 0])):
+        found = await expand_from_store(
+            hits, store=store, collection=collection, reach=Reach(0, least_share=share), max_chars=10_000
+        )
+        assert [passage.chunk_index for passage in found] == read
 
 
 def section(number: int, *texts: str, document: Document, start: int = 0, index: int = 0) -> list[Chunk]:

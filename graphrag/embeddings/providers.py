@@ -1,0 +1,103 @@
+"""A vendor's model by its entry in embeddings.yml. Each is called without the vendor's own retries: ours are enough."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.embeddings import Embeddings
+
+from graphrag.embeddings.configuration import Entry
+from graphrag.embeddings.prefixed import PrefixedEmbeddings
+from graphrag.errors import MissingExtra
+
+EXTRAS = {"ollama": "ollama", "google_genai": "google", "sentence-transformers": "local-models"}
+
+
+def open_embeddings(entry: Entry, *, may_download: bool = False) -> Embeddings:
+    """Raises MissingExtra, and whatever a vendor raises for a missing key or model."""
+    if entry.provider == "sentence-transformers":
+        return _with_extra(entry, lambda: _sentence_transformer(entry, may_download=may_download))
+    embeddings = _with_extra(entry, lambda: _OPEN[entry.provider](entry))
+    if entry.query_prefix or entry.document_prefix:
+        return PrefixedEmbeddings(embeddings, query=entry.query_prefix or "", document=entry.document_prefix or "")
+    return embeddings
+
+
+def _with_extra(entry: Entry, open_it: Callable[[], Embeddings]) -> Embeddings:
+    try:
+        return open_it()
+    except ImportError as exc:
+        extra = EXTRAS.get(entry.provider)
+        if extra is None:
+            raise
+        raise MissingExtra(
+            f"Embedding model {entry.id!r} ({entry.provider}) needs: pip install 'causeway[{extra}]'"
+        ) from exc
+
+
+def _bundled(entry: Entry) -> Embeddings:
+    from graphrag.embeddings.bundled import BundledEmbeddings
+
+    return BundledEmbeddings()
+
+
+def _openai(entry: Entry) -> Embeddings:
+    from langchain_openai import OpenAIEmbeddings
+
+    base_url = entry.base_url or os.environ.get("OPENAI_BASE_URL")
+    settings: dict[str, Any] = {}
+    if base_url and not os.environ.get("OPENAI_API_KEY"):
+        settings["api_key"] = "none"  # servers of one's own ask for no key, the client insists on one
+    # Without a check of the length: the tokenizer's tables would be fetched from the network.
+    return OpenAIEmbeddings(
+        model=entry.model,
+        base_url=base_url,
+        dimensions=entry.dimensions,
+        check_embedding_ctx_length=False,
+        max_retries=0,
+        timeout=entry.timeout_seconds,
+        **settings,
+    )
+
+
+def _ollama(entry: Entry) -> Embeddings:
+    from langchain_ollama import OllamaEmbeddings
+
+    embeddings: Embeddings = OllamaEmbeddings(
+        model=entry.model,
+        base_url=entry.base_url,
+        dimensions=entry.dimensions,
+        client_kwargs={"timeout": entry.timeout_seconds},
+    )
+    return embeddings
+
+
+def _google_genai(entry: Entry) -> Embeddings:
+    from graphrag.embeddings.google import GoogleEmbeddings
+
+    return GoogleEmbeddings(
+        entry.model, base_url=entry.base_url, dimensions=entry.dimensions, timeout_seconds=entry.timeout_seconds
+    )
+
+
+def _sentence_transformer(entry: Entry, *, may_download: bool) -> Embeddings:
+    if entry.path and not entry.path.is_dir():  # it would be taken for a model's name
+        raise FileNotFoundError(f"there is no folder {entry.path}")
+    from graphrag.embeddings.sentence_transformer import SentenceTransformerEmbeddings
+
+    given = {"query": entry.query_prefix, "document": entry.document_prefix}
+    return SentenceTransformerEmbeddings(
+        str(entry.path or entry.model),
+        may_download=may_download,
+        # The model's own unless the file has others.
+        prompts={name: prefix for name, prefix in given.items() if prefix is not None} or None,
+        dimensions=entry.dimensions,
+    )
+
+
+_OPEN: dict[str, Callable[[Entry], Embeddings]] = {
+    "bundled": _bundled,
+    "openai": _openai,
+    "ollama": _ollama,
+    "google_genai": _google_genai,
+}

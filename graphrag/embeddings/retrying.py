@@ -1,0 +1,137 @@
+"""The one place where calls of embedding models are made again: 429 and what passes by itself, nothing else."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+
+from graphrag.telemetry import log
+
+T = TypeVar("T")
+TRANSIENT_STATUS = {408, 425, 429}
+# Of httpx and its forks, aiohttp, openai: by name, for which of them are installed differs.
+TRANSIENT_NAMES = {"TransportError", "ClientConnectionError", "APIConnectionError"}
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    retries: int
+    first_wait_seconds: float  # doubled from wait to wait
+    longest_wait_seconds: float  # who asks for more than that is not asked again
+    deadline_seconds: float | None = None  # for all the calls together
+
+
+FOR_DOCUMENTS = Patience(retries=3, first_wait_seconds=1.0, longest_wait_seconds=60.0)
+FOR_QUERIES = Patience(  # a person waits
+    retries=3, first_wait_seconds=0.1, longest_wait_seconds=1.0, deadline_seconds=10.0
+)
+
+
+async def persevere(call: Callable[[], Awaitable[T]], patience: Patience) -> T:
+    """What the call gives. Raises its last error."""
+
+    async def attempt() -> T:  # tenacity awaits what is defined as a coroutine, nothing else
+        return await call()
+
+    return await in_time(AsyncRetrying(**_policy(patience))(attempt), patience.deadline_seconds)
+
+
+async def in_time(answer: Awaitable[T], seconds: float | None) -> T:
+    """Raises TimeoutError that says so."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            return await answer
+    except TimeoutError as exc:
+        if limit.expired():
+            raise TimeoutError(f"no answer within {seconds:g} s") from exc
+        raise
+
+
+def persevere_blocking(call: Callable[[], T], patience: Patience) -> T:
+    return Retrying(**_policy(patience), sleep=time.sleep)(call)
+
+
+def is_transient(error: BaseException) -> bool:
+    status = next(filter(None, map(_status, _chain(error))), None)
+    if status is not None:
+        return status in TRANSIENT_STATUS or (status >= 500 and status != 501)
+    return any(
+        isinstance(cause, ConnectionError | TimeoutError)
+        or any(kind.__name__ in TRANSIENT_NAMES for kind in type(cause).__mro__)
+        for cause in _chain(error)
+    )
+
+
+def asked_to_wait(error: BaseException) -> float:
+    """Seconds, by the answer's Retry-After; 0 where it has none."""
+    for cause in _chain(error):
+        headers = getattr(getattr(cause, "response", None), "headers", None) or {}
+        if told := headers.get("retry-after"):
+            return _seconds(str(told))
+    return 0.0
+
+
+def wait_seconds(error: BaseException, *, attempt: int, patience: Patience) -> float:
+    """After so many attempts, of which this was the last one's error."""
+    backoff = min(patience.first_wait_seconds * 2.0 ** (attempt - 1), patience.longest_wait_seconds)
+    spread = random.uniform(0.75, 1.25)  # not all at the same time, who failed at the same time
+    return max(backoff * spread, asked_to_wait(error))
+
+
+def _policy(patience: Patience) -> dict[str, Any]:
+    def is_worth_it(error: BaseException) -> bool:
+        return is_transient(error) and asked_to_wait(error) <= patience.longest_wait_seconds
+
+    def wait(state: RetryCallState) -> float:
+        return wait_seconds(_error(state), attempt=state.attempt_number, patience=patience)
+
+    return {
+        "retry": retry_if_exception(is_worth_it),
+        "stop": stop_after_attempt(1 + patience.retries),
+        "wait": wait,
+        "before_sleep": _tell,
+        "reraise": True,
+    }
+
+
+def _error(state: RetryCallState) -> BaseException:
+    error = state.outcome and state.outcome.exception()
+    assert error
+    return error
+
+
+def _tell(state: RetryCallState) -> None:
+    log.warning("embedding call failed, trying again", attempt=state.attempt_number, error=type(_error(state)).__name__)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and what it was raised from."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _status(error: BaseException) -> int | None:
+    response = getattr(error, "response", None)
+    for holder, name in ((error, "status_code"), (error, "code"), (response, "status_code")):
+        value = getattr(holder, name, None)
+        if isinstance(value, int) and value >= 400:
+            return value
+    return None
+
+
+def _seconds(told: str) -> float:
+    try:
+        return max(0.0, float(told))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):  # TypeError: a date without its zone
+        return 0.0

@@ -1,0 +1,77 @@
+"""`causeway ingest`, its --watch, and `causeway rechunk`."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.api.commands import COMMAND, causeway, rows
+from tests.conftest import ROOT
+
+WAIT_SECONDS = 60
+
+
+@pytest.fixture
+def database(make_database: Callable[[], str]) -> str:
+    return make_database()
+
+
+def filenames(database: str, query: str) -> set[str]:
+    run = causeway("search", query, "--json", DATABASE_URL=database)
+    return {hit["metadata"]["filename"] for hit in json.loads(run.stdout)["hits"]} if run.returncode == 0 else set()
+
+
+def test_a_big_folder_is_summed_up(database: str, tmp_path: Path) -> None:
+    """R1.2: of many files those are listed that have something to say; a second time all are skipped."""
+    for number in range(60):
+        (tmp_path / f"nota-{number}.txt").write_text(f"Nota {number}: el horno H{number} funciona.")
+    (tmp_path / "vacia.txt").touch()
+    first = causeway("ingest", str(tmp_path), DATABASE_URL=database)
+    assert first.returncode == 0, first.stderr
+    assert rows(first.stdout) == {"vacia.txt": ["error", "", "the file holds no text"]}
+    assert {"1 error", "60 indexed", "60 chunks"} <= set(re.split(r"[:,;] ", first.stdout.splitlines()[-1]))
+    again = causeway("ingest", str(tmp_path), DATABASE_URL=database)
+    assert "60 unchanged" in again.stdout
+
+
+def test_a_watched_folder_is_followed(database: str, tmp_path: Path) -> None:
+    """What is new, what has changed, what is gone."""
+    (tmp_path / "a.txt").write_text("El horno H1 se limpia los lunes.")
+    (tmp_path / "gone.txt").write_text("El horno H9 se limpia los domingos.")
+    environment = os.environ | {"DATABASE_URL": database, "COLUMNS": "250"}
+    watching = subprocess.Popen(
+        [*COMMAND, "ingest", str(tmp_path), "--watch"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert watching.stdout is not None
+        while "Following changes" not in (line := watching.stdout.readline()):
+            assert line, watching.wait()
+        (tmp_path / "b.txt").write_text("La cisterna C7 se vacía los martes.")
+        (tmp_path / "gone.txt").unlink()
+        until = time.monotonic() + WAIT_SECONDS
+        while filenames(database, "cisterna C7 horno H9") != {"b.txt", "a.txt"}:
+            assert time.monotonic() < until
+    finally:
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(30) == 130
+
+
+def test_whole_documents_are_chunked_later(database: str, tmp_path: Path) -> None:
+    """R4.11 found as one chunk each; then chunked step by step, ids and dates kept."""
+    parts = [f"# Parte {number}\n\n" + f"El horno H{number} tuvo una avería larga. " * 60 for number in range(6)]
+    (tmp_path / "a.md").write_text("\n\n".join(parts))
+    run = causeway("ingest", str(tmp_path), "--chunking", "none", DATABASE_URL=database)
+    assert rows(run.stdout)["a.md"] == ["indexed", "1", ""]
+    (before,) = json.loads(causeway("search", "avería H3", "--json", DATABASE_URL=database).stdout)["hits"]
+    rechunked = causeway("rechunk", "--chunking", "heading_section", DATABASE_URL=database)
+    assert rechunked.returncode == 0, rechunked.stderr
+    assert int(rows(rechunked.stdout)["a.md"][1]) >= 6
+    hits = json.loads(causeway("search", "avería H3", "--json", DATABASE_URL=database).stdout)["hits"]
+    assert {hit["document_id"] for hit in hits} == {before["document_id"]}
+    assert "0 documents" in causeway("rechunk", DATABASE_URL=database).stdout

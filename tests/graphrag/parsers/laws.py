@@ -1,0 +1,31 @@
+"""What is true of every parsed text, whatever its file was."""
+
+from itertools import pairwise
+
+from graphrag.ingestion.cleaning import clean
+from graphrag.models import ParsedText
+from graphrag.parsers.detection import MARKDOWN
+from graphrag.parsers.spreadsheet import written
+
+
+def assert_lawful(parsed: ParsedText) -> None:
+    text = parsed.text
+    assert clean(text) == text
+    assert any(character.isalnum() for character in text)
+    for heading in parsed.headings:
+        assert heading.start_char == 0 or text[heading.start_char - 1] == "\n"
+        assert heading.text == " ".join(heading.text.split()) != ""
+        if parsed.media_type != MARKDOWN:  # whose marks are not part of what is read
+            stretch = text[heading.start_char : heading.start_char + len(heading.text)]
+            assert " ".join(stretch.split()) == heading.text
+    assert [heading.start_char for heading in parsed.headings] == sorted(h.start_char for h in parsed.headings)
+    for place in parsed.places:
+        stretch = text[place.start_char : place.end_char]
+        assert stretch == stretch.strip() != ""
+        assert (place.page is None) is bool(place.cells)
+    assert all(before.end_char < after.start_char for before, after in pairwise(parsed.places))
+    for table in parsed.tables:
+        for row in table.rows:
+            line = text[row.start_char : row.end_char]
+            assert all(" ".join(written(value).split()) in line for value in row.values if value is not None)
+    assert all(len(author.split()) and "\n" not in author for author in parsed.authors)
