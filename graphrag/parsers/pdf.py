@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -20,7 +21,9 @@ FEW_CHARACTERS = 8  # on a page with an image: it was scanned
 MARGIN_LINES = 3  # at a page's top and bottom, where headers and footers stand
 REPEATED = 0.5  # of the pages hold it
 _FEWEST_PAGES = 3
-_NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<!\d)(\d{1,6})(?!\d)")
+_MOST_NUMBERS = 3  # of a header's, that may be the page's
+_ROMAN = re.compile(r"[ivxlc]+", re.IGNORECASE)
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010]\n(?=[^\W\d_])")
 _WORD_BEFORE, _WORD_AFTER = re.compile(r"[^\W\d_]+$"), re.compile(r"[^\W\d_]+")
 _LONGEST_WORD = 40
@@ -155,27 +158,39 @@ def _metadata(document: Any) -> dict[str, str]:
 
 
 def without_repeated_lines(pages: Sequence[str]) -> list[str]:
-    """Without the headers and footers that at least half of the pages share, whatever their numbers are."""
+    """Without the headers and footers that at least half of the pages share, but for the page's own number."""
     lines = [page.strip().split("\n") for page in pages]
-    filled = [page for page in lines if page != [""]]
-    if len(filled) < _FEWEST_PAGES:
+    filled = sum(page != [""] for page in lines)
+    if filled < _FEWEST_PAGES:
         return list(pages)
-    counts = Counter(line for page in filled for line in {_shape(page[place]) for place in _margin(page)})
-    repeated = {shape for shape, count in counts.items() if shape and count >= REPEATED * len(filled)}
-    return [_without(page, repeated) for page in lines]
+    counts = Counter(
+        shape
+        for number, page in enumerate(lines)
+        for shape in {s for i in _margin(page) for s in _shapes(page[i], number)}
+    )
+    repeated = {shape for shape, count in counts.items() if count >= REPEATED * filled}
+    return [_without(page, number, repeated) for number, page in enumerate(lines)]
 
 
 def _margin(lines: Sequence[str]) -> Iterable[int]:
     return {*range(min(MARGIN_LINES, len(lines))), *range(max(0, len(lines) - MARGIN_LINES), len(lines))}
 
 
-def _without(lines: Sequence[str], repeated: set[str]) -> str:
-    gone = {place for place in _margin(lines) if _shape(lines[place]) in repeated}
+def _without(lines: Sequence[str], number: int, repeated: set[str]) -> str:
+    gone = {place for place in _margin(lines) if not repeated.isdisjoint(_shapes(lines[place], number))}
     return "\n".join(line for place, line in enumerate(lines) if place not in gone)
 
 
-def _shape(line: str) -> str:
-    return _NUMBER.sub("#", " ".join(line.split()))
+def _shapes(line: str, page: int) -> set[str]:
+    """The line as it is, and with its numbers as what they are more than the page's: so «3 of 9» and «4 of 9» share
+    a shape, but «Total 120» and «Total 87» don't."""
+    if not line.strip():
+        return set()
+    if _ROMAN.fullmatch(line.strip()):
+        return {"#"}
+    parts = _NUMBER.split(" ".join(line.split()), maxsplit=_MOST_NUMBERS)
+    choices = [(part, f"#{int(part) - page}") if place % 2 else (part,) for place, part in enumerate(parts)]
+    return {"".join(choice) for choice in product(*choices)}
 
 
 def join_words(pages: Sequence[str]) -> list[str]:

@@ -228,6 +228,7 @@ async def _wanted(
 
 async def _remove(connection: Connection, key: Mapping[str, Any]) -> int:
     """How many documents there were. Takes the collection's lock, which the transaction keeps."""
+    await connection.execute(QUERIES["prepare_writing"])
     await connection.execute(QUERIES["lock_collection"], key)
     await connection.execute(QUERIES["remove_statistics"], key)
     size = await _measure(connection, key)

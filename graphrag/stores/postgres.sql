@@ -54,6 +54,10 @@ SELECT gin_clean_pending_list('causeway.chunks_tsv')
 -- name: tell_planner
 ANALYZE collections, documents, chunks, chunk_embeddings, lexeme_statistics
 
+-- name: prepare_writing
+-- Of a table that has just grown, and of a text's lexemes, the planner expects a few rows where there are thousands.
+SELECT set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true)
+
 -- name: lock_collection
 -- Writers of one collection take turns from here to the end of their transaction: its statistics are shared.
 SELECT embedding_model, has_contextual FROM collections WHERE collection_id = %(collection_id)s FOR UPDATE
@@ -64,10 +68,12 @@ WITH gone AS (
     WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s) AND lexeme <> causeway.home(collection_id) GROUP BY lexeme
 ), emptied AS (
     DELETE FROM lexeme_statistics s USING gone
-    WHERE s.collection_id = %(collection_id)s AND s.lexeme = gone.lexeme AND s.document_frequency = gone.chunks
+    WHERE s.collection_id = %(collection_id)s AND s.lexeme = ANY (ARRAY(SELECT lexeme FROM gone))  -- by the index
+      AND s.lexeme = gone.lexeme AND s.document_frequency = gone.chunks
 )
 UPDATE lexeme_statistics s SET document_frequency = document_frequency - gone.chunks FROM gone
-WHERE s.collection_id = %(collection_id)s AND s.lexeme = gone.lexeme AND s.document_frequency > gone.chunks
+WHERE s.collection_id = %(collection_id)s AND s.lexeme = ANY (ARRAY(SELECT lexeme FROM gone))
+  AND s.lexeme = gone.lexeme AND s.document_frequency > gone.chunks
 
 -- name: delete_documents
 DELETE FROM documents WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)

@@ -29,7 +29,7 @@ from tests.graphrag.parsers.laws import assert_lawful
 REASONS = {"unsupported", "encoding", "empty", "too_large", "encrypted", "damaged", "scanned", "timeout"}
 DEEP = 10_000
 FILES = make_every_format()
-FUZZING = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FUZZING = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def entities(document: bytes) -> bytes:

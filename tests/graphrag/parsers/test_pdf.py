@@ -60,6 +60,19 @@ def test_lines_that_repeat_in_the_middle_or_on_few_pages_stay() -> None:
     assert without_repeated_lines(["ACME\nuno", "ACME\ndos"]) == ["ACME\nuno", "ACME\ndos"]
 
 
+def test_lines_alike_but_for_numbers_that_do_not_follow_the_pages_stay() -> None:
+    """R1.3: a total at each page's end is no footer."""
+    pages = [f"Artículo {number * number}\n{'ñ' * number}\nTotal {100 - number * 7}" for number in range(1, 6)]
+    assert without_repeated_lines(pages) == pages
+
+
+@pytest.mark.parametrize("footer", ["{}", "- {} -", "Página {} de 9", "ACME 2024 | p. {}", "ACME"])
+def test_page_numbers_are_left_out(footer: str) -> None:
+    """R1.3: also where the count begins elsewhere."""
+    pages = ["ñ" * number + "\n" + footer.format(number + 6) for number in range(1, 6)]
+    assert without_repeated_lines(pages) == ["ñ" * number for number in range(1, 6)]
+
+
 def test_words_cut_at_a_line_end_are_whole_again() -> None:
     """R1.3"""
     cut = ["El cre-\ncimiento franco-\nalemán de Aix-\nEn-Provence", "El acuerdo franco-alemán", "bien\u00ad\nvenido"]
