@@ -26,7 +26,7 @@ _RUNNING = frozenset("acumulado acumulada acumuladas acumulados cumul cumule cum
 _SHARE = frozenset(
     "porcentaje pourcentage percent percentage pct tasa taux rate ratio temperatura temperature temp grados"
     " degres degrees humedad humidite humidity ph nota note score puntuacion rating edad age latitud longitud"
-    " latitude longitude indice index cuota".split()
+    " latitude longitude indice index".split()
 )
 _LEVEL = frozenset(
     "precio precios prix price prices tarifa tarifas tarif tarifs unitario unitaria unitaire unit cotizacion"
@@ -40,9 +40,10 @@ _AMOUNT = frozenset(
     " ventes vente chiffre montant montants quantite quantites unites caisses cartons palettes tonnes litres cout"
     " couts depense depenses recette recettes heures commandes clients pieces sale sales revenue amount amounts"
     " quantity qty units boxes cases pallets tons cost costs expense expenses income profit turnover hours orders"
-    " customers eur usd gbp".split()
+    " customers eur usd gbp cuota cuotas".split()
 )
-_NUMBER_OF = frozenset("numero num no nr n number nombre".split())
+_NUMBER = frozenset("numero num no nr n number".split())  # alone it is a name, «número de cajas» is an amount
+_NUMBER_OF = _NUMBER | {"nombre"}
 _CODE = frozenset(
     "id ids identificador identifiant identifier codigo codigos code codes cod ref referencia reference sku ean"
     " isbn telefono telefonos telephone phone tel movil mobile fax cp zip postal postcode nif cif dni siret siren"
@@ -72,7 +73,7 @@ def role(header: str, values: Sequence[Number], *, unit: str = "") -> Role:
         return Role.LEVEL
     if words & _AMOUNT or unit or set(header) & set("€$£"):
         return Role.AMOUNT
-    if words & _CODE or "#" in header or (found and found[0] in _NUMBER_OF and len(found) == 1):
+    if words & _CODE or "#" in header or (len(found) == 1 and words <= _NUMBER):
         return Role.CODE
     return Role.CODE if not words & _NUMBER_OF and _are_codes(values) else Role.AMOUNT
 

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from graphrag import language
 from graphrag.ingestion.division import has_rows
+from graphrag.ingestion.header_language import header_language
 from graphrag.ingestion.keywords import keywords
 from graphrag.models import ParsedText
 from graphrag.sentences import plain
@@ -100,4 +101,4 @@ def _front_matter(text: str) -> str:
 
 
 def detect_language(parsed: ParsedText) -> str:
-    return language.detect(parsed.text)
+    return header_language(parsed.tables) or language.detect(parsed.text)

@@ -43,19 +43,17 @@ class Grid:
         unit, dated = self.unit, self._dated
         if unit is None or unit == "day":
             return dated
-        within = [period and period.within(unit) for period in dated]
-        are_first = all(a is None or (b and a.first_day == b.first_day) for a, b in zip(dated, within, strict=True))
-        return within if are_first else dated
+        within = series.all_within(dated, unit)
+        are_first = all(day.first_day == period.first_day for day, period in within.items())
+        return [period and within.get(period) for period in dated] if are_first else dated
 
     @cached_property
     def _dated(self) -> list[Period | None]:
         found = series.row_periods(self.columns)
         if not found:
             return [None] * len(self.table.rows)
-        return [
-            period.of_year(self.year) if period and index not in self.totals else None
-            for index, period in enumerate(found)
-        ]
+        known = {period: period.of_year(self.year) for period in set(found) if period}
+        return [known[period] if period and index not in self.totals else None for index, period in enumerate(found)]
 
     @cached_property
     def measures(self) -> list[Column]:
@@ -191,7 +189,7 @@ class Grid:
             return None, 0
         order: list[Unit] = ["day", "month", "quarter", "year"]
         for unit in order[order.index(finest) :]:
-            found = {within for period in self.periods if period and (within := period.within(unit))}
+            found = set(series.all_within(self.periods, unit).values())
             if unit == "day" and (self.unit != "day" or len(found) > MOST_DAYS):
                 continue
             if len(found) * measures <= MOST_PERIODS:

@@ -126,11 +126,11 @@ def _unit_of_dates(series: Iterable[Sequence[int]]) -> Unit | None:
 def points(column: Column, periods: Sequence[Period | None], unit: Unit, rows: Iterable[int]) -> dict[int, Point]:
     """The sum of each period, or the mean where a sum has no meaning."""
     values = defaultdict(list)
+    numbers, known = column.numbers, all_within(periods, unit)
     for row in rows:
-        value, period = column.numbers[row], periods[row]
-        within = period and period.within(unit)
-        if value is not None and within and period:
-            values[within.number].append((row, value, period.number))
+        value, period = numbers[row], periods[row]
+        if value is not None and period in known:
+            values[known[period].number].append((row, value, period.number))
     aggregate = total if column.role is Role.AMOUNT else mean
     return {
         number: Point(
@@ -142,6 +142,11 @@ def points(column: Column, periods: Sequence[Period | None], unit: Unit, rows: I
         )
         for number, found in sorted(values.items())
     }
+
+
+def all_within(periods: Iterable[Period | None], unit: Unit) -> dict[Period, Period]:
+    """Each period that has one of that unit around it → that."""
+    return {period: within for period in set(periods) if period and (within := period.within(unit))}
 
 
 def change(found: Points, number: int, *, unit: Unit, finest: Unit) -> float | None:

@@ -24,7 +24,7 @@ def with_computed(parsed: ParsedText, *, language: str) -> ParsedText:
     grids = [_grid(parsed, table, language) for table in _joined(parsed.tables) if table.rows]
     times = {start: time for grid in grids for start, time in grid.times()}
     places = tuple(
-        replace(place, temporal=times[place.start_char])
+        Place(place.start_char, place.end_char, place.page, place.sheet, place.cells, times[place.start_char])
         if place.temporal is None and place.cells and place.start_char in times
         else place
         for place in parsed.places

@@ -71,14 +71,15 @@ def type_columns(table: Table, *, language: str, year: int = 0) -> list[Column]:
 
 
 def _typed(place: int, header: str, cells: Sequence[Cell], *, language: str, year: int) -> Column:
-    texts = {cell for cell in cells if isinstance(cell, str) and cell and cell.lower() not in MISSING}
+    kinds = {type(cell) for cell in cells}
+    texts = {cell for cell in set(cells) if isinstance(cell, str) and cell and cell.lower() not in MISSING}
     periods, numbers = _read(texts, language, year)
-    filled = [cell for cell in cells if cell is not None and not (isinstance(cell, str) and cell not in texts)]
-    as_periods = [_period(cell, periods) for cell in cells]
-    if _count(as_periods) and _count(as_periods) >= ENOUGH * len(filled):
+    filled = sum(cell is not None and (not isinstance(cell, str) or cell in texts) for cell in cells)
+    as_periods = [_period(cell, periods) for cell in cells] if periods or kinds & {date, datetime} else []
+    if _count(as_periods) and _count(as_periods) >= ENOUGH * filled:
         return Column(place, header, as_periods)
-    as_numbers = [_number(cell, numbers.values) for cell in cells]
-    if _count(as_numbers) and _count(as_numbers) >= ENOUGH * len(filled):
+    as_numbers = [_number(cell, numbers.values) for cell in cells] if numbers.values or kinds & {int, float} else []
+    if _count(as_numbers) and _count(as_numbers) >= ENOUGH * filled:
         known = [value for value in as_numbers if value is not None]
         return Column(place, header, as_numbers, role(header, known, unit=numbers.unit), numbers.unit)
     return Column(place, header, [cell if isinstance(cell, str) else None for cell in cells])

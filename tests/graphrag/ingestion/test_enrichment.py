@@ -150,3 +150,18 @@ def test_names_and_titles_are_one_line(text: str, given: str) -> None:
 def test_language(text: str, language: str) -> None:
     """R1.3"""
     assert detect_language(parse(text.encode(), filename="a.txt")) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Mes;Ventas\n2025-11-01;900\n2025-12-01;1000\n", "es"),
+        ("Fecha;Cliente;Importe\n2025-11-01;Smith & Jones Ltd;3\n2025-12-01;The Corner Shop;4\n", "es"),
+        ("Commande;Fournisseur;Quantité\n1;Molinos Escarra;3\n2;Hijos de la Fuente;4\n", "fr"),
+        ("Order;Customer;Due date\n1;Épicerie du Marché;2025-12-01\n2;Halles de la Gare;2025-12-02\n", "en"),
+        ("A;B\nEl horno se paró porque faltaba gas;1\nNo hay pan;2\n", "es"),
+    ],
+)
+def test_language_of_a_table_is_that_of_its_headers(text: str, language: str) -> None:
+    """R1.3: names and numbers tell none; where the headers don't either, the cells do."""
+    assert detect_language(parse(text.encode(), filename="a.csv")) == language

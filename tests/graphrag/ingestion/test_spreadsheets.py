@@ -199,7 +199,8 @@ def test_what_has_no_sum_gets_none(header: str, values: list[int | float]) -> No
 
 
 @pytest.mark.parametrize(
-    "header", ["Ventas", "Cajas", "Número de cajas", "Importe factura", "Nº de pedidos", "Coste (€)"]
+    "header",
+    ["Ventas", "Cajas", "Número de cajas", "Importe factura", "Nº de pedidos", "Coste (€)", "Cuota", "Nombre de colis"],
 )
 def test_what_has_a_sum_gets_it(header: str) -> None:
     """R1.5"""

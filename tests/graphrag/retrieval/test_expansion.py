@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag.ingestion.chunking import MOST_CHILDREN, chunk, chunk_document
-from graphrag.models import Chunk, Document, Hit, IndexedDocument, ParsedText, Passage
+from graphrag.models import Chunk, Document, Hit, IndexedDocument, ParsedText, Passage, Place
 from graphrag.retrieval.expansion import Reach, passages
 from graphrag.retrieval.expansion import expand as expand_from_store
 from graphrag.settings import IngestionConfig
@@ -351,3 +351,17 @@ async def test_parents_are_read_from_the_store() -> None:
         [hit(chunks[6])], store=store, collection=collection, reach=Reach(parent_chars=60), max_chars=10_000
     )
     assert passage.content == "".join(chunk.content for chunk in chunks[4:9])
+
+
+def test_places_come_with_the_text_that_they_are_of() -> None:
+    """R8.3: those of neighbours too, once, and none of what was not taken."""
+    chunks = section(1, "Uno. ", "Dos. ", "Tres. ", "Cuatro. ", document=make_document())
+    places = [Place(chunk.start_char, chunk.end_char, sheet="Hoja", cells=f"A{chunk.index}") for chunk in chunks]
+    shared = Place(2, 8, sheet="Hoja", cells="Z1")
+    placed = [
+        replace(chunk, places=(place, shared), headers=("Número",)) for chunk, place in zip(chunks, places, strict=True)
+    ]
+    [passage] = expand([hit(placed[1])], placed, parent_chars=18)
+    assert passage.content == "Uno. Dos. Tres. "
+    assert passage.places == (places[0], shared, places[1], places[2])
+    assert passage.headers == ("Número",)
