@@ -76,25 +76,24 @@ class Result:
 
 
 class Texts:
-    """By name, with where each of their tokens begins."""
+    """By name, with the last character of each of their tokens: its first may be the space before a word."""
 
     def __init__(self, texts: Mapping[str, str], model: BundledEmbeddings) -> None:
         self.texts = texts
         tokenizer = model._model.tokenizer
         encoded = {name: tokenizer.encode(text, add_special_tokens=False) for name, text in texts.items()}
-        self.starts = {name: [start for start, _ in tokens.offsets] for name, tokens in encoded.items()}
+        self.ends = {name: [end - 1 for _, end in tokens.offsets] for name, tokens in encoded.items()}
 
     def tokens(self, stretches: Sequence[Stretch]) -> int:
         return sum(
-            bisect_left(self.starts[name], end) - bisect_left(self.starts[name], start)
-            for name, start, end in stretches
+            bisect_left(self.ends[name], end) - bisect_left(self.ends[name], start) for name, start, end in stretches
         )
 
     def windows(self, name: str) -> list[ChunkSpan]:
         """Cut wherever their ends fall; each begins in the middle of the one before."""
-        starts, end = self.starts[name], len(self.texts[name])
-        firsts = range(0, max(1, len(starts) - WINDOW_OVERLAP), WINDOW - WINDOW_OVERLAP)
-        bounds = [(starts[n] if n else 0, starts[n + WINDOW] if n + WINDOW < len(starts) else end) for n in firsts]
+        cuts = [0, *(end + 1 for end in self.ends[name])]
+        firsts = range(0, max(1, len(cuts) - 1 - WINDOW_OVERLAP), WINDOW - WINDOW_OVERLAP)
+        bounds = [(cuts[first], cuts[min(first + WINDOW, len(cuts) - 1)]) for first in firsts]
         return [ChunkSpan(first, last, first, name) for first, last in bounds]
 
 
