@@ -1,6 +1,4 @@
-"""The command line: serve, ask, migrate; ingest, search and eval have files of their own."""
-
-"""The command line: serve, ingest, ask, migrate; search and reembed have files of their own."""
+"""The command line: serve, ask, migrate; ingest, search, reembed and eval have files of their own."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Sentences with their offsets, in Spanish, French and English, in prose and in Markdown."""
+"""Sentences with their offsets, in Spanish, French and English, in prose and in Markdown; by their marks elsewhere."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ ABBREVIATIONS = frozenset(
 BEFORE_NUMBERS = frozenset("art núm num pág pag cap vol p pp fig no nos est".split())  # else words, or pages alone
 CAPITALISED = frozenset("M MM Me St Ste".split())  # «M. Roy» and "5 m.", «Me Roy» and "told me."
 REMEMBERED_CHARS = 10_000  # one answer reads the same chunks in four stages; whole documents come only once
-_END = re.compile(r"[.!?…]+(?:[\"'»”’)\]]|[ \u00a0\u202f]»)*(?=\s)")
+_END = re.compile(r"[.!?…؟۔।]+(?:[\"'»”’)\]]|[ \u00a0\u202f]»)*(?=\s)|[。！？｡]+[」』”’）]*")
 _SPACE = re.compile(r"\s*")
 _OPENING = re.compile(r"[\s\"'«“‘(\[¿¡*_–—-]*")
 # A line that begins something of its own: heading, list item, quotation, table row, or rule; «Name: value» is another.

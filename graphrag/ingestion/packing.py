@@ -98,9 +98,18 @@ def _cuts(text: str, span: Span, max_tokens: int) -> Iterator[list[int]]:
         ends = (match.end() for match in boundary.finditer(text, span.start, span.end))
         yield [end for end in ends if span.start < end < span.end]
     length = min(max_tokens, (span.end - span.start + 1) // 2)
-    for part in (length, 1):  # the second where characters that belong together left nowhere to cut
-        cuts = range(span.start + part, span.end, part) if part else ()
-        yield [cut for cut in cuts if part == 1 or not _continues(text, cut)]
+    yield list(_cuts_anywhere(text, span, length))
+
+
+def _cuts_anywhere(text: str, span: Span, length: int) -> Iterator[int]:
+    """Every so many characters, or before, where that keeps together what is seen as one."""
+    start = span.start
+    while length and start + length < span.end:
+        cut = start + length
+        while cut > start and _continues(text, cut):
+            cut -= 1
+        start = cut if cut > start else start + length
+        yield start
 
 
 def _continues(text: str, cut: int) -> bool:

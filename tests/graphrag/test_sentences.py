@@ -98,6 +98,9 @@ MANY_SENTENCES = [
     ["El fallo fue grave.", "12 personas esperaban."],
     ["Le four est froid.", "« Tant pis », dit-il."],
     ["Fue así.", "—Vale —dijo ella."],
+    ["炉が止まった。", "「なぜ？」", "原因はガスだ。"],  # without white space
+    ["توقف الفرن.", "لماذا؟", "نقص الغاز."],
+    ["भट्ठी रुक गई।", "गैस नहीं थी।"],
 ]
 
 

@@ -7,19 +7,10 @@ from hypothesis import strategies as st
 from graphrag.embeddings.bundled import KNOWN_WORD_CHARS, BundledEmbeddings
 
 MODEL = BundledEmbeddings()
-WORDS = [
-    "horno",
-    "l'été",
-    "Müller",
-    "12.000",
-    "日本語",
-    "👩‍🔧",
-    "a\nb",
-    "\n\n",
-    "",
-    "x" * (KNOWN_WORD_CHARS + 1),
-    "«¿?»",
-]
+LONG = "x" * (KNOWN_WORD_CHARS + 1)
+WORDS = ["horno", "l'été", "Müller", "12.000", "日本語", "👩‍🔧", "a\nb", "\n\n", "", LONG, "«¿?»"]
+PROSE = ["El horno se paró por la noche.", "L'été, à Noël.", "Over 100 million of you.", "a", "日本語"]
+texts = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(WORDS)).map(" ".join))
 
 
 def tokenized(texts: list[str]) -> list[int]:
@@ -27,18 +18,14 @@ def tokenized(texts: list[str]) -> list[int]:
     return [sum(encoding.attention_mask) for encoding in MODEL._model.tokenize(texts)]
 
 
-@pytest.mark.parametrize(
-    "text", ["El horno se paró por la noche.", "L'été, à Noël.", "Over 100 million of you.", "a", "日本語"]
-)
+@pytest.mark.parametrize("text", PROSE)
 def test_prose_has_as_many_tokens_as_the_model_sees(text: str) -> None:
     """R2.2"""
     assert MODEL.count_tokens([text, f"{text} "]) == tokenized([text, f"{text} "])
 
 
 @settings(deadline=None, max_examples=200)
-@given(
-    st.lists(st.one_of(st.text(max_size=40), st.lists(st.sampled_from(WORDS)).map(" ".join)), min_size=1, max_size=5)
-)
+@given(st.lists(texts, min_size=1, max_size=5))
 def test_tokens_are_never_too_few(texts: list[str]) -> None:
     """R2.2: a chunk that is to hold so many holds no more; none in an empty text, and at least one in any other."""
     counts = MODEL.count_tokens(texts)

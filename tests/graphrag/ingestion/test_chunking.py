@@ -142,6 +142,17 @@ def test_a_long_word_is_cut_anywhere() -> None:
     assert all(span.end - span.start <= 10 for span in chunks)
 
 
+@pytest.mark.parametrize("character", ["e\u0301", "👩‍🔧", "❤️"])
+def test_what_is_seen_as_one_character_is_not_cut(character: str) -> None:
+    """R2.2: as long as a chunk holds it."""
+    text = "x" + character * 40
+    spans = chunk_text(
+        ParsedText(text, "text/plain"), title="T", count_tokens=count_characters, max_tokens=7, overlap_tokens=0
+    )
+    assert all((span.start - 1) % len(character) == 0 for span in spans[1:])
+    assert all(span.end - span.start <= 7 for span in spans)
+
+
 def test_sentences_around_a_long_one_stay_whole() -> None:
     """R2.2"""
     text = "Antes va esta. Uno dos tres, cuatro cinco, seis siete. Luego va otra."
