@@ -98,7 +98,10 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("expand", state)
     services, hits = runtime.context.services, state["evidence"]
     max_chars = services.settings.max_context_chars
-    reach = expansion.Reach(state["config"].window_sentences, state["config"].parent_chars)
+    config = state["config"]
+    # A question of several parts needs the weaker hits too: each part has its own.
+    least_share = 0.0 if state["query"].is_complex or state["files"] else config.least_share
+    reach = expansion.Reach(config.window_sentences, config.parent_chars, least_share=least_share)
     if asks_what_is_late(state["question"]):  # a row that was not found may be the latest
         reach = replace(reach, parent_chars=max(reach.parent_chars, TABLE_CHARS))
     degraded = []

@@ -16,7 +16,15 @@ from graphrag.settings import RetrievalConfig
 from graphrag.telemetry import count_lookups, log
 
 MOST_HITS = 10_000  # in all results together: some 20 MB
-LATER_STAGES = {"top_k", "candidates_per_leg", "rerank", "rerank_candidates", "window_sentences", "parent_chars"}
+LATER_STAGES = {
+    "top_k",
+    "candidates_per_leg",
+    "rerank",
+    "rerank_candidates",
+    "window_sentences",
+    "least_share",
+    "parent_chars",
+}
 
 
 class QueryCache:

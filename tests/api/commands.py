@@ -8,6 +8,8 @@ from tests.conftest import ROOT
 
 COMMAND = [sys.executable, "-m", "api.cli"]
 WIDE = {"COLUMNS": "250"}  # so that no cell of a table is broken into lines
+NOWHERE = {"DATABASE_URL": "postgresql://causeway:geheim@127.0.0.1:1/nothing"}
+
 Run = subprocess.CompletedProcess[str]
 
 

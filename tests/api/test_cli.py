@@ -20,7 +20,7 @@ from graphrag.models import LOCAL_OWNER
 from graphrag.parsers.detection import SUPPORTED
 from graphrag.services import Services
 from graphrag.settings import Settings
-from tests.api.commands import COMMAND, Run, causeway, one_line, rows
+from tests.api.commands import COMMAND, NOWHERE, Run, causeway, one_line, rows
 from tests.api.expectations import check_citations
 from tests.api.streams import read_events
 from tests.conftest import ROOT
@@ -29,7 +29,6 @@ from tests.model_server import ModelServer, Reply
 QUESTION = "¿Cuándo se limpia el horno pequeño?"
 FACT = "El horno pequeño se limpia los viernes."
 MARKED = "The cold room [/b] is :x: closed on Mondays [red]."  # what a terminal library takes for colours and emoji
-NOWHERE = {"DATABASE_URL": "postgresql://causeway:geheim@127.0.0.1:1/nothing"}
 
 
 @dataclass(frozen=True)

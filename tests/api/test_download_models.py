@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.test_cli import NOWHERE, Run, causeway
+from tests.api.commands import NOWHERE, Run, causeway
 from tests.model_server import Fail, ModelServer
 
 KEYS = {"OPENAI_API_KEY": "sk-geheimnis", "GOOGLE_API_KEY": "google-geheimnis"}

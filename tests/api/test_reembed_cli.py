@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.api.test_cli import COMMAND, WIDE, causeway
+from tests.api.commands import COMMAND, WIDE, causeway
 from tests.conftest import ROOT
 from tests.model_server import ModelServer
 
