@@ -111,9 +111,5 @@ def _day_first(texts: Iterable[str], language: str) -> bool | None:
     return None if is_day or language not in STEMMERS or language == "en" else True
 
 
-def is_mostly(texts: Collection[str], read: dict[str, Period] | dict[str, Number]) -> bool:
-    return bool(texts) and len(read) >= ENOUGH * len(texts)
-
-
 def sample(texts: Collection[str]) -> list[str]:
     return list(islice(texts, SAMPLE))
