@@ -25,7 +25,7 @@ CONFIDENT = 0.5  # below it a document's language is unknown
 # Of 4 words, without accents and in lower case, 94 % are told right with these two and 83 % without them.
 EXPECTED = 3  # times as likely are the languages that we answer in
 FUNCTION_WORD = 2  # times as likely for each function word more than the others have, of which two count
-DETECTED_CHARS = 4_000
+DETECTED_CHARS = 2_000  # half of them from the beginning, half from the middle
 CACHED_WORDS = 50_000
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]+")
@@ -46,9 +46,14 @@ def load() -> None:
         stop_words(language)
 
 
+def _sample(text: str) -> str:
+    half, middle = DETECTED_CHARS // 2, len(text) // 2
+    return text if len(text) <= DETECTED_CHARS else f"{text[:half]}\n{text[middle : middle + half]}"
+
+
 def detect(text: str) -> str:
     """The language of a document, ISO 639-1, or UNKNOWN."""
-    text = _ADDRESS.sub(" ", text[:DETECTED_CHARS])
+    text = _ADDRESS.sub(" ", _sample(text))
     letters = sum(map(str.isalpha, text))
     if 2 * sum(map(len, _LATIN.findall(text))) <= letters:  # in a script of none of them, or without any letter
         return UNKNOWN

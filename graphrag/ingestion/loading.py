@@ -62,13 +62,15 @@ async def wait_for(
 ) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
     """How far they are, until so few are still under way. What ends is taken out of `waiting`."""
     while len(waiting) > until:
-        known = {of.document_id: of for of in await library.ingestions.find(collection, [*waiting])}
-        waiting &= known.keys()  # the others were deleted meanwhile
-        for ingestion in known.values():
+        states = await library.ingestions.find_states(collection, [*waiting])
+        finished = [document for document, status in states.items() if status in FINAL]
+        underway = [document for document, status in states.items() if status is IngestionStatus.PROCESSING]
+        waiting &= states.keys()  # the others were deleted meanwhile
+        for ingestion in await library.ingestions.find(collection, finished + underway[:1]):
             if ingestion.status in FINAL:
                 waiting.discard(ingestion.document_id)
                 yield _outcome(ingestion)
-            elif ingestion.status is IngestionStatus.PROCESSING:
+            else:
                 yield ingestion
         if len(waiting) > until:
             await asyncio.sleep(POLL_SECONDS)

@@ -100,6 +100,12 @@ class Ingestions:
     async def find(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
         return await self._fetch("find", collection, documents)
 
+    async def find_states(self, collection: Collection, documents: Sequence[UUID]) -> dict[UUID, IngestionStatus]:
+        """Of those of them that there are."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            rows = await fetch(connection, QUERIES["find_states"], _key(collection, documents))
+        return {row["document_id"]: IngestionStatus(row["status"]) for row in rows}
+
     async def list_all(self, collection: Collection) -> list[Ingestion]:
         return await self._fetch("list", collection, [])
 

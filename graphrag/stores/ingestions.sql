@@ -39,6 +39,9 @@ DELETE FROM ingestions WHERE collection_id = %(collection_id)s AND document_id =
 -- name: find
 SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
 
+-- name: find_states
+SELECT document_id, status FROM ingestions WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
+
 -- name: list
 SELECT * FROM ingestions WHERE collection_id = %(collection_id)s ORDER BY created_at, document_id
 
