@@ -15,7 +15,7 @@ from graphrag.errors import UnreadableDocument
 from graphrag.ingestion import enrichment
 from graphrag.ingestion.chunking import chunk_document
 from graphrag.ingestion.cleaning import clean
-from graphrag.ingestion.contextualization import situate
+from graphrag.ingestion.contextualization import contextual_text, situate
 from graphrag.ingestion.division import Embed
 from graphrag.ingestion.sources import SourceFile, SourceText, document_id
 from graphrag.ingestion.spreadsheets import with_computed
@@ -168,19 +168,26 @@ class Pipeline:
         with stage("embed"):
             plain, cause = await self._embed_texts(prepared, [item.embedded for item in prepared], model, report)
         contextual: Sequence[Sequence[Vector | None]] = [[] for _ in prepared]
+        situations: Sequence[list[str | None]] = [[] for _ in prepared]
         if config.contextual_embeddings and self.chat_model:
             with stage("contextualize"):
-                situated = [await self._situate(item, collection, self.chat_model, report) for item in prepared]
+                situations = [await self._situate(item, collection, self.chat_model, report) for item in prepared]
+            situated = [
+                [contextual_text(said, text) for said, text in zip(told, item.embedded, strict=True)]
+                for told, item in zip(situations, prepared, strict=True)
+            ]
             with stage("embed"):
                 contextual, _ = await self._embed_texts(prepared, situated, model, report)
-        for item, vectors, in_context in zip(prepared, plain, contextual, strict=True):
+        for item, vectors, in_context, told in zip(prepared, plain, contextual, situations, strict=True):
             complete = [vector for vector in vectors if vector is not None]
             if len(complete) < len(vectors):
                 yield _failed(item, vectors, cause)
                 continue
             # A chunk that could not be embedded in its context is found as it stands.
             both = [vector or plain for vector, plain in zip(in_context, complete, strict=bool(in_context))]
-            yield IndexedDocument(item.document, item.chunks, complete, both or None, _ticket(item.source))
+            yield IndexedDocument(
+                item.document, item.chunks, complete, both or None, _ticket(item.source), situations=told or None
+            )
 
     async def _embed_texts(
         self, prepared: Sequence[Prepared], texts: Sequence[Sequence[str]], model: EmbeddingModel, report: Report
@@ -200,10 +207,10 @@ class Pipeline:
 
     async def _situate(
         self, item: Prepared, collection: Collection, chat_model: BaseChatModel, report: Report
-    ) -> list[str]:
-        """What is embedded of each chunk with what a model says of where it stands."""
+    ) -> list[str | None]:
+        """What a model says of where each chunk stands."""
         await report([item.in_stage("contextualize")])
-        told = await situate(
+        return await situate(
             item.chunks,
             document=item.document,
             text=item.text,
@@ -211,7 +218,6 @@ class Pipeline:
             cache=self.cache,
             owner_id=collection.owner_id,
         )
-        return [f"{said}\n{text}" if said else text for said, text in zip(told, item.embedded, strict=True)]
 
 
 def embedded_text(parsed: ParsedText, chunk: Chunk) -> str:

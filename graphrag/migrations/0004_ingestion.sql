@@ -50,3 +50,12 @@ ALTER TABLE ingestions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE ingestions FORCE ROW LEVEL SECURITY;
 CREATE POLICY owner ON ingestions USING (owner_id = (SELECT nullif(current_setting('app.user_id', true), '')));
 GRANT SELECT, INSERT, UPDATE, DELETE ON ingestions TO causeway_app;
+
+-- Thousands of lexemes come with each load: a trigger does once, at the end, what a foreign key checks for each of them.
+ALTER TABLE lexeme_statistics DROP CONSTRAINT lexeme_statistics_collection_id_fkey;
+CREATE FUNCTION causeway.forget_lexemes() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM causeway.lexeme_statistics WHERE collection_id = OLD.collection_id;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER forget_lexemes AFTER DELETE ON collections FOR EACH ROW EXECUTE FUNCTION causeway.forget_lexemes();

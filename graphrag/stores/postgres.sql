@@ -56,7 +56,8 @@ ANALYZE collections, documents, chunks, chunk_embeddings, lexeme_statistics
 
 -- name: prepare_writing
 -- Of a table that has just grown, and of a text's lexemes, the planner expects a few rows where there are thousands.
-SELECT set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true)
+SELECT set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
+       set_config('work_mem', '64MB', true)
 
 -- name: lock_collection
 -- Writers of one collection take turns from here to the end of their transaction: its statistics are shared.
@@ -64,8 +65,8 @@ SELECT embedding_model, has_contextual FROM collections WHERE collection_id = %(
 
 -- name: remove_statistics
 WITH gone AS (
-    SELECT lexeme, count(*) AS chunks FROM chunks, unnest(tsvector_to_array(tsv)) AS lexeme
-    WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s) AND lexeme <> causeway.home(collection_id) GROUP BY lexeme
+    SELECT lexeme, count(*) AS chunks FROM chunks, unnest(tsvector_to_array(ts_delete(tsv, causeway.home(collection_id)))) AS lexeme
+    WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s) GROUP BY lexeme
 ), emptied AS (
     DELETE FROM lexeme_statistics s USING gone
     WHERE s.collection_id = %(collection_id)s AND s.lexeme = ANY (ARRAY(SELECT lexeme FROM gone))  -- by the index
@@ -114,8 +115,8 @@ ON CONFLICT DO NOTHING
 
 -- name: add_statistics
 INSERT INTO lexeme_statistics (collection_id, owner_id, lexeme, document_frequency)
-SELECT collection_id, owner_id, lexeme, count(*) FROM chunks, unnest(tsvector_to_array(tsv)) AS lexeme
-WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s) AND lexeme <> causeway.home(collection_id)
+SELECT collection_id, owner_id, lexeme, count(*) FROM chunks, unnest(tsvector_to_array(ts_delete(tsv, causeway.home(collection_id)))) AS lexeme
+WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
 GROUP BY collection_id, owner_id, lexeme
 ON CONFLICT (collection_id, lexeme)
 DO UPDATE SET document_frequency = lexeme_statistics.document_frequency + excluded.document_frequency
