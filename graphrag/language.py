@@ -25,7 +25,7 @@ CONFIDENT = 0.5  # below it a document's language is unknown
 # Of 4 words, without accents and in lower case, 94 % are told right with these two and 83 % without them.
 EXPECTED = 3  # times as likely are the languages that we answer in
 FUNCTION_WORD = 2  # times as likely for each function word more than the others have, of which two count
-DETECTED_CHARS = 2_000  # half of them from the beginning, half from the middle
+DETECTED_CHARS = 1_500  # half of them from the beginning, half from the middle
 CACHED_WORDS = 50_000
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]+")

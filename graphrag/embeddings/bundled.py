@@ -24,9 +24,15 @@ class BundledEmbeddings(Embeddings):
     def __init__(self) -> None:
         # Its own search for the tokenizer misses its package and goes to the network.
         self._model = WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+        self._tokenizer = copy.deepcopy(self._model.tokenizer)
+        self._tokenizer.no_padding()
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        vectors = np.asarray(self._model.embed(texts), dtype=np.float32)
+        """As the model itself does, but for text after text: it pads whole batches, which takes thrice as long."""
+        words = self._model.embedding
+        vectors = np.zeros((len(texts), words.shape[1]), dtype=np.float32)
+        for row, tokens in enumerate(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)):
+            vectors[row] = words.take(tokens.ids, axis=0, mode="clip").sum(axis=0, dtype=np.float32)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: list[list[float]] = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0).tolist()
         return unit
@@ -40,15 +46,14 @@ class BundledEmbeddings(Embeddings):
 
     @cached_property
     def _counter(self) -> "_TokenCounter":
-        return _TokenCounter(self._model.tokenizer)
+        return _TokenCounter(self._tokenizer)
 
 
 class _TokenCounter:
     """By words, whose tokens this tokenizer does not join: six times as fast as by texts, as words come again."""
 
     def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer = copy.deepcopy(tokenizer)  # the model's own pads
-        self._tokenizer.no_padding()
+        self._tokenizer = tokenizer
         self._known: dict[str, int] = {}
         self._lock = threading.Lock()
 

@@ -13,7 +13,7 @@ from graphrag import language as languages
 from graphrag.models import ParsedText
 
 MOST = 10
-READ_CHARS = 5_000  # what a text is about is said at its beginning
+READ_CHARS = 2_500  # what a text is about is said at its beginning
 HEADING_WEIGHT = 2.0  # of what a heading or the title holds
 LENGTH_WEIGHTS = (0.0, 0.7, 1.6, 1.9, 2.0)  # by a phrase's words, the small ones not counted
 WEIGHTS_OF_SINGLE = (0.0, 0.3, 1.0, 0.7, 0.4)  # the same, where it stands but once: a long one is then a clause

@@ -7,12 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText
+from graphrag.parsers.detection import PLAIN
 from graphrag.parsers.wire import LENGTH, PROCESS, Reading, framed
 from graphrag.settings import ParsingLimits
 
@@ -30,7 +29,7 @@ class _Child:
     writer: asyncio.StreamWriter
 
     async def parse(self, data: bytes, *, filename: str, limits: ParsingLimits) -> ParsedText:
-        for payload in (limits.model_dump_json().encode(), filename.encode(errors="replace"), data):
+        for payload in (filename.encode(errors="replace"), data):
             self.writer.write(framed(payload))
         await self.writer.drain()
         reading, left = Reading(), _LEAST_ANSWER + _BYTES_A_CHARACTER * limits.characters
@@ -43,6 +42,11 @@ class _Child:
                 return parsed
             await asyncio.sleep(0)
 
+    def end(self) -> None:
+        self.writer.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process, signal.SIGKILL)
+
 
 @dataclass(slots=True)
 class IsolatedParser:
@@ -52,16 +56,21 @@ class IsolatedParser:
     _sandbox: subprocess.Popen[bytes] | None = None
     _control: socket.socket | None = None
     _slots: asyncio.Semaphore = field(init=False)
+    _waiting: list[_Child] = field(init=False, default_factory=list)  # for plain text
 
     def __post_init__(self) -> None:
         self._slots = asyncio.Semaphore(self.limits.processes)
 
     async def parse(self, data: bytes, *, filename: str) -> ParsedText:
         """Raises UnreadableDocument, also for a file that its parser hangs on or dies of."""
-        async with self._slots, self._child() as child:
+        async with self._slots:
+            child = self._waiting.pop() if self._waiting else await self._new_child()
+            is_harmless = False
             try:
                 async with asyncio.timeout(self.limits.seconds):
-                    return await child.parse(data, filename=filename, limits=self.limits)
+                    parsed = await child.parse(data, filename=filename, limits=self.limits)
+                is_harmless = parsed.media_type == PLAIN
+                return parsed
             except TimeoutError:
                 raise UnreadableDocument(
                     f"reading the file takes more than {self.limits.seconds:g} seconds", reason="timeout"
@@ -72,19 +81,19 @@ class IsolatedParser:
                 raise UnreadableDocument(
                     "the file's parser broke down, or needed more memory than it may have", reason="damaged"
                 ) from exc
+            finally:
+                if is_harmless:
+                    self._waiting.append(child)
+                else:
+                    child.end()
 
-    @asynccontextmanager
-    async def _child(self) -> AsyncIterator[_Child]:
+    async def _new_child(self) -> _Child:
         try:
             child = await self._fork()
         except (EOFError, OSError):  # the sandbox itself was killed, which is no file's fault
             child = await self._fork_anew()
-        try:
-            yield child
-        finally:
-            child.writer.close()
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.process, signal.SIGKILL)
+        child.writer.write(framed(self.limits.model_dump_json().encode()))
+        return child
 
     async def _fork_anew(self) -> _Child:
         try:
@@ -130,6 +139,8 @@ class IsolatedParser:
 
     def close(self) -> None:
         """What is being parsed meanwhile goes on to its end."""
+        while self._waiting:
+            self._waiting.pop().end()
         if self._control is not None:
             self._control.close()
         if self._sandbox is not None:

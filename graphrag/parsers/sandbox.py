@@ -1,7 +1,8 @@
 """The process that parses: it holds the parsers ready, and forks one child a file, which ends with the file.
 
-Started by isolation.py with an empty environment. Over its socket comes, for each file, one end of a new socket:
-there the child says its process id, reads the file and writes the result.
+Started by isolation.py with an empty environment. Over its socket comes, for each child, one end of a new socket:
+there the child says its process id, reads the file and writes the result. After a file of plain text, which needs no
+parser that it could harm, it takes the next one.
 """
 
 import array
@@ -55,10 +56,14 @@ def _serve(connection: socket.socket) -> None:
         _silence()
         with connection, connection.makefile("rb") as requests:
             connection.sendall(PROCESS.pack(os.getpid()))
-            limits, filename, data = (_read_frame(requests) for _ in range(3))
-            for payload in _answer(data, filename.decode(), ParsingLimits.model_validate_json(limits)):
-                connection.sendall(framed(payload))
-            connection.recv(1)  # killed while it waits: its process id is surely still its own then
+            limits = ParsingLimits.model_validate_json(_read_frame(requests))
+            confine(limits)
+            while True:  # killed while it waits: its process id is surely still its own then
+                filename, data = _read_frame(requests), _read_frame(requests)
+                signal.setitimer(signal.ITIMER_REAL, limits.seconds + 1)  # where nobody is left to kill it
+                for payload in _answer(data, filename.decode(), limits):
+                    connection.sendall(framed(payload))
+                signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
         # Without the interpreter's own end: a parser's threads have crashed in it.
         os._exit(0)
@@ -77,7 +82,6 @@ def _read_frame(requests: BinaryIO) -> bytes:
 
 
 def _answer(data: bytes, filename: str, limits: ParsingLimits) -> Iterator[bytes]:
-    confine(limits)
     try:
         parsed = parse(data, filename=filename, limits=limits)
     except UnreadableDocument as exc:
@@ -87,7 +91,7 @@ def _answer(data: bytes, filename: str, limits: ParsingLimits) -> Iterator[bytes
 
 
 def confine(limits: ParsingLimits) -> None:
-    """For good: memory, time, no writing of files, no network, no other programs."""
+    """For good: memory, processor time, no writing of files, no network, no other programs."""
     for which, most in (
         (resource.RLIMIT_AS, limits.memory_bytes),
         (resource.RLIMIT_CPU, math.ceil(limits.seconds * (os.cpu_count() or 1)) + 1),
@@ -96,7 +100,6 @@ def confine(limits: ParsingLimits) -> None:
     ):
         with contextlib.suppress(OSError, ValueError):  # macOS has no RLIMIT_AS
             resource.setrlimit(which, (most, most))
-    signal.setitimer(signal.ITIMER_REAL, limits.seconds + 1)  # where nobody is left to kill it
     if sys.platform == "linux" and platform.machine() in _ARCHITECTURES:
         _forbid(*_ARCHITECTURES[platform.machine()])
 
