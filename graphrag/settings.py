@@ -149,7 +149,7 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     embedding_batch_size: PositiveInt = 100
     parsing: ParsingLimits = ParsingLimits()
     worker: bool = Field(default=True, description="Whether the service does its ingestion jobs itself")
-    worker_jobs: PositiveInt = Field(default=2, description="At the same time")
+    worker_jobs: PositiveInt = Field(default=3, description="At the same time")
 
     # Retrieval
     max_question_chars: PositiveInt = 4_000

@@ -48,6 +48,10 @@ class _Child:
             os.killpg(self.process, signal.SIGKILL)
 
 
+class _BrokenDown(UnreadableDocument):
+    """The file's process did, or was taken for broken."""
+
+
 @dataclass(slots=True)
 class IsolatedParser:
     """Starts the sandbox at its first file; `close` ends it. As many files at a time as `limits.processes`."""
@@ -63,8 +67,14 @@ class IsolatedParser:
 
     async def parse(self, data: bytes, *, filename: str) -> ParsedText:
         """Raises UnreadableDocument, also for a file that its parser hangs on or dies of."""
+        if self._waiting:
+            with contextlib.suppress(_BrokenDown):  # of what it read before, perhaps: a new one tries again
+                return await self._parse(self._waiting.pop(), data, filename)
+        return await self._parse(None, data, filename)
+
+    async def _parse(self, child: _Child | None, data: bytes, filename: str) -> ParsedText:
         async with self._slots:
-            child = self._waiting.pop() if self._waiting else await self._new_child()
+            child = child or await self._new_child()
             is_harmless = False
             try:
                 async with asyncio.timeout(self.limits.seconds):
@@ -78,7 +88,7 @@ class IsolatedParser:
             except UnreadableDocument:
                 raise
             except Exception as exc:  # it died, or sent what no parser of ours sends
-                raise UnreadableDocument(
+                raise _BrokenDown(
                     "the file's parser broke down, or needed more memory than it may have", reason="damaged"
                 ) from exc
             finally:

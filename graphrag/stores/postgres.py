@@ -91,7 +91,7 @@ class PostgresStore:
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         async with self._database.transaction(collection.owner_id) as connection:
-            has_contextual = await _lock_unchanged(connection, collection)
+            has_contextual = await _lock_unchanged(connection, collection, documents)
             documents = await _wanted(connection, collection, documents)
             if not has_contextual and any(indexed.contextual_vectors is not None for indexed in documents):
                 values = {"collection_id": collection.id, "model": collection.embedding_model}
@@ -115,6 +115,7 @@ class PostgresStore:
                         for row in to_embedding_rows(indexed, collection.embedding_model, has_contextual=has_contextual)
                     ],
                 )
+            await connection.execute(QUERIES["take_turn"], key)
             await connection.execute(QUERIES["add_statistics"], key)
             languages = sorted({indexed.document.language for indexed in documents})
             await _refresh(connection, key, **await _measure(connection, key), languages=languages)
@@ -199,11 +200,14 @@ def _not_found(collection: Collection) -> CollectionNotFound:
     return CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
 
 
-async def _lock_unchanged(connection: Connection, collection: Collection) -> bool:
+async def _lock_unchanged(connection: Connection, collection: Collection, documents: Sequence[IndexedDocument]) -> bool:
     """Whether it has vectors of both kinds. It is neither deleted nor moved to another model before the transaction
     ends.
     """
-    rows = await fetch(connection, QUERIES["lock_collection"], {"collection_id": collection.id})
+    # Their tickets keep two writers from the same document; the first vectors of a second kind concern all chunks.
+    can_share = all(indexed.ticket and indexed.contextual_vectors is None for indexed in documents)
+    lock = "share_collection" if can_share else "lock_collection"
+    rows = await fetch(connection, QUERIES[lock], {"collection_id": collection.id})
     if not rows:
         raise _not_found(collection)
     if rows[0]["embedding_model"] != collection.embedding_model:
@@ -227,13 +231,15 @@ async def _wanted(
 
 
 async def _remove(connection: Connection, key: Mapping[str, Any]) -> int:
-    """How many documents there were. Takes the collection's lock, which the transaction keeps."""
+    """How many documents there were."""
     await connection.execute(QUERIES["prepare_writing"])
-    await connection.execute(QUERIES["lock_collection"], key)
+    if not await fetch(connection, QUERIES["find_stored"], key):
+        return 0
+    await connection.execute(QUERIES["take_turn"], key)
     await connection.execute(QUERIES["remove_statistics"], key)
     size = await _measure(connection, key)
     removed = (await connection.execute(QUERIES["delete_documents"], key)).rowcount
-    if removed:
+    if removed:  # nobody else was quicker
         await _refresh(connection, key, chunks=-size["chunks"], chars=-size["chars"], languages=[])
     return removed
 

@@ -59,9 +59,20 @@ ANALYZE collections, documents, chunks, chunk_embeddings, lexeme_statistics
 SELECT set_config('enable_seqscan', 'off', true), set_config('enable_nestloop', 'off', true),
        set_config('work_mem', '64MB', true)
 
+-- name: share_collection
+-- It stays, with its embedding model, to the end of the transaction; others write to it too.
+SELECT embedding_model, has_contextual FROM collections WHERE collection_id = %(collection_id)s FOR KEY SHARE
+
 -- name: lock_collection
--- Writers of one collection take turns from here to the end of their transaction: its statistics are shared.
+-- Nobody else writes to it.
 SELECT embedding_model, has_contextual FROM collections WHERE collection_id = %(collection_id)s FOR UPDATE
+
+-- name: take_turn
+-- Writers of one collection take turns from here to the end of their transaction: its statistics are shared.
+SELECT FROM collections WHERE collection_id = %(collection_id)s FOR NO KEY UPDATE
+
+-- name: find_stored
+SELECT document_id FROM documents WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
 
 -- name: remove_statistics
 WITH gone AS (
