@@ -48,8 +48,8 @@ class _Child:
             os.killpg(self.process, signal.SIGKILL)
 
 
-class _BrokenDown(UnreadableDocument):
-    """The file's process did, or was taken for broken."""
+class _WornOut(Exception):
+    """The process broke down, perhaps of what it read before."""
 
 
 @dataclass(slots=True)
@@ -67,14 +67,15 @@ class IsolatedParser:
 
     async def parse(self, data: bytes, *, filename: str) -> ParsedText:
         """Raises UnreadableDocument, also for a file that its parser hangs on or dies of."""
-        if self._waiting:
-            with contextlib.suppress(_BrokenDown):  # of what it read before, perhaps: a new one tries again
-                return await self._parse(self._waiting.pop(), data, filename)
-        return await self._parse(None, data, filename)
+        try:
+            return await self._parse(data, filename, may_reuse=True)
+        except _WornOut:
+            return await self._parse(data, filename, may_reuse=False)
 
-    async def _parse(self, child: _Child | None, data: bytes, filename: str) -> ParsedText:
+    async def _parse(self, data: bytes, filename: str, *, may_reuse: bool) -> ParsedText:
         async with self._slots:
-            child = child or await self._new_child()
+            is_reused = may_reuse and bool(self._waiting)
+            child = self._waiting.pop() if is_reused else await self._new_child()
             is_harmless = False
             try:
                 async with asyncio.timeout(self.limits.seconds):
@@ -88,7 +89,9 @@ class IsolatedParser:
             except UnreadableDocument:
                 raise
             except Exception as exc:  # it died, or sent what no parser of ours sends
-                raise _BrokenDown(
+                if is_reused:
+                    raise _WornOut from exc
+                raise UnreadableDocument(
                     "the file's parser broke down, or needed more memory than it may have", reason="damaged"
                 ) from exc
             finally:

@@ -60,7 +60,7 @@ def _serve(connection: socket.socket) -> None:
             confine(limits)
             while True:  # killed while it waits: its process id is surely still its own then
                 filename, data = _read_frame(requests), _read_frame(requests)
-                signal.setitimer(signal.ITIMER_REAL, limits.seconds + 1)  # where nobody is left to kill it
+                _limit_time(limits)
                 for payload in _answer(data, filename.decode(), limits):
                     connection.sendall(framed(payload))
                 signal.setitimer(signal.ITIMER_REAL, 0)
@@ -91,7 +91,7 @@ def _answer(data: bytes, filename: str, limits: ParsingLimits) -> Iterator[bytes
 
 
 def confine(limits: ParsingLimits) -> None:
-    """For good: memory, processor time, no writing of files, no network, no other programs."""
+    """For good: memory, time, no writing of files, no network, no other programs."""
     for which, most in (
         (resource.RLIMIT_AS, limits.memory_bytes),
         (resource.RLIMIT_CPU, math.ceil(limits.seconds * (os.cpu_count() or 1)) + 1),
@@ -100,8 +100,14 @@ def confine(limits: ParsingLimits) -> None:
     ):
         with contextlib.suppress(OSError, ValueError):  # macOS has no RLIMIT_AS
             resource.setrlimit(which, (most, most))
+    _limit_time(limits)
     if sys.platform == "linux" and platform.machine() in _ARCHITECTURES:
         _forbid(*_ARCHITECTURES[platform.machine()])
+
+
+def _limit_time(limits: ParsingLimits) -> None:
+    """Of one file, where nobody is left to kill it."""
+    signal.setitimer(signal.ITIMER_REAL, limits.seconds + 1)
 
 
 def _forbid(architecture: int, calls: tuple[int, ...]) -> None:

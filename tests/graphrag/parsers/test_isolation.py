@@ -60,7 +60,7 @@ async def test_file_that_takes_too_long_is_given_up() -> None:
     """Security 9: never a stuck job."""
     parser = IsolatedParser(ParsingLimits(seconds=0.5))
     assert await reason(parser, ENDLESS, filename="a.html") == "timeout"
-    assert (await parser.parse(GOOD, filename="a.txt")).text == "hola"
+    assert (await parser.parse(GOOD, filename="a.md")).text == "hola"
     await asyncio.gather(*map(until_gone, sandbox(parser).children()))
     parser.close()
 
@@ -104,11 +104,11 @@ async def test_cancelling_kills_the_child(parser: IsolatedParser) -> None:
 
 async def test_killed_sandbox_is_started_anew(parser: IsolatedParser) -> None:
     """Security 17: kill -9 in mid-ingestion."""
-    await parser.parse(GOOD, filename="a.txt")
+    await parser.parse(GOOD, filename="a.md")
     for _ in range(3):
         first = sandbox(parser)
         first.kill()
-        assert (await parser.parse(GOOD, filename="a.txt")).text == "hola"
+        assert (await parser.parse(GOOD, filename="a.md")).text == "hola"
         assert sandbox(parser).pid != first.pid
 
 
@@ -215,3 +215,17 @@ time.sleep(60)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
     assert done.returncode == -signal.SIGALRM
+
+
+async def test_plain_texts_share_a_process_until_something_else_comes(parser: IsolatedParser) -> None:
+    """Security 9: plain text has no parser that could harm the next file; one that died harms none either."""
+    await parser.parse(GOOD, filename="a.txt")
+    (first,) = sandbox(parser).children()
+    await parser.parse(GOOD, filename="b.txt")
+    assert [child.pid for child in sandbox(parser).children()] == [first.pid]
+    first.kill()
+    await until_gone(first)
+    assert (await parser.parse(GOOD, filename="c.txt")).text == "hola"
+    assert (await parser.parse(b"# hola", filename="d.md")).text == "# hola"
+    await asyncio.gather(*map(until_gone, sandbox(parser).children()))
+    assert await reason(parser, b" ", filename="e.txt") == "empty"
