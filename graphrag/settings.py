@@ -70,7 +70,7 @@ class RetrievalConfig(CollectionConfig):
     top_k: int = Field(default=10, ge=1, le=1000)
     window_sentences: int = Field(default=2, ge=0, le=50, description="Around a hit, on either side")
     least_share: float = Field(
-        default=0.5,
+        default=0.0,
         ge=0,
         le=1,
         description="Of the best hit's score: what is below it is not read for a simple question",
