@@ -16,12 +16,14 @@ from graphrag.models import Cell, ParsedText, Place, Table, TableRow
 from graphrag.parsers.charset import decode
 from graphrag.parsers.detection import CSV, XLSX
 from graphrag.parsers.text_builder import TextBuilder
+from graphrag.places import letters
 from graphrag.settings import ParsingLimits
 
 Row = Sequence[Cell]
 DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 200
 _MOST_HEADER_CHARACTERS = 80
+YEARS = range(1900, 2101)
 _SHEET_PART = re.compile(r"xl/worksheets/[^/]+\.xml")
 _WITHOUT_VALUE = re.compile(
     rb"""<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*>\s*<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)"""
@@ -149,18 +151,39 @@ def _split(block: list[tuple[int, Row]]) -> tuple[list[tuple[int, Row]], list[st
 
 
 def _is_header(row: Row, below: Sequence[Row]) -> bool:
-    """Short and different texts, over something that is not only that."""
-    texts = [cell for cell in row if cell is not None]
-    if not all(isinstance(cell, str) and len(cell) <= _MOST_HEADER_CHARACTERS for cell in texts):
+    """Short and different names, over something that is not only that."""
+    names = [cell for cell in row if cell is not None]
+    if not all(_can_name(cell, [other[place : place + 1] for other in below]) for place, cell in enumerate(row)):
         return False
-    if len(set(texts)) < len(texts) or len(texts) < max(sum(c is not None for c in other) for other in below[:20]) - 1:
+    if len(set(names)) < len(names) or len(names) < max(sum(c is not None for c in other) for other in below[:20]) - 1:
         return False
+    if len(names) > 1:
+        return True
     numbers_below = any(not isinstance(cell, str) for other in below for cell in other if cell is not None)
-    return numbers_below or len(texts) > 1 or len(below) > 1
+    return isinstance(names[0], str) and (numbers_below or len(below) > 1)
+
+
+def _can_name(cell: Cell, column: Sequence[Row]) -> bool:
+    """A text; a date or a year over a column of something else."""
+    if cell is None or isinstance(cell, str):
+        return cell is None or len(cell) <= _MOST_HEADER_CHARACTERS
+    if isinstance(cell, date):
+        return not any(isinstance(other, date) for part in column for other in part)
+    return _is_year(cell) and not any(_is_year(other) for part in column for other in part)
+
+
+def _is_year(cell: Cell) -> bool:
+    return type(cell) is int and cell in YEARS
 
 
 def _headers(row: Row) -> list[str]:
-    return ["" if cell is None else str(cell).rstrip(":") for cell in row]
+    return ["" if cell is None else _name(cell) for cell in row]
+
+
+def _name(cell: Cell) -> str:
+    if isinstance(cell, date) and cell.day == 1:  # of its month, as spreadsheets keep these
+        return cell.strftime("%Y-%m")
+    return written(cell).rstrip(":")
 
 
 def _add_row(
@@ -191,13 +214,3 @@ def written(cell: Cell) -> str:
         case float():
             return f"{cell:.10g}"
     return str(cell)
-
-
-def letters(column: int) -> str:
-    """A spreadsheet's name of a column, from 0: A … Z, AA …"""
-    name = ""
-    column += 1
-    while column:
-        column, rest = divmod(column - 1, 26)
-        name = chr(ord("A") + rest) + name
-    return name

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText, Place, Table, TableRow
 from graphrag.parsers.parsing import parse
-from graphrag.parsers.spreadsheet import letters, written
+from graphrag.parsers.spreadsheet import written
+from graphrag.places import letters
 from graphrag.settings import ParsingLimits
 from tests.graphrag.parsers.documents import SALES, make_xlsx, part, with_part
 from tests.graphrag.parsers.laws import assert_lawful
@@ -53,6 +54,16 @@ def test_titles_over_a_table_blank_lines_and_gaps() -> None:
     assert parsed.text == "Hoja\nInforme anual\nAño: 2023; Total: 7\nAño: 2024\nTotal: 9"
     assert [place.cells for place in parsed.places] == ["A1", "A4:B4", "A6", "B7"]
     assert {table.headers for table in parsed.tables} == {("Año", "Total")}
+
+
+def test_months_and_years_name_columns() -> None:
+    """R1.5: as dates, which spreadsheets make of «ene-25», and as mere numbers."""
+    months: list[list[object]] = [["Producto", date(2025, 1, 1), date(2025, 2, 1)], ["Galleta", 110, 120]]
+    years: list[list[object]] = [["Línea", 2023, 2024], ["L1", 10, 20]]
+    dated: list[list[object]] = [["Pedido", date(2025, 1, 7)], ["Otro", date(2025, 1, 9)]]
+    parsed = read(make_xlsx({"Meses": months, "Años": years, "Fechas": dated}))
+    assert [table.headers for table in parsed.tables] == [("Producto", "2025-01", "2025-02"), ("Línea", "2023", "2024")]
+    assert "Producto: Galleta; 2025-01: 110; 2025-02: 120" in parsed.text
 
 
 def test_sheets_without_headers_are_read_too() -> None:
