@@ -3,8 +3,8 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -81,12 +81,34 @@ async def _ingest(
     if not watch or not all(path.is_dir() for path in paths):
         check_files(files, paths)
     collection = await services.make_collection(LOCAL_OWNER, name)
-    async with services.library.queue.working(services.workshop):
+    async with services.library.queue.working(services.workshop), AsyncExitStack() as stack:
+        changes = await stack.enter_async_context(_watching(paths)) if watch else None
         outcomes = await load(services, collection, files, chunking=chunking)
         print_outcomes(outcomes)
-        if watch:
-            await keep_in_step(services, collection, paths, chunking=chunking)
+        if changes:
+            await _forget_missing(services, collection, paths)
+            out.print("Following changes  (Ctrl-C stops it)")
+            async for _ in changes:
+                await _keep_in_step(services, collection, paths, chunking=chunking)
     return outcomes
+
+
+@asynccontextmanager
+async def _watching(paths: Sequence[Path]) -> AsyncGenerator[AsyncIterator[object]]:
+    """From here on no change is missed, also while others are still dealt with."""
+    changes = awatch(*paths)
+    first = asyncio.create_task(anext(changes))
+    await asyncio.sleep(0)  # it begins
+
+    async def each() -> AsyncIterator[object]:
+        yield await first
+        async for change in changes:
+            yield change
+
+    try:
+        yield each()
+    finally:
+        first.cancel()
 
 
 def check_files(files: Iterable[Path], paths: Iterable[Path]) -> None:
@@ -120,21 +142,14 @@ async def _follow(steps: AsyncGenerator[IngestionOutcome | Ingestion, None], *, 
     return outcomes
 
 
-async def keep_in_step(
+async def _keep_in_step(
     services: Services, collection: Collection, paths: Sequence[Path], *, chunking: Chunking | None
 ) -> None:
-    """Keeps the collection in step with the paths: what is new, what has changed, what is gone."""
+    """With the paths: what is new, what has changed, what is gone."""
+    outcomes = await load(services, collection, find_files(paths), chunking=chunking)
+    if new := [outcome for outcome in outcomes if outcome.status is not IngestionStatus.UNCHANGED]:
+        print_outcomes(new)
     await _forget_missing(services, collection, paths)
-    out.print("Following changes  (Ctrl-C stops it)")
-    async for _ in awatch(*paths, recursive=True):
-        outcomes = [
-            outcome
-            for outcome in await load(services, collection, find_files(paths), chunking=chunking)
-            if outcome.status is not IngestionStatus.UNCHANGED
-        ]
-        if outcomes:
-            print_outcomes(outcomes)
-        await _forget_missing(services, collection, paths)
 
 
 async def _forget_missing(services: Services, collection: Collection, paths: Sequence[Path]) -> None:

@@ -1,5 +1,6 @@
 """Stand-ins for tests and notebooks: a store in memory, and parts that fail on purpose."""
 
+import asyncio
 import math
 import re
 import time
@@ -213,7 +214,7 @@ class InProcessParser:
         self._limits = limits
 
     async def parse(self, data: bytes, *, filename: str) -> ParsedText:
-        return parse(data, filename=filename, limits=self._limits)
+        return await asyncio.to_thread(parse, data, filename=filename, limits=self._limits)
 
 
 class InMemoryCache:

@@ -64,6 +64,7 @@ def shelf(make_database: Callable[[], str], tmp_path: Path, model_server: ModelS
     return shelf
 
 
+@pytest.mark.slow
 def test_there_and_back(shelf: Shelf) -> None:
     """R3.8 one command each way; searches answer after each; misuse is told in one line."""
     for arguments, told in (((), "--rollback"), (("--model", "magic"), "'magic' not loaded. Available: bundled, far")):
