@@ -88,7 +88,11 @@ def test_killed_user_does_not_keep_it_running(home: Path) -> None:
     assert not is_running(home)
 
 
-@pytest.mark.parametrize("content", [f"{os.getpid()}\n/elsewhere\n1\n5432\n\n\n1 1\nready\n", "", "4000000"])
+@pytest.mark.parametrize(
+    "content",
+    [f"{os.getpid()}\n/elsewhere\n1\n5432\n\n\n1 1\nready\n", "", "4000000"],
+    ids=["another's", "empty", "nobody's"],
+)
 def test_stale_pid_file_is_no_obstacle(home: Path, content: str) -> None:
     """After a crash of the machine the file may name another process, or be cut short."""
     server = EmbeddedPostgres(home)
