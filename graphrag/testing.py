@@ -1,6 +1,5 @@
 """Stand-ins for tests and notebooks: a store in memory, and parts that fail on purpose."""
 
-import asyncio
 import math
 import re
 import time
@@ -25,10 +24,8 @@ from graphrag.models import (
     FulltextRanking,
     Hit,
     IndexedDocument,
-    ParsedText,
 )
-from graphrag.parsers.parsing import parse
-from graphrag.settings import IngestionConfig, ParsingLimits, RetrievalConfig
+from graphrag.settings import IngestionConfig, RetrievalConfig
 
 K1, B = 1.2, 0.75
 
@@ -205,16 +202,6 @@ class InMemoryStore:
         """Another owner's collection is empty."""
         shelf = self._shelves.get(collection.id)
         return shelf if shelf and shelf.collection.owner_id == collection.owner_id else _Shelf(collection)
-
-
-class InProcessParser:
-    """A Parser that keeps nothing from a file: for files of one's own."""
-
-    def __init__(self, limits: ParsingLimits) -> None:
-        self._limits = limits
-
-    async def parse(self, data: bytes, *, filename: str) -> ParsedText:
-        return await asyncio.to_thread(parse, data, filename=filename, limits=self._limits)
 
 
 class InMemoryCache:

@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
@@ -26,6 +27,8 @@ from graphrag.settings import Settings
 from graphrag.telemetry import configure_logging
 from tests.model_server import ModelServer
 
+settings.register_profile("tests", deadline=None)  # no test is timed: machines are busy at times
+settings.load_profile("tests")
 ROOT = Path(__file__).parents[1]
 DEMO = ROOT / "notebooks" / "demo"
 START_SECONDS = 60

@@ -1,9 +1,8 @@
 """The model that needs nothing: WordLlama's averaged word vectors, whose weights lie in its package."""
 
-import copy
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,21 @@ KNOWN_WORDS = 200_000  # whose tokens are counted once
 KNOWN_WORD_CHARS = 30
 
 
+@lru_cache(maxsize=1)
+def _load() -> Any:
+    """Its weights are of the process: 32,000 words."""
+    # Its own search for the tokenizer misses its package and goes to the network.
+    model = WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    model.tokenizer.no_padding()
+    return model
+
+
 class BundledEmbeddings(Embeddings):
     """256 dimensions, unit length; a text without any known token is the zero vector. 1,200 texts/s on 2 cores."""
 
     def __init__(self) -> None:
-        # Its own search for the tokenizer misses its package and goes to the network.
-        self._model = WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
-        self._tokenizer = copy.deepcopy(self._model.tokenizer)
-        self._tokenizer.no_padding()
+        self._model = _load()
+        self._tokenizer = self._model.tokenizer
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """As the model itself does, but for text after text: it pads whole batches, which takes thrice as long."""

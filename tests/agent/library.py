@@ -12,9 +12,10 @@ from agent.graph import graph
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.ingestion.sources import SourceFile
 from graphrag.models import LOCAL_OWNER
+from graphrag.parsers.in_process import InProcessParser
 from graphrag.services import Services
 from graphrag.settings import Settings
-from graphrag.testing import InMemoryStore, InProcessParser
+from graphrag.testing import InMemoryStore
 
 DOCUMENTS = {
     "puente.md": "# Informe del puente\n\nEl puente de Arenal se cerró el 3 de mayo de 2024. El cierre del puente de "

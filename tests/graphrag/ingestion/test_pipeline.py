@@ -12,9 +12,10 @@ from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.sources import SourceFile, SourceText, find_files, read_file
 from graphrag.models import Collection, IngestionOutcome, IngestionStatus
+from graphrag.parsers.in_process import InProcessParser
 from graphrag.protocols import ChunkStore, Parser
 from graphrag.settings import ParsingLimits, Settings
-from graphrag.testing import FailingEmbeddings, InMemoryCache, InMemoryStore, InProcessParser
+from graphrag.testing import FailingEmbeddings, InMemoryCache, InMemoryStore
 
 REPORT = "# Informe\n\n## Horno\n\nEl horno H2 falló. La galleta salió húmeda.\n\n## Fin\n\nSe cambió el retén.\n"
 
