@@ -2,12 +2,14 @@
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
 import pytest
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
 
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.errors import DocumentNotFound, QuotaExceeded
@@ -15,10 +17,17 @@ from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.sources import SourceFile, document_id, find_files
 from graphrag.models import Chunk, Collection, Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.services import Services
+from graphrag.stores.queries import fetch
 from graphrag.testing import FailingEmbeddings
+from tests.model_server import Fail, ModelServer, Reply
 
 REPORT = "# Informe\n\n## Horno\n\nEl horno H2 falló. La galleta salió húmeda.\n\n## Fin\n\nSe cambió el retén.\n"
 WAIT_SECONDS = 60
+STORED_VECTORS = """
+    SELECT situation, count(DISTINCT kind) AS kinds, count(DISTINCT embedding::text) AS vectors
+    FROM chunk_embeddings JOIN chunks USING (collection_id, chunk_id)
+    WHERE collection_id = %(collection_id)s GROUP BY chunk_id, situation ORDER BY situation
+"""
 
 
 @dataclass
@@ -342,3 +351,29 @@ async def test_an_unforeseen_error_ends_as_an_error_of_its_documents(desk: Desk)
         failed = await desk.finished("a")
     assert (failed.status, failed.reason) == (IngestionStatus.ERROR, "internal")
     assert "on purpose" not in failed.cause
+
+
+async def test_chunks_are_embedded_in_their_context_where_a_collection_wants_it(
+    desk: Desk, model_server: ModelServer
+) -> None:
+    """R3.7 both vectors are stored; where the model fails, the plain one stands in."""
+    model_server.default = Reply("It is about the oven's door.")
+    chat_model = ChatOpenAI(
+        model="scripted", base_url=model_server.base_url, api_key=SecretStr("sk-test"), max_retries=0
+    )
+    desk.services.__dict__["pipeline"] = replace(desk.services.pipeline, chat_model=chat_model)
+    desk.collection = await desk.services.store.configure_collection(
+        desk.collection, ingestion_config={"contextual_embeddings": True}
+    )
+    async with desk.working():
+        await desk.add(a=REPORT)
+        await desk.finished("a")
+        model_server.default = Fail(500)
+        await desk.add(b="Todo funciona.")
+        assert (await desk.finished("b")).status is IngestionStatus.INDEXED
+    async with desk.services.database.transaction(desk.collection.owner_id) as connection:
+        rows = await fetch(connection, STORED_VECTORS, {"collection_id": desk.collection.id})
+    assert [(row["situation"], row["kinds"], row["vectors"]) for row in rows] == [
+        ("", 2, 1),
+        ("It is about the oven's door.", 2, 2),
+    ]
