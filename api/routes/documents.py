@@ -20,14 +20,13 @@ from api.sse import event_stream
 from graphrag.errors import DocumentNotFound, UnreadableDocument
 from graphrag.ingestion.library import file_key
 from graphrag.ingestion.sources import SourceFile
-from graphrag.models import Chunking, Collection, Document, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.models import Chunking, Collection, Document, Ingestion, IngestionOutcome
 from graphrag.services import Services
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorResponse} for status in (400, 404, 409, 413, 422, 503)
 }
 POLL_SECONDS = 0.25
-FINAL = {IngestionStatus.INDEXED, IngestionStatus.ERROR}
 router = APIRouter(prefix="/documents", tags=["documents"], responses=ERRORS)
 
 
