@@ -9,6 +9,7 @@ from rich.table import Table
 
 from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
 from graphrag.models import LOCAL_OWNER, Hit
+from graphrag.places import describe_place
 from graphrag.retrieval.filters import KNOWN, parse_filters
 from graphrag.retrieval.query_transformation import check_question
 from graphrag.retrieval.search import SearchResult
@@ -122,5 +123,6 @@ def _describe_hit(hit: Hit) -> dict[str, Any]:
             "context": chunk.context,
             "start_char": chunk.start_char,
             "end_char": chunk.end_char,
+            **describe_place(chunk),
         },
     }

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import pairwise
+from typing import Any
 
-from graphrag.models import Place, Span
+from graphrag.models import Chunk, Place, Span
 from graphrag.sentences import split_sentences
 
 _CELL = re.compile(r"([A-Z]+)(\d+)")
@@ -110,6 +111,26 @@ def cite_place(
     times = {place.temporal for place in touched}
     temporal = times.pop() if len(times) == 1 else None
     return Place(start, end, first.page, first.sheet, union(same_sheet), temporal)
+
+
+def describe_place(chunk: Chunk) -> dict[str, Any]:
+    """Where a chunk stands in its file, for who finds it: JSON."""
+    place = cite_place(
+        chunk.places,
+        chunk.start_char,
+        chunk.end_char,
+        text=chunk.content,
+        text_start=chunk.start_char,
+        headers=chunk.headers,
+    )
+    time = place.temporal if place else None
+    return {
+        "page": place.page if place else None,
+        "sheet_name": (place and place.sheet) or None,
+        "cell_ref": (place and place.cells) or None,
+        "headers": list(chunk.headers),
+        "temporal_context": time and asdict(time) | {"date": time.date.isoformat()},
+    }
 
 
 def _cell(place: Place, start: int, end: int, text: str, text_start: int, headers: Sequence[str]) -> str:

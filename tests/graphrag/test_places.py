@@ -1,12 +1,26 @@
 """Where a quote stands in its file: the one cell, the row, the rows, the page."""
 
+from dataclasses import replace
+from datetime import date
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag.models import Place, TemporalContext
 from graphrag.periods import of_month
-from graphrag.places import cell_range, cite_place, corners, letters, named_cells, overlapping, split_rows, union
+from graphrag.places import (
+    cell_range,
+    cite_place,
+    corners,
+    describe_place,
+    letters,
+    named_cells,
+    overlapping,
+    split_rows,
+    union,
+)
+from tests.factories import make_chunk
 
 HEADERS = ("Pedido", "Proveedor", "Palés")
 ROWS = ("Pedido: E-1; Proveedor: Molinos; Palés: 24", "Pedido: E-2; Palés: 18")
@@ -143,3 +157,21 @@ def test_a_row_is_one_sentence_whatever_it_holds() -> None:
     text = "Nota: Llegó tarde. Sin daños; Palés: 3\nnota: otra. Fin"
     places = [Place(0, 38, cells="A2:B2"), Place(39, len(text), cells="A3:B3")]
     assert [text[span.start : span.end].strip() for span in split_rows(text, places)] == text.split("\n")
+
+
+def test_a_chunk_of_rows_says_where_it_stands() -> None:
+    """R1.5 sheet_name, cell_ref, headers, temporal_context."""
+    december = TemporalContext(date(2025, 12, 1), "month", 0.25, "+25 % frente al mes anterior")
+    places = (replace(PLACES[0], temporal=december), replace(PLACES[1], temporal=december))
+    chunk = make_chunk(TEXT, start_char=START, places=places, headers=HEADERS)
+    assert describe_place(chunk) == {
+        "page": None,
+        "sheet_name": "Hoja",
+        "cell_ref": "B2:D3",
+        "headers": list(HEADERS),
+        "temporal_context": {
+            "date": "2025-12-01", "period": "month", "change": 0.25, "label": "+25 % frente al mes anterior",
+        },
+    }  # fmt: skip
+    nowhere = describe_place(make_chunk("Sin lugar."))
+    assert (nowhere.pop("headers"), set(nowhere.values())) == ([], {None})
