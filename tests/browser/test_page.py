@@ -276,7 +276,7 @@ async def test_stop_ends_the_answer_and_the_model_s_work(model_backed: Server, m
     await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false")
     await expect(turn.locator(".answer")).to_contain_text("word word word")
     await expect(visited.page.locator("#send")).to_be_visible()
-    for _ in range(100):
+    for _ in range(500):  # the service is told at once; a busy machine tells the model later
         if model.disconnects > before:
             break
         await visited.page.wait_for_timeout(20)
