@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+import structlog
 from hypothesis import settings
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
@@ -49,6 +50,14 @@ def clean_environment() -> Iterator[None]:
         configure_logging("WARNING")
         yield
         shutil.rmtree(home)
+
+
+@pytest.fixture(autouse=True)
+def same_logging() -> Iterator[None]:
+    """What a test sets up of logging ends with it."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
 
 
 @pytest.fixture(scope="session")
