@@ -23,9 +23,7 @@ from graphrag.ingestion.sources import SourceFile
 from graphrag.models import Chunking, Collection, Document, Ingestion, IngestionOutcome
 from graphrag.services import Services
 
-ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": ErrorResponse} for status in (400, 404, 409, 413, 422, 503)
-}
+ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorResponse} for status in (400, 404, 409, 422, 503)}
 POLL_SECONDS = 0.25
 router = APIRouter(prefix="/documents", tags=["documents"], responses=ERRORS)
 

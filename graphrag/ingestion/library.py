@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from graphrag.errors import DocumentNotFound, FileUnavailable
 from graphrag.ingestion.queue import Queue
-from graphrag.ingestion.sources import SourceFile, document_id, too_large
+from graphrag.ingestion.sources import SourceFile, came_twice, document_id, refused, too_large
 from graphrag.models import Collection, Document, Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.protocols import ChunkStore, FileStorage
 from graphrag.stores.ingestions import Ingestions
@@ -37,9 +37,9 @@ class Library:
         new: dict[UUID, tuple[Ingestion, SourceFile]] = {}
         for source in sources:
             if len(source.data) > self.max_file_bytes:
-                error = too_large(self.max_file_bytes)
-                cause, reason = str(error), error.details["reason"]
-                outcomes.append(IngestionOutcome(source.source, IngestionStatus.ERROR, cause=cause, reason=reason))
+                outcomes.append(refused(source.source, too_large(self.max_file_bytes)))
+            elif document_id(collection.id, source.source) in new and source.content_hash not in known:
+                outcomes.append(refused(source.source, came_twice()))
             elif source.content_hash in known:
                 outcomes.append(_unchanged(source, known[source.content_hash]))
             else:

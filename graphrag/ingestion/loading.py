@@ -9,7 +9,7 @@ from uuid import UUID
 
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.library import Library
-from graphrag.ingestion.sources import SourceFile, read_file, source_of
+from graphrag.ingestion.sources import SourceFile, read_file, refused, source_of
 from graphrag.models import Chunking, Collection, Ingestion, IngestionOutcome, IngestionStatus
 
 READ_FILES = 50  # at once
@@ -88,9 +88,7 @@ def _read(paths: Sequence[Path], max_bytes: int) -> tuple[list[SourceFile], list
         try:
             sources.append(read_file(path, max_bytes=max_bytes))
         except UnreadableDocument as exc:
-            outcomes.append(
-                IngestionOutcome(source_of(path), IngestionStatus.ERROR, cause=str(exc), reason=exc.details["reason"])
-            )
+            outcomes.append(refused(source_of(path), exc))
     return sources, outcomes
 
 

@@ -17,7 +17,7 @@ from graphrag.ingestion.chunking import chunk_document
 from graphrag.ingestion.cleaning import clean
 from graphrag.ingestion.contextualization import contextual_text, situate
 from graphrag.ingestion.division import Embed
-from graphrag.ingestion.sources import SourceFile, SourceText, document_id
+from graphrag.ingestion.sources import SourceFile, SourceText, came_twice, document_id, refused
 from graphrag.ingestion.spreadsheets import with_computed
 from graphrag.models import Chunk, Collection, Document, IndexedDocument, IngestionOutcome, IngestionStatus, ParsedText
 from graphrag.protocols import Cache, ChunkStore, Parser
@@ -101,7 +101,10 @@ class Pipeline:
         with stage("store"):
             stored = set(await self.store.put_documents(collection, indexed)) if indexed else set()
         outcomes |= {item.document.source: _outcome(item, is_stored=item.document.id in stored) for item in indexed}
-        return [outcomes[source.source] if source is first[source.source] else _copy(source) for source in sources]
+        return [
+            outcomes[source.source] if source is first[source.source] else refused(source.source, came_twice())
+            for source in sources
+        ]
 
     async def _read(
         self, source: Source, collection: Collection, model: EmbeddingModel, config: IngestionConfig
@@ -113,7 +116,7 @@ class Pipeline:
                 return await asyncio.to_thread(self._chunk, source, parsed, collection, model, config)
         except UnreadableDocument as exc:
             log.warning("document not indexed", cause=str(exc))
-            return IngestionOutcome(source.source, IngestionStatus.ERROR, cause=str(exc), reason=exc.details["reason"])
+            return refused(source.source, exc)
 
     async def _parse(self, source: Source) -> ParsedText:
         if isinstance(source, SourceFile):
@@ -258,11 +261,6 @@ def _ticket(source: Source) -> UUID | None:
 
 def holds_words(text: str) -> bool:
     return any(character.isalnum() for character in text)
-
-
-def _copy(source: Source) -> IngestionOutcome:
-    cause = "another one of the same source came with it"
-    return IngestionOutcome(source.source, IngestionStatus.ERROR, cause=cause, reason="duplicate")
 
 
 def _outcome(item: IndexedDocument, *, is_stored: bool) -> IngestionOutcome:

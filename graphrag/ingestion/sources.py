@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 from pydantic import BaseModel
 
 from graphrag.errors import UnreadableDocument
-from graphrag.models import Chunking, Ingestion
+from graphrag.models import Chunking, Ingestion, IngestionOutcome, IngestionStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,14 @@ def read_file(path: Path, *, max_bytes: int) -> SourceFile:
 
 def too_large(max_bytes: int) -> UnreadableDocument:
     return UnreadableDocument(f"the file is larger than {max_bytes:,} bytes (RAG_MAX_FILE_BYTES)", reason="too_large")
+
+
+def came_twice() -> UnreadableDocument:
+    return UnreadableDocument("another one of the same source came with it", reason="duplicate")
+
+
+def refused(source: str, error: UnreadableDocument) -> IngestionOutcome:
+    return IngestionOutcome(source, IngestionStatus.ERROR, cause=str(error), reason=error.details["reason"])
 
 
 def source_of(path: Path) -> str:

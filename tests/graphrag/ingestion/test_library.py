@@ -377,3 +377,14 @@ async def test_chunks_are_embedded_in_their_context_where_a_collection_wants_it(
         ("", 2, 1),
         ("It is about the oven's door.", 2, 2),
     ]
+
+
+async def test_two_files_of_one_name_are_not_taken_for_one(desk: Desk) -> None:
+    """R1.2 nothing is lost unsaid: the second is refused, with its cause."""
+    files = [SourceFile("a", "a.txt", text) for text in (b"El horno H1.", b"El horno H2.", b"El horno H1.")]
+    first, second, again = await desk.services.library.add(desk.collection, files)
+    assert (first.status, again.status) == (IngestionStatus.UPLOADED, IngestionStatus.UPLOADED)
+    assert (second.status, second.reason) == (IngestionStatus.ERROR, "duplicate")
+    async with desk.working():
+        await desk.finished("a")
+    assert await desk.text("a") == "El horno H1."
