@@ -153,10 +153,11 @@ async def _keep_in_step(
 
 
 async def _forget_missing(services: Services, collection: Collection, paths: Sequence[Path]) -> None:
+    folders = [path for path in paths if path.is_dir()]  # one that is away itself takes nothing with it
     known = await services.store.list_documents(collection)
-    present = {source_of(file) for file in await asyncio.to_thread(find_files, paths)}
+    present = {source_of(file) for file in await asyncio.to_thread(find_files, folders)}
     for document in known:
-        is_ours = any(document.source.startswith(f"{source_of(path)}{os.sep}") for path in paths)
+        is_ours = any(document.source.startswith(f"{source_of(path)}{os.sep}") for path in folders)
         if is_ours and document.source not in present:
             await services.library.delete(collection, document.id)
             out.print(f"Removed: {document.filename}")
