@@ -1,0 +1,113 @@
+"""Where a question that asks several things parts."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from graphrag.query_transformation.focus import beginning
+from graphrag.query_transformation.grammar import Grammar
+from graphrag.query_transformation.grammars import GRAMMARS
+
+_EDGES = " \t\n¿?¡!,;:.…-–—"
+_LEADING = re.compile(r"(?:(?:and|also|but|y|e|et|ademas|tambien|aussi|puis|pero|mais|then|plus)\b[ ,]*)+")
+_RELATIVE = re.compile(r"(?:who|whom|which|where|when|qui|que|ou|OU|cuando|donde|quien|como|quand)\b")
+_ALWAYS_ASKS = re.compile(
+    r"(?:(?:at|in|by|for|from|to) )?(?:what|why|how)\b|(?:[a-z']+ ?)?(?:quel|combien|comment|pourquoi|quand|OU)|(?:[a-z]+ )?[A-Z]"
+)
+_REQUEST = re.compile(r"(?:can|could|would|will) you\b|(?:puedes|podrias|puede) |(?:peux|pouvez|pourrais|pourriez)-")
+_WORD = re.compile(r"\w")
+
+
+def find_parts(question: str, flat: str, grammar: Grammar) -> list[tuple[int, int]]:
+    """Spans of the parts, the first from where it begins to ask; one where there is nothing to part. `flat` is the
+    flattened question without quotes.
+    """
+    is_careless = flat.islower() and question.isascii()  # without accents «que» may be «qué»
+    start = beginning(flat, grammar.asking)
+    cuts = [cut for cut in _cuts(flat, start, grammar, is_careless) if _WORD.search(flat, start, cut[0])]
+    edges = [start, *(end for _, end in cuts)]
+    ends = [*(begin for begin, _ in cuts), len(flat)]
+    spans = [_trimmed(flat, *span) for span in zip(edges, ends, strict=True)]
+    return [span for span in spans if span[0] < span[1]]
+
+
+def _cuts(flat: str, start: int, grammar: Grammar, is_careless: bool) -> Iterator[tuple[int, int]]:
+    last_mark = flat.rfind("?")
+    for match in _joints(grammar.language).finditer(flat, start):
+        joint = match[0].strip()
+        if match.start() < start or not _WORD.search(flat, match.end()):
+            continue
+        if joint.startswith("?"):
+            if match.end() <= last_mark or grammar.asking.opening.match(flat, match.end()):
+                yield match.span()
+        elif joint == ";":
+            if _asks(flat[match.end() :].lstrip(), grammar):
+                yield match.span()
+        elif _parts_here(flat, start, match, grammar, is_careless):
+            yield match.span()
+
+
+def _asks(rest: str, grammar: Grammar) -> bool:
+    rest = _LEADING.sub("", rest, count=1)
+    if grammar.asking.opening.match(rest):
+        return True
+    return (
+        grammar.language == "en"
+        and re.match(r"(?:is|are|was|were|does|do|did|has|have|had|can|could|will|would|should)\b", rest) is not None
+    )
+
+
+def _parts_here(flat: str, start: int, match: re.Match[str], grammar: Grammar, is_careless: bool) -> bool:
+    """Whether a conjunction or a comma stands before a question rather than before a clause."""
+    rest = flat[match.end() :]
+    asks = grammar.asking.opening.match(rest)
+    if _REQUEST.match(rest):
+        return False
+    if asks is None:
+        return True  # the joint says it itself: «and tell me», «et a-t-il»
+    if grammar.language == "es":
+        return _parts_in_spanish(flat, match, asks[0], is_careless)
+    if re.match(r"(?:que\b|qu'|ce qu)(?!(?: ?(?:s'|l')?\w+-(?:t-)?(?:il|elle|on|ils|elles|vous|nous)\b))", rest):
+        return False
+    if _ALWAYS_ASKS.match(asks[0]):
+        return _has_word(match[0]) or _has_predicate(rest)
+    word = asks[0].split()[-1]
+    if _has_word(match[0]):  # "the man who called and who left"
+        return not _is_used_as_relative(flat[start : match.start()], word)
+    return re.search(rf"\b(?:and|et)\b[^?]*?(?:{grammar.asking.opening.pattern})", rest) is not None
+
+
+def _parts_in_spanish(flat: str, match: re.Match[str], opening: str, is_careless: bool) -> bool:
+    if any(character.isupper() for character in opening):
+        return True
+    if not is_careless or not _has_word(match[0]):
+        return False
+    return opening.strip() != "que" or " que " not in flat[: match.start()].partition(" ")[2]
+
+
+def _has_word(joint: str) -> bool:
+    return _WORD.search(joint) is not None
+
+
+def _has_predicate(rest: str) -> bool:
+    return len(rest.split()) > 1
+
+
+def _is_used_as_relative(before: str, word: str) -> bool:
+    return re.search(rf"\w (?:\w+ )?{word}\b", before[1:]) is not None and _RELATIVE.match(word) is not None
+
+
+def _trimmed(flat: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and flat[start] in _EDGES:
+        start += 1
+    while end > start and flat[end - 1] in _EDGES:
+        end -= 1
+    if (leading := _LEADING.match(flat, start, end)) and leading.end() < end:
+        start = leading.end()
+    return start, end
+
+
+@lru_cache(maxsize=len(GRAMMARS))
+def _joints(language: str) -> re.Pattern[str]:
+    grammar = GRAMMARS[language]
+    return re.compile(grammar.clauses.joint.pattern.replace("OPENING", grammar.asking.opening.pattern))

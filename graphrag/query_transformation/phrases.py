@@ -1,0 +1,193 @@
+"""The words of a question with their places, and its noun phrases, told by closed classes and capitals alone."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphrag.query_transformation.grammar import Grammar
+from graphrag.sentences import ABBREVIATIONS
+
+MOST_COMMON_WORDS = 3  # in a row, of a noun phrase: «the annual budget report»
+_WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*(?:[-‑&/][^\W_]+)*")
+_SEPARATES = re.compile(r"[,;:?¿!()—–…]|\.(?:\s|$)")
+_VERBAL = re.compile(r"-(?:t-)?(?:il|elle|ils|elles|on|ce|je|tu|nous|vous|moi)$")
+_SPANISH_PAST = re.compile(r"(?:ó|ió|aron|ieron|aba|aban|ía|ían|ará|erá|irá|aría)$")
+_BIND_NAMES = frozenset("from con avec".split())  # «el contrato con Telmar»
+_INVERTING = frozenset("do does did".split())
+_STATIVE = frozenset("is are was were has have had".split())
+_PARTICIPLE = re.compile(
+    r"(?:\w{2,}ed|\w+(?:ght|wn|ung|ept|elt|ilt|ost)|sold|held|made|built|paid|sent|put|cut|set|done|written|given|taken|chosen|broken|stolen|hidden"
+    r"|valid|due|open|located|available|closed|based|born|lost|found|called|ready|responsible|missing|late|had)$"
+)
+_SWALLOWED = {"del": "el", "al": "el", "du": "le", "au": "le", "des": "les", "aux": "les", "d": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    text: str
+    flat: str
+    start: int
+    end: int
+    is_apart: bool  # from the word before, by a stop or a comma
+
+    @property
+    def is_name(self) -> bool:
+        return self.text[0].isupper() or self.text[0].isdigit()
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """The words [first, last) of a question."""
+
+    words: tuple[Word, ...]
+    first: int
+    last: int
+    text: str
+    is_bare: bool  # a name without an article
+    gender: str = ""  # m, f, or unknown
+
+    @property
+    def has_name(self) -> bool:
+        return any(word.is_name for word in self.words[1:] or self.words)
+
+
+def read_words(text: str, flat: str) -> list[Word]:
+    found: list[Word] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        is_apart = (
+            bool(found)
+            and found[-1].flat not in ABBREVIATIONS
+            and _SEPARATES.search(text, end, match.start()) is not None
+        )
+        found.append(Word(match[0], flat[match.start() : match.end()].lower(), match.start(), match.end(), is_apart))
+        end = match.end()
+    return found
+
+
+def span_of(words: Sequence[Word], text: str) -> str:
+    return text[words[0].start : words[-1].end] if words else ""
+
+
+def find_phrases(words: Sequence[Word], text: str, grammar: Grammar, *, begin: int = 0) -> list[Phrase]:
+    """From the word number `begin` on, in order; they do not overlap."""
+    found, number = [], begin
+    while number < len(words):
+        end = _end_of_phrase(words, number, grammar)
+        if end > number:
+            found.append(make_phrase(words, number, end, text))
+        number = max(end, number + 1)
+    return found
+
+
+def make_phrase(words: Sequence[Word], first: int, last: int, text: str) -> Phrase:
+    own = tuple(words[first:last])
+    said = span_of(own, text)
+    article = _SWALLOWED.get(own[0].flat)
+    if article is not None and len(own) > 1:
+        said = f"{article} {span_of(own[1:], text)}".strip()
+    return Phrase(own, first, last, said, is_bare=own[0].is_name, gender=_gender(own[0].flat))
+
+
+def inner_phrase(phrase: Phrase, text: str, grammar: Grammar) -> Phrase | None:
+    """«la chaudière» of «le bruit de la chaudière»."""
+    for number, word in enumerate(phrase.words[1:-1], start=1):
+        if word.flat in grammar.clauses.binding:
+            contracted = word.flat in _SWALLOWED and word.flat != "d"
+            first = number if contracted else number + 1
+            return make_phrase(phrase.words, first, len(phrase.words), text)
+    return None
+
+
+def is_weak(phrase: Phrase, grammar: Grammar) -> bool:
+    """Whether its head only says of what it is: the last word before «of» in English, the first elsewhere."""
+    nouns = [
+        word.flat for word in phrase.words if word.flat not in grammar.clauses.determiners - grammar.clauses.binding
+    ]
+    cut = next((number for number, word in enumerate(nouns) if number and word in grammar.clauses.binding), len(nouns))
+    head = nouns[cut - 1 if grammar.language == "en" else 0] if cut else ""
+    return head in grammar.clauses.weak_heads
+
+
+def _gender(article: str) -> str:
+    if article in ("el", "los", "un", "unos", "al", "del", "le", "du", "au", "este", "ese"):
+        return "m"
+    return "f" if article in ("la", "las", "una", "unas", "une", "esta", "esa", "cette") else ""
+
+
+def _end_of_phrase(words: Sequence[Word], first: int, grammar: Grammar) -> int:
+    """`first` where no noun phrase begins there."""
+    clauses, word = grammar.clauses, words[first]
+    before = words[first - 1].flat if first and not word.is_apart else ""
+    is_gerund = grammar.language == "en" and before in _INVERTING and word.flat.endswith("ing")
+    if word.is_name and first:
+        return _after_names(words, first, grammar)
+    if word.flat not in clauses.determiners and not is_gerund:
+        return first
+    start = _past_determiners(words, first + 1, grammar)
+    end = _after_nouns(words, start, grammar, is_before_verb=before in _INVERTING | _STATIVE)
+    if end == start:
+        return first
+    return _without_verb(words, first, end, before, grammar)
+
+
+def _after_names(words: Sequence[Word], first: int, grammar: Grammar) -> int:
+    end = first + 1
+    while end < len(words) and not words[end].is_apart:
+        if words[end].is_name:
+            end += 1
+        elif words[end].flat in _NAME_JOINTS and end + 1 < len(words) and words[end + 1].is_name:
+            end += 2
+        else:
+            break
+    # "Acton Glassworks" ends here, "the Acton pump" did not begin here; «Solway grant proposal» goes on in English.
+    return end
+
+
+_NAME_JOINTS = frozenset("de del of la le du des d y".split()) - {"y"}
+
+
+def _after_nouns(words: Sequence[Word], start: int, grammar: Grammar, *, is_before_verb: bool = False) -> int:
+    clauses, end, common = grammar.clauses, start, 0
+    while end < len(words) and not words[end].is_apart:
+        word = words[end]
+        loosely = clauses.prepositions if is_before_verb else _BIND_NAMES
+        binds = word.flat in clauses.binding or (
+            word.flat in loosely and end > start and len(words) > end + 1 and words[end + 1].is_name
+        )
+        if binds and end > start and end + 1 < len(words) and not words[end + 1].is_apart:
+            end = _past_determiners(words, end + 1, grammar)
+            common = 0
+            continue
+        is_stop = word.flat in clauses.breaks or word.flat in clauses.prepositions or word.flat in clauses.determiners
+        if (is_stop and not word.is_name) or _VERBAL.search(word.flat):
+            break
+        if not word.is_name:
+            if common and grammar.language == "es" and _SPANISH_PAST.search(word.text):
+                break
+            common += 1
+            if common > MOST_COMMON_WORDS:
+                break
+        end += 1
+    while end > start and words[end - 1].flat in clauses.binding | clauses.determiners and not words[end - 1].is_name:
+        end -= 1
+    return end
+
+
+def _past_determiners(words: Sequence[Word], start: int, grammar: Grammar) -> int:
+    end = start
+    while end < len(words) and words[end].flat in grammar.clauses.determiners and not words[end].is_name:
+        end += 1
+    return end
+
+
+def _without_verb(words: Sequence[Word], first: int, end: int, before: str, grammar: Grammar) -> int:
+    """English: in «did the fever start» the last word is no noun."""
+    if grammar.language != "en" or end - first < 3:
+        return end
+    is_last_of_clause = end == len(words) or words[end].is_apart or not words[end].is_name
+    if before in _INVERTING and is_last_of_clause and not words[end - 1].is_name:
+        return end - 1
+    if before in _STATIVE and _PARTICIPLE.search(words[end - 1].flat):
+        return end - 1
+    return end
