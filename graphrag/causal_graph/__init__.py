@@ -1,0 +1,1 @@
+"""What the documents say caused what, and who and what they name."""

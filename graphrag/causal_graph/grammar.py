@@ -1,0 +1,170 @@
+"""What a language's tables say of how it words cause and effect."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+
+from graphrag.causal_graph.beginnings import LENGTHS, LETTERS, beginnings
+from graphrag.graph_models import RelationType
+
+CAUSES, TRIGGERS, LEADS_TO = RelationType.CAUSES, RelationType.TRIGGERS, RelationType.LEADS_TO
+SURE, CLEAR, LIKELY, VAGUE = 0.95, 0.85, 0.7, 0.55  # confidence in a wording
+
+
+class Form(Enum):
+    """How cause and effect stand around the words that join them."""
+
+    BECAUSE = auto()  # effect BECAUSE cause; BECAUSE cause, effect: two clauses
+    BECAUSE_OF = auto()  # the same with a noun phrase as the cause
+    GIVEN_THAT = auto()  # GIVEN_THAT cause, effect: «como», «al no», «ayant»; both are clauses
+    SO = auto()  # cause SO effect
+    THEREFORE = auto()  # cause. THEREFORE effect
+    MIDWAY = auto()  # cause. Effect with MIDWAY in its midst: «ont donc été»
+    OUTCOME = auto()  # cause. OUTCOME: effect
+    REASON = auto()  # effect. REASON: cause
+    VERB = auto()  # cause CAUSED effect
+    PASSIVE = auto()  # effect WAS CAUSED BY cause
+    ATTRIBUTES = auto()  # somebody ATTRIBUTES effect (joint) cause
+    CAUSE_OF = auto()  # CAUSE OF effect (joint) cause
+    RESULT_OF = auto()  # RESULT OF cause (joint) effect
+    SO_THAT = auto()  # a clause with SO in it is the cause, (joint) effect
+
+
+OPENERS = frozenset({Form.GIVEN_THAT, Form.OUTCOME, Form.REASON})  # only at the beginning of a clause
+CONNECTIVES = frozenset({Form.BECAUSE, Form.BECAUSE_OF, Form.GIVEN_THAT, Form.SO, Form.THEREFORE})
+
+
+MOST_BEGINNINGS = 50_000  # of words, that are remembered
+_WORD_START = re.compile(r"(?<![\w-])\S")
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Words that join a cause and an effect. Patterns are over lower-case text; they capture nothing."""
+
+    pattern: str
+    form: Form
+    type: RelationType = CAUSES
+    confidence: float = CLEAR
+    joint: str = ""  # what stands between the two in ATTRIBUTES, CAUSE_OF, RESULT_OF and SO_THAT
+    cause: str = ""  # must be found in the cause
+    not_cause: str = ""  # must not be found in it
+    effect: str = ""
+    not_effect: str = ""
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Patterns are over lower-case text with straight apostrophes; sets hold lower-case words."""
+
+    cues: tuple[Cue, ...]
+    word: str  # a token
+    finite: str  # a finite verb, as far as its form tells, with the clitics before it
+    auxiliaries: frozenset[str]  # between a subject and its verb: they are no part of either
+    weak_auxiliaries: frozenset[str]  # such words only where an auxiliary stands before them
+    adverb: str  # may stand among auxiliaries
+    hypothetical_words: frozenset[str]  # among the auxiliaries, or beside a connective
+    hypothetical_verb: str  # forms of the cue's verb: future, conditional, subjunctive
+    hypothetical_frame: str  # before the subject: «existe el riesgo de que …»
+    infinitive: str
+    modals: frozenset[str]  # take the infinitive
+    participle: str  # past participle: active only after an auxiliary
+    gerund: str
+    negations: frozenset[str]
+    negative_object: str  # an effect that says that there is none begins so
+    reporting: str  # «dice que»: the clause that is meant begins after it
+    conjunctions: frozenset[str]  # at the beginning of a clause: no part of it
+    focus: frozenset[str]  # between a clause and its connective: «sobre todo», "partly"
+    copulas: frozenset[str]
+    coordination: str  # «y», "and": may join two clauses
+    phrase_end: str  # a noun phrase surely ends before it
+    aside: str  # a part between commas that is no clause of its own begins so: «según …», «que …»
+    relatives: frozenset[str]  # the pronoun before a verb
+    clause_relative: str  # «lo que», «ce qui»: stands for the clause before
+    anaphors: frozenset[str]  # a subject that stands for the sentence before
+    pronouns: frozenset[str]  # a cause or an effect that says nothing without the text before
+    prepositions: frozenset[str]  # at the beginning of a noun phrase: no part of it
+    correction: str  # after a negated clause: it was not for this reason: «sino», «simplemente»
+    contrast_not: str  # «y no a»: what follows is not the cause
+    cleft: str  # «c'est» before a connective whose effect follows with «que»
+    cleft_that: str
+    condition: str  # a clause that only supposes begins so
+    bare_participle: str  # passive without an auxiliary: «un corte provocado por»
+    exclusive: frozenset[str]  # «no solo porque» denies nothing
+    post_negation: str  # after the verb: «n'entraîne pas»
+    object_clitics: frozenset[str]  # «los mareos los provoca …»: what stands before is the effect
+    reflexive: frozenset[str]  # «se»: a verb with it has no object
+    complementizers: frozenset[str]  # «que», "that"
+    without: frozenset[str]  # before a verb: it did not happen
+
+    @cached_property
+    def search(self) -> re.Pattern[str]:
+        return self._any_of(range(len(self.cues)))
+
+    def find_cues(self, s: str, start: int, end: int) -> Iterator[re.Match[str]]:
+        """As search.finditer, but of each word only the cues are tried that begin as it does."""
+        if self._anywhere.search(s, start, end):
+            yield from self.search.finditer(s, start, end)
+            return
+        passed = start
+        for word in _WORD_START.finditer(s, start, end):
+            at = word.start()
+            if at < passed or (pattern := self._beginning(s[at : at + LETTERS])) is None:
+                continue
+            if match := pattern.match(s, at, end):
+                passed = max(match.end(), at + 1)
+                yield match
+
+    def _beginning(self, letters: str) -> re.Pattern[str] | None:
+        """Of the cues that may begin with these letters of a word."""
+        try:
+            return self._by_letters[letters]
+        except KeyError:
+            numbers = {number for length in LENGTHS for number in self._by_beginning.get(letters[:length], ())}
+            found = self._any_of(sorted(numbers)) if numbers else None
+            if len(self._by_letters) >= MOST_BEGINNINGS:
+                self._by_letters.clear()
+            self._by_letters[letters] = found
+            return found
+
+    @cached_property
+    def _by_letters(self) -> dict[str, re.Pattern[str] | None]:
+        return {}
+
+    @cached_property
+    def _by_beginning(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, cue in enumerate(self.cues):
+            for known in beginnings(cue.pattern):
+                found.setdefault(known, []).append(number)
+        return found
+
+    @cached_property
+    def _anywhere(self) -> re.Pattern[str]:
+        """The cues of which nothing is known of how they begin."""
+        return self._any_of(self._by_beginning.get("", []))
+
+    def _any_of(self, numbers: Iterable[int]) -> re.Pattern[str]:
+        alternatives = "|".join(f"(?P<c{number}>{self.cues[number].pattern})" for number in numbers)
+        return re.compile(rf"(?<![\w-])(?:{alternatives or '(?!)'})(?:(?<!\w)|(?!\w))")  # a cue may end in «d'»
+
+    def cue_of(self, match: re.Match[str]) -> Cue:
+        return self.cues[int((match.lastgroup or "c0")[1:])]
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text or r"(?!)")  # re remembers what it has compiled
+
+
+def any_of(*phrases: str) -> str:
+    return "(?:" + "|".join(phrases).replace(" ", r"\s+") + ")"
+
+
+def word_set(*words: str) -> frozenset[str]:
+    return frozenset(" ".join(words).split())
+
+
+def cues(form: Form, type_: RelationType, confidence: float, phrases: Iterable[str]) -> tuple[Cue, ...]:
+    return tuple(Cue(phrase.replace(" ", r"\s+"), form, type_, confidence) for phrase in phrases)
