@@ -1,6 +1,6 @@
 """The nouns: frozen dataclasses; offsets are characters of the document's cleaned text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
@@ -15,6 +15,7 @@ Chunking = Literal[
 Cell = None | str | bool | int | float | datetime | date | time | timedelta
 Fusion = Literal["weighted", "rrf"]
 VectorKind = Literal["content", "contextual"]  # of a chunk as it stands, or with what a model says of where it stands
+Direction = Literal["causes", "effects"]  # what a causal question asks for
 LOCAL_OWNER = "local"  # the one owner where there is no authentication
 
 
@@ -150,18 +151,6 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedDocument:
-    """A document ready to be stored: one vector a chunk, of the collection's embedding model."""
-
-    document: Document
-    chunks: Sequence[Chunk]
-    vectors: Sequence[Sequence[float]]
-    contextual_vectors: Sequence[Sequence[float]] | None = None  # of the chunks as a model situates them
-    ticket: UUID | None = None  # of the ingestion that made it: it is stored only while that is the one wanted
-    situations: Sequence[str | None] | None = None  # what the model said, kept to embed the chunks with another model
-
-
-@dataclass(frozen=True, slots=True)
 class Filters:
     """Which documents are searched. Any of a field's values will do; an empty field lets every document through."""
 
@@ -215,68 +204,23 @@ class TransformedQuery:
     language: str
     intent: Intent
     sub_queries: tuple[str, ...] = ()
+    direction: Direction | None = None  # of a causal question
+    is_multi_hop: bool = False  # one thing must be found first to ask for another
+    entities: tuple[str, ...] = ()  # names in it
+    dates: tuple[TemporalContext, ...] = ()  # periods named in it
+    search_text: str = ""  # of a follow-up: what it asks, told so that it is understood alone
+    hypothetical_answer: str = ""  # to an abstract question: what a passage that answers it might say
+    strategy: str = ""  # why the question, or another text, is searched for
 
     @property
     def is_complex(self) -> bool:
         return len(self.sub_queries) > 1
 
     @property
-    def searches(self) -> tuple[str, ...]:
-        return (self.original, *self.sub_queries) if self.is_complex else (self.original,)
-
-
-@dataclass(frozen=True, slots=True)
-class CausalPath:
-    """A chain of causes: entities joined by quoted relations."""
-
-    entities: tuple[str, ...]
-    relations: tuple[Mapping[str, Any], ...]
-    score: float
-
-
-class IngestionStatus(StrEnum):
-    UPLOADED = "uploaded"
-    PROCESSING = "processing"
-    INDEXED = "indexed"
-    UNCHANGED = "unchanged"  # only ever an outcome: nothing was to be done
-    ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class IngestionOutcome:
-    source: str
-    status: IngestionStatus
-    document_id: UUID | None = None
-    chunks: int = 0
-    cause: str = ""  # of an error
-    reason: str = ""  # the error's code
-    same_as: str | None = None  # the document that has the same content
-    failed_chunks: tuple[UUID, ...] = ()  # those that the embedding model did not take
-    expires_at: datetime | None = None
+    def standalone(self) -> str:
+        """What is searched for and answered; what is shown is the original."""
+        return self.search_text or self.original
 
     @property
-    def is_copy(self) -> bool:
-        return self.same_as is not None
-
-
-@dataclass(frozen=True, slots=True)
-class Ingestion:
-    """How far the last ingestion of a document's file is. The document stays as it was until that has ended well."""
-
-    collection_id: UUID
-    document_id: UUID
-    ticket: UUID  # another one with every upload, retry and reindexing
-    source: str
-    filename: str
-    content_hash: str
-    byte_count: int
-    options: Mapping[str, Any]  # SourceFile's: source_type, tags, chunking, expires_at
-    status: IngestionStatus
-    created_at: datetime
-    updated_at: datetime
-    stage: str = ""
-    done: int = 0  # of `total` in this stage
-    total: int = 0
-    cause: str = ""  # of an error
-    reason: str = ""
-    failed_batches: Sequence[Mapping[str, Any]] = ()  # {"chunks": their ids, "cause"}
+    def searches(self) -> tuple[str, ...]:
+        return (self.standalone, *self.sub_queries) if self.is_complex else (self.standalone,)

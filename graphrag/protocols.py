@@ -1,20 +1,25 @@
 """Every plug on one page. Implementations don't inherit from these; conformance suites hold them to the promises."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Protocol
 from uuid import UUID
 
+from graphrag.graph_models import CausalEdge, CausalNeighbourhood, MentionEdge
+from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import (
     EVERYTHING,
     Chunk,
     Collection,
+    Direction,
     Document,
     Filters,
     FulltextRanking,
     Hit,
-    IndexedDocument,
     ParsedText,
 )
+
+NOTHING: Mapping[UUID, float] = MappingProxyType({})
 
 
 class ChunkStore(Protocol):
@@ -77,10 +82,6 @@ class ChunkStore(Protocol):
         """After a load: makes searches of it as fast as they can be. Searches and writers go on meanwhile."""
         ...
 
-    async def purge_expired(self, owner_id: str) -> int:
-        """Removes the owner's documents whose time has come, which no search finds any more; how many they were."""
-        ...
-
     async def search_fulltext(
         self,
         collection: Collection,
@@ -108,6 +109,70 @@ class ChunkStore(Protocol):
         self, collection: Collection, spans: Sequence[tuple[UUID, int, int]]
     ) -> dict[UUID, list[Chunk]]:
         """Chunks by document, in order, for spans of (document id, first index, last index); overlaps come once."""
+        ...
+
+
+class GraphStore(Protocol):
+    """Reads the graph that a ChunkStore keeps with its documents, for one owner at a time.
+
+    Expired documents are not in it, nor are those that the filters leave out.
+    """
+
+    async def find_causal_neighbourhood(
+        self,
+        collection: Collection,
+        words: Sequence[str],
+        *,
+        near: Mapping[UUID, float] = NOTHING,
+        direction: Direction | None,
+        depth: int = 3,
+        width: int = 50,
+        filters: Filters = EVERYTHING,
+    ) -> CausalNeighbourhood:
+        """What leads to the entities that the words mean (`concepts.concept_words`), or follows from them; both where
+        the direction is None. Facts alone, the nearest first.
+
+        `near`: chunks that are about the question, as a search by vectors finds them, and how surely, in (0, 1]: what
+        they say to be caused, or to be a cause, is meant too, and what their documents say elsewhere half as surely.
+        `depth` edges far, each from where the last one ends or
+        from what means nearly the same; of each step the `width` surest: by start, confidences and similarities.
+        """
+        ...
+
+    async def find_mention_neighbourhood(
+        self,
+        collection: Collection,
+        chunks: Sequence[UUID],
+        keys: Sequence[str],
+        *,
+        steps: int = 2,
+        width: int = 500,
+        filters: Filters = EVERYTHING,
+    ) -> list[MentionEdge]:
+        """From chunks and names to the chunks that name the same, `steps` names far: of each step the `width` chunks
+        that share the most and the rarest names. Of all these chunks the names that two of them share, or that are
+        among the keys. Names in more than 100 chunks join none.
+        """
+        ...
+
+    async def find_titles(
+        self, collection: Collection, keys: Sequence[str], *, filters: Filters = EVERYTHING
+    ) -> dict[str, list[UUID]]:
+        """By key, for those that are titles: of each document so called the first chunk."""
+        ...
+
+    async def read_hits(
+        self, collection: Collection, chunks: Sequence[UUID], *, filters: Filters = EVERYTHING
+    ) -> list[Hit]:
+        """In this order, each with a score of 0; without those that are not there."""
+        ...
+
+    async def list_causal_edges(
+        self, collection: Collection, *, entity: str | None = None, limit: int = 200
+    ) -> list[CausalEdge]:
+        """The surest, of facts or not; where `entity` is given, those within two edges of the entities that hold its
+        words, the nearest first.
+        """
         ...
 
 

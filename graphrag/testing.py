@@ -13,18 +13,11 @@ from uuid import UUID, uuid4
 
 from langchain_core.embeddings import Embeddings
 
+from graphrag.causal_graph.assembly import assemble_mentions
 from graphrag.errors import CollectionChanged, CollectionNotFound
+from graphrag.ingestion_models import IndexedDocument
 from graphrag.language import fold, stem, stop_words, words
-from graphrag.models import (
-    EVERYTHING,
-    Chunk,
-    Collection,
-    Document,
-    Filters,
-    FulltextRanking,
-    Hit,
-    IndexedDocument,
-)
+from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit
 from graphrag.settings import IngestionConfig, RetrievalConfig
 
 K1, B = 1.2, 0.75
@@ -36,6 +29,7 @@ class _Shelf:
     documents: dict[UUID, Document] = field(default_factory=dict)
     chunks: dict[UUID, list[Chunk]] = field(default_factory=dict)
     vectors: dict[UUID, Sequence[float]] = field(default_factory=dict)
+    indexed: dict[UUID, IndexedDocument] = field(default_factory=dict)
     contextual: dict[UUID, Sequence[float]] = field(default_factory=dict)  # of the chunks that have been situated
 
 
@@ -99,12 +93,15 @@ class InMemoryStore:
         if self._owned(collection).embedding_model != collection.embedding_model:
             raise CollectionChanged(f"The collection {collection.name!r} has moved to another embedding model.")
         embedded = [list(zip(indexed.chunks, indexed.vectors, strict=True)) for indexed in documents]
+        for indexed in documents:
+            assemble_mentions(indexed)  # or raises
         for indexed, pairs in zip(documents, embedded, strict=True):
             await self.delete_document(collection, indexed.document.id)
             shelf = self._shelf(collection)
             shelf.documents[indexed.document.id] = indexed.document
             shelf.chunks[indexed.document.id] = [replace(chunk, document=indexed.document) for chunk, _ in pairs]
             shelf.vectors.update({chunk.id: vector for chunk, vector in pairs})
+            shelf.indexed[indexed.document.id] = indexed
             if indexed.contextual_vectors is not None:
                 situated = zip(indexed.chunks, indexed.contextual_vectors, strict=True)
                 shelf.contextual.update({chunk.id: vector for chunk, vector in situated})
@@ -117,21 +114,12 @@ class InMemoryStore:
         for chunk in shelf.chunks.pop(document_id, []):
             del shelf.vectors[chunk.id]
             shelf.contextual.pop(chunk.id, None)
+        shelf.indexed.pop(document_id, None)
         self._changed(collection)
         return shelf.documents.pop(document_id, None) is not None
 
     async def optimize(self, collection: Collection) -> None:
         """It is as fast as it gets."""
-
-    async def purge_expired(self, owner_id: str) -> int:
-        expired = [
-            (shelf.collection, document.id)
-            for shelf in self._shelves.values()
-            if shelf.collection.owner_id == owner_id
-            for document in shelf.documents.values()
-            if _is_expired(document)
-        ]
-        return sum([await self.delete_document(collection, document_id) for collection, document_id in expired])
 
     async def search_fulltext(
         self,
@@ -175,6 +163,11 @@ class InMemoryStore:
             for document in self._live_documents(collection)
             if document.id in wanted
         }
+
+    def indexed(self, collection: Collection, filters: Filters = EVERYTHING) -> list[IndexedDocument]:
+        """What a graph is made from."""
+        live = self._live_documents(collection)
+        return [self._shelf(collection).indexed[document.id] for document in live if _lets_through(filters, document)]
 
     def _searchable(self, collection: Collection, filters: Filters) -> list[Chunk]:
         documents = [document for document in self._live_documents(collection) if _lets_through(filters, document)]

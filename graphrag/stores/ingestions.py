@@ -10,7 +10,8 @@ from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database, queries
 from graphrag.errors import QuotaExceeded
-from graphrag.models import Collection, Ingestion, IngestionStatus
+from graphrag.ingestion_models import Ingestion, IngestionStatus
+from graphrag.models import Collection
 from graphrag.stores.queries import fetch
 
 QUERIES = queries(Path(__file__).with_name("ingestions.sql"))

@@ -9,19 +9,11 @@ from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database
 from graphrag.errors import CollectionChanged, CollectionNotFound
-from graphrag.models import (
-    EVERYTHING,
-    Chunk,
-    Collection,
-    Document,
-    Filters,
-    FulltextRanking,
-    Hit,
-    IndexedDocument,
-    VectorKind,
-)
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, VectorKind
 from graphrag.settings import IngestionConfig, RetrievalConfig
 from graphrag.stores import fulltext, vectors
+from graphrag.stores.graph_writing import delete_lone_entities, find_touched_entities, insert_graph
 from graphrag.stores.maintenance import maintenance
 from graphrag.stores.queries import QUERIES, fetch
 from graphrag.stores.rows import read_chunk, read_document, to_chunk_rows, to_document_row, to_embedding_rows
@@ -98,7 +90,7 @@ class PostgresStore:
                 await connection.execute(QUERIES["begin_contextual"], values)
                 has_contextual = True
             key = _key(collection, [indexed.document.id for indexed in documents])
-            await _remove(connection, key)
+            _, touched = await _remove(connection, key)
             async with connection.cursor() as cursor:
                 await cursor.executemany(
                     QUERIES["insert_document"], [key | to_document_row(indexed.document) for indexed in documents]
@@ -118,27 +110,27 @@ class PostgresStore:
             await connection.execute(QUERIES["take_turn"], key)
             await connection.execute(QUERIES["add_statistics"], key)
             languages = sorted({indexed.document.language for indexed in documents})
+            await insert_graph(connection, key, documents)
+            await delete_lone_entities(connection, key, touched)
             await _refresh(connection, key, **await _measure(connection, key), languages=languages)
         return [indexed.document.id for indexed in documents]
 
     async def delete_document(self, collection: Collection, document_id: UUID) -> bool:
         async with self._database.transaction(collection.owner_id) as connection:
-            return await _remove(connection, _key(collection, [document_id])) > 0
+            key = _key(collection, [document_id])
+            removed, touched = await _remove(connection, key)
+            await delete_lone_entities(connection, key, touched)
+            return removed > 0
 
     async def optimize(self, collection: Collection) -> None:
         async with self._database.transaction(collection.owner_id) as connection:
             (size,) = await fetch(connection, QUERIES["measure_vectors"], {"collection_id": collection.id})
         async with maintenance(self._database) as connection:
-            for statement in ("tidy_fulltext_index", "tell_planner"):
+            for statement in ("tidy_fulltext_index", "tell_planner", "tidy_graph"):
                 await connection.execute(QUERIES[statement])
             if size["chunk_count"] > vectors.EXACT_CHUNKS and size["dimensions"] <= vectors.MOST_DIMENSIONS:
                 kind = self._kind(replace(collection, has_contextual=size["has_contextual"]))
                 await vectors.build_index(connection, collection.embedding_model, size["dimensions"], kind=kind)
-
-    async def purge_expired(self, owner_id: str) -> int:
-        async with self._database.transaction(owner_id) as connection:
-            expired = await fetch(connection, QUERIES["find_expired"], {"owner_id": owner_id})
-            return sum([await _remove(connection, row | {"owner_id": owner_id}) for row in expired])
 
     async def search_fulltext(
         self,
@@ -230,18 +222,19 @@ async def _wanted(
     return [indexed for indexed in documents if indexed.ticket is None or indexed.ticket in finished]
 
 
-async def _remove(connection: Connection, key: Mapping[str, Any]) -> int:
-    """How many documents there were."""
+async def _remove(connection: Connection, key: Mapping[str, Any]) -> tuple[int, list[UUID]]:
+    """How many documents there were, and the entities that may have lost their last edge."""
     await connection.execute(QUERIES["prepare_writing"])
     if not await fetch(connection, QUERIES["find_stored"], key):
-        return 0
+        return 0, []
     await connection.execute(QUERIES["take_turn"], key)
+    touched = await find_touched_entities(connection, key)
     await connection.execute(QUERIES["remove_statistics"], key)
     size = await _measure(connection, key)
     removed = (await connection.execute(QUERIES["delete_documents"], key)).rowcount
     if removed:  # nobody else was quicker
         await _refresh(connection, key, chunks=-size["chunks"], chars=-size["chars"], languages=[])
-    return removed
+    return removed, touched
 
 
 async def _measure(connection: Connection, key: Mapping[str, Any]) -> dict[str, Any]:

@@ -32,10 +32,6 @@ WHERE collection_id = %(collection_id)s
   AND causeway.fold(filename) = ANY (ARRAY(SELECT causeway.fold(unnest(%(names)s::text[]))))
   AND (expires_at IS NULL OR expires_at > now()) ORDER BY filename
 
--- name: find_expired
-SELECT collection_id, array_agg(document_id) AS documents FROM documents
-WHERE owner_id = %(owner_id)s AND expires_at <= now() GROUP BY collection_id
-
 -- name: measure_vectors
 SELECT chunk_count, has_contextual, coalesce((SELECT vector_dims(embedding) FROM chunk_embeddings e
                               WHERE e.collection_id = c.collection_id AND model = embedding_model LIMIT 1), 0) AS dimensions
@@ -53,6 +49,10 @@ SELECT gin_clean_pending_list('causeway.chunks_tsv')
 
 -- name: tell_planner
 ANALYZE collections, documents, chunks, chunk_embeddings, lexeme_statistics
+
+-- name: tidy_graph
+-- Walks read indexes alone, of pages that are known to hold nothing but what everybody sees.
+VACUUM (ANALYZE) mentions, entities, entity_roots, causal_edges, entity_links
 
 -- name: prepare_writing
 -- Of a table that has just grown, and of a text's lexemes, the planner expects a few rows where there are thousands.

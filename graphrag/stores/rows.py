@@ -8,7 +8,8 @@ from typing import Any
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
-from graphrag.models import Chunk, Document, IndexedDocument, Place, Span, TemporalContext
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import Chunk, Document, Place, Span, TemporalContext
 
 DOCUMENT_COLUMNS = [field.name for field in fields(Document) if field.name != "id"]
 LISTS = ("tags", "authors", "keywords", "warnings")

@@ -10,7 +10,8 @@ from uuid import uuid4
 import pytest
 
 from graphrag.errors import CollectionChanged, CollectionNotFound, InvalidSettings
-from graphrag.models import Chunk, Collection, Document, Filters, IndexedDocument
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import Chunk, Collection, Document, Filters
 from graphrag.protocols import ChunkStore
 from graphrag.services import Services
 from graphrag.stores.postgres import PostgresStore
@@ -437,14 +438,14 @@ async def test_expired_document_is_found_by_no_search(shelf: Shelf) -> None:
     assert len(await shelf.store.list_documents(shelf.collection)) == 1
 
 
-async def test_purge_removes_what_has_expired_and_nothing_else(shelf: Shelf) -> None:
-    """R1.8."""
-    await shelf.put("horno viejo", expires_at=datetime.now(UTC) - timedelta(seconds=1))
+async def test_expired_document_is_still_there_to_be_deleted(shelf: Shelf) -> None:
+    """R1.8 what a purge does."""
+    gone = await shelf.put("horno viejo", expires_at=datetime.now(UTC) - timedelta(seconds=1))
     await shelf.put("horno eterno")
-    owner = shelf.collection.owner_id
-    assert await shelf.store.purge_expired(f"other-{owner}") == 0
-    assert await shelf.store.purge_expired(owner) == 1
-    assert await shelf.store.purge_expired(owner) == 0
+    assert await shelf.store.delete_document(shelf.collection, gone.id)
+    assert not await shelf.store.delete_document(shelf.collection, gone.id)
+    (collection,) = await shelf.store.list_collections(shelf.collection.owner_id)
+    assert collection.chunk_count == 1
     assert await shelf.found("horno") == ["horno eterno"]
 
 

@@ -10,7 +10,8 @@ from pydantic import SecretStr
 
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CollectionChanged, CollectionNotFound, InvalidSettings, ProviderError
-from graphrag.models import Chunk, Collection, Document, IndexedDocument
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import Chunk, Collection, Document
 from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.stores import vectors

@@ -15,11 +15,13 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pydantic import SecretStr
 
 from graphrag.database import Connection, Database
-from graphrag.models import Collection, Filters, IndexedDocument
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import Collection, Filters
 from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.stores import filtering, fulltext, vectors
 from graphrag.stores.candidates import AFFORDABLE
+from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.postgres import PostgresStore
 from graphrag.stores.queries import fetch as fetch_rows
 from tests.conformance.test_chunk_store import Shelf, tile
@@ -88,7 +90,8 @@ async def test_statistics_equal_a_recount_after_any_history(services: Services, 
             elif action == "delete":
                 await services.store.delete_document(collection, ids[number])
             else:
-                await services.store.purge_expired(owner)
+                for document in await Ingestions(services.database).find_expired(collection):
+                    await services.store.delete_document(collection, document)
         await assert_statistics_are_right(services, collection)
 
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
