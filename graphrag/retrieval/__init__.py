@@ -1,1 +1,1 @@
-"""From a question to evidence: query_transformation, hybrid, fusion, reranking, expansion."""
+"""From a transformed question to evidence: hybrid, fusion, reranking, expansion."""

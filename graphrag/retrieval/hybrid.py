@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+import numpy as np
+
 from graphrag import language as languages
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.errors import CausewayError, RetrievalUnavailable
+from graphrag.errors import CausewayError, ProviderError, RetrievalUnavailable
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Strategy, TransformedQuery
 from graphrag.protocols import ChunkStore
 from graphrag.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
@@ -49,7 +51,7 @@ async def retrieve(
     named = await _named_files(query, store, collection, filters)
     texts = [named.without(text) for text in query.searches]
     strategy = _strategy(texts[0], query.language, model, config)
-    vectors = _Vectors(model, texts)
+    vectors = _Vectors(model, texts, query.hypothetical_answer)
     scopes = [replace(filters, filenames=(name,)) for name in named.files] or [filters]
     found = await asyncio.gather(
         *(
@@ -74,7 +76,7 @@ async def _named_files(
 ) -> NamedFiles:
     if filters.filenames:
         return NamedFiles()
-    return await find_named_files(query.original, store=store, collection=collection)
+    return await find_named_files(query.standalone, store=store, collection=collection)
 
 
 def _strategy(text: str, language: str, model: EmbeddingModel, config: RetrievalConfig) -> Strategy:
@@ -92,17 +94,36 @@ def _together(found: Sequence[list[Hit]]) -> list[Hit]:
 
 
 class _Vectors:
-    """Of all the texts, by one call of the model, made when the first is asked for."""
+    """Of all the texts, by one call of the model, made when the first is asked for.
 
-    def __init__(self, model: EmbeddingModel, texts: Sequence[str]) -> None:
+    That of the whole question lies between its own and that of a passage which might answer it (HyDE, Gao et al. 2022).
+    """
+
+    def __init__(self, model: EmbeddingModel, texts: Sequence[str], hypothetical_answer: str = "") -> None:
         self._model = model
         self._texts = texts
+        self._hypothetical_answer = hypothetical_answer
         self._embedding: asyncio.Task[list[list[float]]] | None = None
 
     async def of(self, number: int) -> list[float]:
         if self._embedding is None:
-            self._embedding = asyncio.create_task(self._model.embed_queries(self._texts))
+            self._embedding = asyncio.create_task(self._embed())
         return (await self._embedding)[number]
+
+    async def _embed(self) -> list[list[float]]:
+        if not self._hypothetical_answer:
+            return await self._model.embed_queries(self._texts)
+        asked, imagined = await asyncio.gather(self._model.embed_queries(self._texts), self._imagined())
+        return [mean_direction([asked[0], *imagined]), *asked[1:]]
+
+    async def _imagined(self) -> list[list[float]]:
+        """Embedded as a passage, but somebody waits for it; the question alone will do where that fails."""
+        hurried = replace(self._model, patience=self._model.query_patience)
+        try:
+            return await hurried.embed([self._hypothetical_answer])
+        except ProviderError as exc:
+            log.warning("hypothetical answer not embedded, done without", error=str(exc))
+            return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +179,15 @@ class _Search:
             return await self.store.search_vectors(
                 self.collection, vector, filters=self.filters, limit=self.config.candidates
             )
+
+
+def mean_direction(vectors: Sequence[Sequence[float]]) -> list[float]:
+    """Of vectors of any length; one without direction adds none."""
+    array = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(array, axis=1, keepdims=True)
+    mean = (array / np.where(lengths > 0, lengths, 1)).mean(axis=0)
+    length = float(np.linalg.norm(mean))
+    return [float(value) for value in (mean / length if length else mean)]
 
 
 def fuse(rankings: Mapping[str, Sequence[Hit]], *, model: EmbeddingModel, config: RetrievalConfig) -> list[Hit]:

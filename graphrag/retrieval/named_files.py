@@ -3,11 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphrag.errors import CausewayError
 from graphrag.language import fold, words
-from graphrag.models import Collection, Hit
+from graphrag.models import Collection, Filters, Hit
 from graphrag.protocols import ChunkStore
 from graphrag.telemetry import log
 
@@ -88,3 +88,8 @@ def each_file_first(hits: Sequence[Hit], files: Sequence[str]) -> list[Hit]:
     best = {hit.chunk.document.filename: hit for hit in reversed(hits)}
     first = {best[name].chunk.id for name in files if name in best}
     return sorted(hits, key=lambda hit: hit.chunk.id not in first)  # stable
+
+
+def within(filters: Filters, files: Sequence[str]) -> Filters:
+    """Of the files alone, where there are any."""
+    return replace(filters, filenames=tuple(files)) if files else filters

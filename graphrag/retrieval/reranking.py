@@ -13,7 +13,7 @@ async def rerank(query: TransformedQuery, hits: Sequence[Hit], *, reranker: Rera
     """All that the reranker keeps of them, spread over their documents. Where it fails, the order stays."""
     with stage("rerank"):
         try:
-            ranked = await reranker.rerank(query.original, hits, language=query.language, top_k=len(hits))
+            ranked = await reranker.rerank(query.standalone, hits, language=query.language, top_k=len(hits))
             return Retrieval(one_per_document_first(ranked))
         except Exception as exc:  # a reranker may be anybody's
             log.warning("reranker failed, done without", error=repr(exc))

@@ -5,20 +5,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.errors import CausewayError
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Strategy, TransformedQuery
-from graphrag.protocols import ChunkStore, Reranker
+from graphrag.protocols import ChunkStore, GraphStore, Reranker
+from graphrag.query_transformation.transformation import transform
 from graphrag.retrieval import hybrid, reranking
+from graphrag.retrieval.association import associate, leads_on
 from graphrag.retrieval.hybrid import Retrieval
-from graphrag.retrieval.named_files import each_file_first
+from graphrag.retrieval.named_files import each_file_first, within
 from graphrag.retrieval.query_cache import QueryCache
-from graphrag.retrieval.query_transformation import transform
 from graphrag.settings import RetrievalConfig
+from graphrag.telemetry import log, stage
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     hits: list[Hit]
-    failed: tuple[str, ...]  # what was done without: fulltext, vector, rerank
+    failed: tuple[str, ...]  # what was done without: fulltext, vector, rerank, graph
     strategy: Strategy
     warnings: tuple[str, ...]
     config: RetrievalConfig
@@ -28,6 +31,7 @@ async def search(
     question: str,
     *,
     store: ChunkStore,
+    graph: GraphStore,
     collection: Collection,
     model: EmbeddingModel,
     reranker: Reranker,
@@ -51,10 +55,11 @@ async def search(
         filters=filters,
     )
     ranked = await rank(query, found.hits, files=found.files, reranker=reranker, config=config)
-    hits = [hit for hit in ranked.hits if hit.score >= min_score]
-    return SearchResult(
-        hits[offset : offset + config.top_k], (*found.failed, *ranked.failed), found.strategy, found.warnings, config
-    )
+    scope = within(filters, found.files)
+    led = await follow_names(query, ranked.hits, graph=graph, collection=collection, config=config, filters=scope)
+    hits = [hit for hit in led.hits if hit.score >= min_score]
+    failed = (*found.failed, *ranked.failed, *led.failed)
+    return SearchResult(hits[offset : offset + config.top_k], failed, found.strategy, found.warnings, config)
 
 
 async def rank(
@@ -66,3 +71,23 @@ async def rank(
     judged = max(config.rerank_candidates, config.top_k)
     ranked = await reranking.rerank(query, hits[:judged], reranker=reranker)
     return Retrieval(each_file_first([*ranked.hits, *hits[judged:]], files), ranked.failed)
+
+
+async def follow_names(
+    query: TransformedQuery,
+    hits: Sequence[Hit],
+    *,
+    graph: GraphStore,
+    collection: Collection,
+    config: RetrievalConfig,
+    filters: Filters = EVERYTHING,
+) -> Retrieval:
+    """The ranked hits, and for a question that needs more than one of them what they lead to."""
+    if not (config.graph and leads_on(query, hits)):
+        return Retrieval(list(hits))
+    try:
+        with stage("associate"):
+            return Retrieval(await associate(query, hits, graph=graph, collection=collection, filters=filters))
+    except CausewayError as exc:
+        log.warning("graph failed, searched without", error=str(exc))
+        return Retrieval(list(hits), ("graph",))

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag.ingestion.chunking import MOST_CHILDREN, chunk, chunk_document
-from graphrag.models import Chunk, Document, Hit, IndexedDocument, ParsedText, Passage, Place
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import Chunk, Document, Hit, ParsedText, Passage, Place
 from graphrag.retrieval.expansion import Reach, passages
 from graphrag.retrieval.expansion import expand as expand_from_store
 from graphrag.settings import IngestionConfig

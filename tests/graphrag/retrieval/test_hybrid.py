@@ -5,10 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from langchain_core.embeddings import Embeddings
 
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.errors import DatabaseUnavailable, RetrievalUnavailable
-from graphrag.models import EVERYTHING, Collection, Filters, Hit, IndexedDocument, Intent, TransformedQuery
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import EVERYTHING, Collection, Filters, Hit, Intent, TransformedQuery
 from graphrag.retrieval import hybrid
 from graphrag.settings import RetrievalConfig
 from graphrag.testing import FailingEmbeddings, InMemoryStore
@@ -77,6 +79,78 @@ async def test_both_legs_are_fused(bench: Bench) -> None:
     assert found.hits[0].chunk.content == TEXTS[0]
     assert set(found.hits[0].scores) == {"fulltext", "vector", "fusion"}
     assert found.failed == ()
+
+
+ABSTRACT = "¿Qué riesgos hay en la cocina?"
+IMAGINED = "El horno quemó las galletas."
+
+
+async def test_a_hypothetical_answer_leads_the_vectors(bench: Bench) -> None:
+    """R6.1 HyDE: what an answer might say is nearer to the passage than the question; words are the question's."""
+    asked = TransformedQuery(ABSTRACT, "es", Intent.FACTUAL)
+    imagined = replace(asked, hypothetical_answer=IMAGINED)
+
+    async def search(query: TransformedQuery, strategy: str) -> dict[str, float]:
+        found = await hybrid.retrieve(
+            query,
+            store=bench.store,
+            collection=bench.collection,
+            model=bench.model,
+            config=RetrievalConfig.model_validate({"strategy": strategy}),
+        )
+        return {hit.chunk.content: hit.score for hit in found.hits}
+
+    plain, led = await search(asked, "semantic"), await search(imagined, "semantic")
+    assert max(led, key=lambda text: led[text]) == TEXTS[2]
+    assert led[TEXTS[2]] > plain[TEXTS[2]]
+    assert await search(asked, "fulltext") == await search(imagined, "fulltext")
+
+
+async def test_the_parts_keep_their_own_vectors(bench: Bench) -> None:
+    """R6.1 HyDE stands in for the whole question alone."""
+    query = TransformedQuery(ABSTRACT, "es", Intent.FACTUAL, ("¿Quién?", "¿Cuándo?"), hypothetical_answer=IMAGINED)
+    vectors = hybrid._Vectors(bench.model, query.searches, query.hypothetical_answer)
+    own = await bench.model.embed_queries(query.searches)
+    [imagined] = await bench.model.embed([IMAGINED])
+    assert [await vectors.of(number) for number in (1, 2)] == own[1:]
+    assert await vectors.of(0) == hybrid.mean_direction([own[0], imagined]) != own[0]
+
+
+class NoPassages(Embeddings):
+    """Embeds questions, and is down for passages."""
+
+    def __init__(self, other: Embeddings) -> None:
+        self._other = other
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        raise ConnectionError("down for passages, on purpose")
+
+    def embed_query(self, text: str) -> list[float]:
+        return self._other.embed_query(text)
+
+    async def aembed_queries(self, texts: list[str]) -> list[list[float]]:
+        return [self.embed_query(text) for text in texts]
+
+
+async def test_without_the_hypothetical_answers_vector_the_questions_stands(bench: Bench) -> None:
+    """R6.2, R11.1"""
+    [own] = await bench.model.embed_queries([ABSTRACT])
+    failing = replace(bench.model, embeddings=NoPassages(bench.model.embeddings))
+    vector = await hybrid._Vectors(failing, [ABSTRACT], IMAGINED).of(0)
+    assert vector == pytest.approx(hybrid.mean_direction([own]))
+
+
+@pytest.mark.parametrize(
+    ("vectors", "mean"),
+    [
+        ([[3.0, 0.0], [0.0, 1.0]], [0.5**0.5, 0.5**0.5]),
+        ([[0.0, 0.0], [0.0, 2.0]], [0.0, 1.0]),
+        ([[0.0, 0.0]], [0.0, 0.0]),
+    ],
+)
+def test_a_mean_direction_is_of_directions(vectors: list[list[float]], mean: list[float]) -> None:
+    """A long vector counts no more than a short one, one of no words nothing."""
+    assert hybrid.mean_direction(vectors) == pytest.approx(mean)
 
 
 async def test_embedder_down_leaves_full_text(bench: Bench) -> None:

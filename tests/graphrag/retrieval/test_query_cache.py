@@ -9,15 +9,17 @@ import pytest
 from prometheus_client import REGISTRY
 
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
-from graphrag.models import EVERYTHING, Collection, Filters, Hit, IndexedDocument
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import EVERYTHING, Collection, Filters, Hit
+from graphrag.query_transformation.transformation import transform
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.retrieval import hybrid, query_cache
 from graphrag.retrieval.hybrid import Retrieval
 from graphrag.retrieval.query_cache import QueryCache
-from graphrag.retrieval.query_transformation import transform
 from graphrag.retrieval.search import search
 from graphrag.settings import RetrievalConfig
 from graphrag.testing import FailingEmbeddings, InMemoryStore
+from graphrag.testing_graph import InMemoryGraph
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document, make_hit
 
@@ -224,6 +226,7 @@ async def test_a_search_uses_it(bench: Bench) -> None:
         found = await search(
             QUESTION,
             store=bench.store,
+            graph=InMemoryGraph(bench.store),
             collection=await bench.refreshed(),
             model=bench.model,
             reranker=BundledReranker(),

@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from graphrag.embeddings.registry import EmbeddingRegistry
-from graphrag.models import Collection, Filters, Hit, IndexedDocument
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import Collection, Filters, Hit
 from graphrag.protocols import Reranker
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.retrieval.search import SearchResult, search
 from graphrag.settings import RetrievalConfig
 from graphrag.testing import InMemoryStore
+from graphrag.testing_graph import InMemoryGraph
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document
 
@@ -42,6 +44,7 @@ class Shelf:
         return await search(
             question,
             store=self.store,
+            graph=InMemoryGraph(self.store),
             collection=self.collection,
             model=self.registry.get("bundled"),
             reranker=reranker or BundledReranker(),
