@@ -11,7 +11,8 @@ from uuid import UUID, uuid4
 from graphrag.errors import DocumentNotFound, FileUnavailable
 from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.sources import SourceFile, came_twice, document_id, refused, too_large
-from graphrag.models import Collection, Document, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.models import Collection, Document
 from graphrag.protocols import ChunkStore, FileStorage
 from graphrag.stores.ingestions import Ingestions
 

@@ -10,7 +10,8 @@ from uuid import UUID
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.library import Library
 from graphrag.ingestion.sources import SourceFile, read_file, refused, source_of
-from graphrag.models import Chunking, Collection, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.models import Chunking, Collection
 
 READ_FILES = 50  # at once
 MOST_WAITING = 500  # documents; further files are read when some of these have ended

@@ -9,9 +9,12 @@ from uuid import UUID, uuid5
 
 from langchain_core.language_models import BaseChatModel
 
+from graphrag.causal_graph.chunk_graphs import chunk_graphs, with_relations
+from graphrag.causal_graph.model_extraction import ModelExtractor
 from graphrag.embeddings.batches import embed_batches
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import UnreadableDocument
+from graphrag.graph_models import ChunkGraph
 from graphrag.ingestion import enrichment
 from graphrag.ingestion.chunking import chunk_document
 from graphrag.ingestion.cleaning import clean
@@ -19,7 +22,8 @@ from graphrag.ingestion.contextualization import contextual_text, situate
 from graphrag.ingestion.division import Embed
 from graphrag.ingestion.sources import SourceFile, SourceText, came_twice, document_id, refused
 from graphrag.ingestion.spreadsheets import with_computed
-from graphrag.models import Chunk, Collection, Document, IndexedDocument, IngestionOutcome, IngestionStatus, ParsedText
+from graphrag.ingestion_models import IndexedDocument, IngestionOutcome, IngestionStatus
+from graphrag.models import Chunk, Collection, Document, ParsedText
 from graphrag.protocols import Cache, ChunkStore, Parser
 from graphrag.settings import IngestionConfig, Settings
 from graphrag.telemetry import log, stage
@@ -58,6 +62,7 @@ class Prepared:
     chunks: list[Chunk]
     embedded: list[str]  # what is embedded for each chunk
     text: str
+    graph: list[ChunkGraph]
 
     def in_stage(self, stage: str, done: int = 0) -> Progress:
         return Progress(self.source, stage, min(max(done, 0), len(self.chunks)), len(self.chunks))
@@ -71,6 +76,7 @@ class Pipeline:
     cache: Cache
     embed_meaning: Embed  # for the boundaries of semantic chunks: a model that costs nothing
     chat_model: BaseChatModel | None = None  # for contextual embeddings
+    relation_extractor: ModelExtractor | None = None  # beside the rules
 
     async def ingest(
         self,
@@ -88,7 +94,7 @@ class Pipeline:
         config = self.settings.ingestion.overridden(collection.ingestion_config)[0]
         first = {source.source: source for source in reversed(sources)}
         await report([Progress(source, "parse") for source in first.values()])
-        read = await asyncio.gather(*(self._read(source, collection, model, config) for source in first.values()))
+        read = await asyncio.gather(*(self.read(source, collection, model, config) for source in first.values()))
         prepared = [item for item in read if isinstance(item, Prepared)]
         outcomes = {outcome.source: outcome for outcome in read if isinstance(outcome, IngestionOutcome)}
         indexed = []
@@ -106,7 +112,7 @@ class Pipeline:
             for source in sources
         ]
 
-    async def _read(
+    async def read(
         self, source: Source, collection: Collection, model: EmbeddingModel, config: IngestionConfig
     ) -> Prepared | IngestionOutcome:
         try:
@@ -157,7 +163,9 @@ class Pipeline:
             )
             for index, span in enumerate(chunked.spans)
         ]
-        return Prepared(source, document, chunks, [embedded_text(parsed, chunk) for chunk in chunks], parsed.text)
+        embedded = [embedded_text(parsed, chunk) for chunk in chunks]
+        graph = chunk_graphs(parsed.text, chunks, language=document.language)
+        return Prepared(source, document, chunks, embedded, parsed.text, graph)
 
     async def _embed(
         self,
@@ -188,8 +196,10 @@ class Pipeline:
                 continue
             # A chunk that could not be embedded in its context is found as it stands.
             both = [vector or plain for vector, plain in zip(in_context, complete, strict=bool(in_context))]
+            graph = await self._complete_graph(item, collection, report)
+            ticket = _ticket(item.source)
             yield IndexedDocument(
-                item.document, item.chunks, complete, both or None, _ticket(item.source), situations=told or None
+                item.document, item.chunks, complete, both or None, ticket, situations=told or None, graph=graph
             )
 
     async def _embed_texts(
@@ -221,6 +231,14 @@ class Pipeline:
             cache=self.cache,
             owner_id=collection.owner_id,
         )
+
+    async def _complete_graph(self, item: Prepared, collection: Collection, report: Report) -> Sequence[ChunkGraph]:
+        """With what a model finds beside the rules, where one may be asked."""
+        if self.relation_extractor is None:
+            return item.graph
+        await report([item.in_stage("graph")])
+        found = await self.relation_extractor.extract(item.chunks, owner_id=collection.owner_id)
+        return with_relations(item.graph, found)
 
 
 def embedded_text(parsed: ParsedText, chunk: Chunk) -> str:
@@ -274,12 +292,8 @@ def _outcome(item: IndexedDocument, *, is_stored: bool) -> IngestionOutcome:
 
 
 def _failed(item: Prepared, vectors: Sequence[Vector | None], cause: str) -> IngestionOutcome:
-    missing = [chunk.id for chunk, vector in zip(item.chunks, vectors, strict=True) if vector is None]
+    missing = tuple(chunk.id for chunk, vector in zip(item.chunks, vectors, strict=True) if vector is None)
+    document = item.document
     return IngestionOutcome(
-        item.document.source,
-        IngestionStatus.ERROR,
-        item.document.id,
-        cause=cause,
-        reason="embedding",
-        failed_chunks=tuple(missing),
+        document.source, IngestionStatus.ERROR, document.id, cause=cause, reason="embedding", failed_chunks=missing
     )

@@ -14,7 +14,8 @@ from procrastinate.exceptions import AlreadyEnqueued
 
 from graphrag.database import APPLICATION_ROLE, OPTIONS, Connection, Database
 from graphrag.errors import CollectionChanged, DatabaseUnavailable
-from graphrag.models import Collection, Ingestion
+from graphrag.ingestion_models import Ingestion
+from graphrag.models import Collection
 from graphrag.telemetry import log
 
 POLL_SECONDS = 0.5  # for jobs that were told of before the worker listened

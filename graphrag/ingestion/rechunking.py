@@ -8,7 +8,8 @@ from graphrag.ingestion.library import Library
 from graphrag.ingestion.loading import wait_for
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.sources import SourceText
-from graphrag.models import Chunking, Collection, Document, Ingestion, IngestionOutcome
+from graphrag.ingestion_models import Ingestion, IngestionOutcome
+from graphrag.models import Chunking, Collection, Document
 from graphrag.telemetry import log
 
 STEP_DOCUMENTS = 20

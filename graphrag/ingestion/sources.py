@@ -12,7 +12,8 @@ from uuid import UUID, uuid5
 from pydantic import BaseModel
 
 from graphrag.errors import UnreadableDocument
-from graphrag.models import Chunking, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.models import Chunking
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from graphrag.errors import CausewayError, DocumentNotFound, FileUnavailable
 from graphrag.ingestion.library import Library, file_key, folder_key
 from graphrag.ingestion.pipeline import Pipeline, Progress
 from graphrag.ingestion.sources import SourceFile
-from graphrag.models import Collection, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.models import Collection
 
 UNEXPECTED = "an error of ours, which the service's log describes"
 

@@ -13,7 +13,8 @@ from pydantic import SecretStr
 from graphrag.embeddings.batches import embed_batches
 from graphrag.embeddings.registry import load_registry
 from graphrag.ingestion.contextualization import HOPELESS, LONGEST, contextual_text, situate
-from graphrag.models import Chunk, Document, IndexedDocument
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import Chunk, Document
 from graphrag.protocols import Cache
 from graphrag.services import Services
 from graphrag.testing import InMemoryCache

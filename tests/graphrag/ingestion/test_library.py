@@ -15,7 +15,8 @@ from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.errors import DocumentNotFound, QuotaExceeded
 from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.sources import SourceFile, document_id, find_files
-from graphrag.models import Chunk, Collection, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.models import Chunk, Collection
 from graphrag.services import Services
 from graphrag.stores.queries import fetch
 from graphrag.testing import FailingEmbeddings

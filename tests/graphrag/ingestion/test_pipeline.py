@@ -11,7 +11,8 @@ import pytest
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.sources import SourceFile, SourceText, find_files, read_file
-from graphrag.models import Collection, IngestionOutcome, IngestionStatus
+from graphrag.ingestion_models import IngestionOutcome, IngestionStatus
+from graphrag.models import Collection
 from graphrag.parsers.in_process import InProcessParser
 from graphrag.protocols import ChunkStore, Parser
 from graphrag.settings import ParsingLimits, Settings
