@@ -2,16 +2,18 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any, TypedDict, cast
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.state import CompiledStateGraph
 
+from agent.chains import describe_paths
 from agent.citations import Citation, Verification
 from agent.context import Context
 from agent.messages import is_not_found, say
-from graphrag.models import CausalPath, Passage, Place
+from graphrag.graph_models import CausalPath
+from graphrag.models import Passage, Place
 from graphrag.periods import trend_in
 from graphrag.telemetry import collect_timings, stage
 
@@ -26,7 +28,10 @@ def status_event(stage_name: str, message: str) -> Event:
 
 
 def sources_event(passages: Sequence[Passage], paths: Sequence[CausalPath]) -> Event:
-    return {"event": "sources", "data": {"sources": describe_sources(passages), "paths": [asdict(p) for p in paths]}}
+    return {
+        "event": "sources",
+        "data": {"sources": describe_sources(passages), "paths": describe_paths(paths, passages)},
+    }
 
 
 def token_event(text: str) -> Event:
@@ -112,7 +117,7 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
         "answer": verification.answer,
         "citations": [describe_citation(citation, language=query.language) for citation in verification.citations],
         "sources": describe_sources(passages),
-        "paths": [asdict(path) for path in state["paths"]],
+        "paths": describe_paths(state["paths"], passages),
         "degraded": degraded,
         "degraded_messages": [say(f"degraded_{name}", query.language) for name in degraded],
         "warnings": state["warnings"],

@@ -1,4 +1,4 @@
-"""READ FIRST. How a question becomes an answer: nodes, edges, and the two places where the way parts."""
+"""READ FIRST. How a question becomes an answer: nodes, edges, and the three places where the way parts."""
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -10,12 +10,16 @@ from agent.state import Input, State
 from graphrag.models import Intent
 
 
-def choose_sources(state: State, runtime: Runtime[Context]) -> list[str]:
-    """Plain chat needs no document; a causal or multi-part question also follows the graph."""
-    if not (runtime.context.rag_enabled and runtime.context.services.settings.enabled):
-        return ["generate"]
+def searches(state: State, runtime: Runtime[Context]) -> str:
+    """Plain chat needs no document."""
+    is_on = runtime.context.rag_enabled and runtime.context.services.settings.enabled
+    return "retrieve" if is_on else "generate"
+
+
+def follows_causes(state: State) -> str:
+    """A causal question, or one of several parts or hops, also follows the causal graph, from what was found on."""
     query = state["query"]
-    return ["retrieve", "traverse"] if query.intent is Intent.CAUSAL or query.is_complex else ["retrieve"]
+    return "traverse" if query.intent is Intent.CAUSAL or query.is_complex or query.is_multi_hop else "expand"
 
 
 def has_evidence(state: State) -> str:
@@ -26,18 +30,18 @@ def build_graph() -> CompiledStateGraph[State, Context, Input, State]:
     builder = StateGraph(State, context_schema=Context, input_schema=Input)
     builder.add_node("transform", nodes.transform)
     builder.add_node("retrieve", nodes.retrieve)
-    builder.add_node("traverse", nodes.traverse)
     builder.add_node("rerank", nodes.rerank)
+    builder.add_node("traverse", nodes.traverse)
     builder.add_node("expand", nodes.expand)
     builder.add_node("generate", nodes.generate)
     builder.add_node("refuse", nodes.refuse)
     builder.add_node("verify", nodes.verify)
 
     builder.add_edge(START, "transform")
-    builder.add_conditional_edges("transform", choose_sources, ["retrieve", "traverse", "generate"])
+    builder.add_conditional_edges("transform", searches, ["retrieve", "generate"])
     builder.add_edge("retrieve", "rerank")
-    builder.add_edge("traverse", "rerank")
-    builder.add_edge("rerank", "expand")
+    builder.add_conditional_edges("rerank", follows_causes, ["traverse", "expand"])
+    builder.add_edge("traverse", "expand")
     builder.add_conditional_edges("expand", has_evidence, ["generate", "refuse"])
     builder.add_edge("generate", "verify")
     builder.add_edge("verify", END)

@@ -53,9 +53,9 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "en": "Checking the citations…",
     },
     "degraded_transform": {
-        "es": "La pregunta se buscó tal como está escrita.",
-        "fr": "La question a été recherchée telle quelle.",
-        "en": "The question was searched as it is written.",
+        "es": "La pregunta se interpretó de forma más sencilla de lo habitual.",
+        "fr": "La question a été interprétée plus simplement que d'habitude.",
+        "en": "The question was understood more simply than usual.",
     },
     "degraded_fulltext": {
         "es": "La búsqueda por palabras no estaba disponible.",
@@ -66,6 +66,16 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "es": "La búsqueda por significado no estaba disponible.",
         "fr": "La recherche par le sens n'était pas disponible.",
         "en": "Search by meaning was not available.",
+    },
+    "degraded_traverse": {
+        "es": "Las cadenas causales no estaban disponibles.",
+        "fr": "Les chaînes causales n'étaient pas disponibles.",
+        "en": "Causal chains were not available.",
+    },
+    "degraded_graph": {
+        "es": "No se pudo seguir los nombres de un pasaje a otro: solo se usa lo que encontró la búsqueda.",
+        "fr": "Les noms n'ont pas pu être suivis d'un passage à l'autre : seul ce que la recherche a trouvé est utilisé.",
+        "en": "Names could not be followed from passage to passage: only what the search found is used.",
     },
     "degraded_rerank": {
         "es": "Los resultados no se reordenaron.",

@@ -19,29 +19,55 @@ from agent.events import citation_event, sources_event, status_event, token_even
 from agent.messages import DEFAULT_LANGUAGE, is_not_found, say
 from agent.prompts import build_plain_prompt, build_prompt, history_window
 from agent.state import Input, State
+from graphrag.causal_graph import evidence
+from graphrag.causal_graph.traversal import find_paths
 from graphrag.errors import AnswerInterrupted, ProviderError
-from graphrag.models import Intent, Passage, TransformedQuery
-from graphrag.retrieval import expansion, query_transformation
+from graphrag.models import Filters, Intent, Passage, TransformedQuery
+from graphrag.query_transformation import transformation
+from graphrag.query_transformation.checking import check_question
+from graphrag.query_transformation.topic import Exchange
+from graphrag.retrieval import expansion
 from graphrag.retrieval.filters import parse_filters
-from graphrag.retrieval.search import rank
+from graphrag.retrieval.named_files import within
+from graphrag.retrieval.search import follow_names, rank
 from graphrag.table_dates import asks_what_is_late
 from graphrag.telemetry import log, stage
 
+CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follow-up question may speak of
 TABLE_CHARS = 6_000  # of a table that are read to find what is late in it
 
 
 async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
-    settings = runtime.context.services.settings
-    question = query_transformation.check_question(state["messages"][-1].text, max_chars=settings.max_question_chars)
+    context, services = runtime.context, runtime.context.services
+    question = check_question(state["messages"][-1].text, max_chars=services.settings.max_question_chars)
+    earlier = _exchanges(state["messages"][:-1])
+    query = TransformedQuery(question, DEFAULT_LANGUAGE, Intent.FACTUAL)
     degraded = []
     with stage("transform"):
         try:
-            query = await asyncio.to_thread(query_transformation.transform, question)
+            query = await asyncio.to_thread(transformation.transform, question, earlier)
+            if services.refiner and _searches(context):
+                query = await services.refiner.refine(query, earlier, owner_id=context.owner_id)
         except Exception as exc:
             degraded = [_degrade("transform", exc)]
-            query = TransformedQuery(question, DEFAULT_LANGUAGE, Intent.FACTUAL)
+    log.info("query strategy", strategy=query.strategy)
     empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": []}
     return {"question": question, "query": query, "degraded": Overwrite(degraded), **empty}
+
+
+def _exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
+    """The questions so far, with the titles that their answers cite."""
+    exchanges: list[Exchange] = []
+    for message in messages:
+        if message.type == "human":
+            exchanges.append(Exchange(message.text))
+        elif exchanges and (titles := message.additional_kwargs.get(CITED)):
+            exchanges[-1] = replace(exchanges[-1], cited=tuple(titles))
+    return exchanges
+
+
+def _searches(context: Context) -> bool:
+    return context.rag_enabled and context.services.settings.enabled
 
 
 async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -75,23 +101,47 @@ def _overrides(context: Context) -> dict[str, Any]:
     return {**context.retrieval, **top_k, **({} if context.rerank else {"rerank": False})}
 
 
-async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Causal chains for the question: none, as long as ingestion extracts no causal relations."""
-    _announce("traverse", state)
-    return {"paths": []}
-
-
 async def rerank(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("rerank", state)
-    config = state["config"]
+    config, services = state["config"], runtime.context.services
     ranked = await rank(
-        state["query"],
-        state["candidates"],
-        files=state["files"],
-        reranker=runtime.context.services.reranker,
-        config=config,
+        state["query"], state["candidates"], files=state["files"], reranker=services.reranker, config=config
     )
-    return {"evidence": ranked.hits[: config.top_k], "degraded": list(ranked.failed)}
+    led = await follow_names(
+        state["query"],
+        ranked.hits,
+        graph=services.graph,
+        collection=state["collection"],
+        config=config,
+        filters=_filters(state, runtime),
+    )
+    failed = [*ranked.failed, *led.failed]
+    return {"candidates": ranked.hits, "evidence": led.hits[: config.top_k], "degraded": failed}
+
+
+async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Causal chains for the question, from what was found on; what states them joins the evidence."""
+    _announce("traverse", state)
+    query, collection, services = state["query"], state["collection"], runtime.context.services
+    with stage("traverse"):
+        try:
+            paths = await find_paths(
+                query,
+                state["candidates"],
+                graph=services.graph,
+                collection=collection,
+                filters=_filters(state, runtime),
+            )
+            stating = await evidence.read_hits(paths, store=services.store, collection=collection)
+        except Exception as exc:
+            return {"degraded": [_degrade("traverse", exc)]}
+    leading = paths if query.intent is Intent.CAUSAL else []
+    return {"paths": paths, "evidence": evidence.join(state["evidence"], stating, leading, top_k=state["config"].top_k)}
+
+
+def _filters(state: State, runtime: Runtime[Context]) -> Filters:
+    """Those of the request; of files that the question names, these alone."""
+    return within(parse_filters(runtime.context.filters), state["files"])
 
 
 async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -158,7 +208,9 @@ async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             return {"verification": Verification(message.text), "degraded": [_degrade("verify", exc)]}
     if checked.removed_marks:
         log.warning("unknown citations removed", count=len(checked.removed_marks))
-    return {"verification": checked, "messages": [AIMessage(checked.answer, id=message.id)]}
+    titles = list(dict.fromkeys(citation.title for citation in checked.citations))
+    answer = AIMessage(checked.answer, id=message.id, additional_kwargs={CITED: titles})
+    return {"verification": checked, "messages": [answer]}
 
 
 def _prompt(state: State, context: Context) -> list[AnyMessage]:
@@ -167,7 +219,9 @@ def _prompt(state: State, context: Context) -> list[AnyMessage]:
         state["messages"], max_messages=settings.history_messages, max_chars=settings.history_chars
     )
     if state["passages"]:
-        return build_prompt(state["query"], state["passages"], history=history, today=date.today())
+        return build_prompt(
+            state["query"], state["passages"], paths=state["paths"], history=history, today=date.today()
+        )
     return build_plain_prompt(state["query"], history=history, today=date.today())
 
 

@@ -9,7 +9,8 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
 from agent.citations import Verification
-from graphrag.models import CausalPath, Collection, Hit, Passage, TransformedQuery
+from graphrag.graph_models import CausalPath
+from graphrag.models import Collection, Hit, Passage, TransformedQuery
 from graphrag.settings import RetrievalConfig
 
 

@@ -122,7 +122,7 @@ def extract_answer(
         return []
     if parts:
         found = [extract_answer(part, excerpts, language=language, today=today)[:1] for part in parts]
-        statements = _distinct(chain.from_iterable(found))
+        statements = distinct(chain.from_iterable(found))
         return statements[:MAX_STATEMENTS] or extract_answer(question, excerpts, language=language, today=today)
     wanted = _Wanted(question, language, sentences)
     ranked = sorted(((wanted.score(sentence), sentence) for sentence in sentences), key=lambda pair: -pair[0])
@@ -132,7 +132,7 @@ def extract_answer(
     met = wanted.met_by(first)  # rows are alike in all that they do not say themselves
     good = [
         Statement(
-            _finished(sentence.text),
+            finished(sentence.text),
             sentence.excerpt.number,
             sentence.excerpt.language,
             score,
@@ -141,7 +141,7 @@ def extract_answer(
         for score, sentence in ranked
         if score >= WORTH_ADDING * best and (met <= wanted.met_by(sentence) or not sentence.excerpt.is_of_table)
     ]
-    return _distinct(good)[:MAX_STATEMENTS]
+    return distinct(good)[:MAX_STATEMENTS]
 
 
 def _late(question: str, excerpts: Sequence[Excerpt], language: str, today: date) -> list[Statement]:
@@ -243,7 +243,8 @@ def _names_something_else(question: str, excerpts: Sequence[Excerpt]) -> bool:
     return bool(named - held)
 
 
-def _distinct(statements: Iterator[Statement] | Sequence[Statement]) -> list[Statement]:
+def distinct(statements: Iterator[Statement] | Sequence[Statement]) -> list[Statement]:
+    """Of several that say the same, the first."""
     kept: list[tuple[Statement, set[str]]] = []
     for statement in statements:
         own = {fold(word) for word in words(statement.text)}
@@ -252,5 +253,5 @@ def _distinct(statements: Iterator[Statement] | Sequence[Statement]) -> list[Sta
     return [statement for statement, _ in kept]
 
 
-def _finished(text: str) -> str:
+def finished(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…", ":", "»", '"')) else f"{text}."

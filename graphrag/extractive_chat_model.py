@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from graphrag.answer_extraction import Excerpt, extract_answer
+from graphrag.chain_wording import ToldChain, word_chain
 
 BRIEF = "brief"  # the key in the last message's additional_kwargs
 _TOKEN = re.compile(r"\S+\s*")
@@ -26,10 +27,12 @@ def brief(
     not_found: str,
     lead: str,
     today: date,
+    chains: Sequence[ToldChain] = (),
 ) -> dict[str, Any]:
     """What this model reads instead of the prompt's words; other models ignore it.
 
-    `lead` opens an answer that is not in the question's language; `not_found` is said where nothing answers.
+    `lead` opens an answer that is not in the question's language; `not_found` is said where nothing answers. `chains`,
+    the best first, are told before anything else.
     """
     return {
         BRIEF: {
@@ -40,6 +43,7 @@ def brief(
             "not_found": not_found,
             "lead": lead,
             "today": today,
+            "chains": chains,
         }
     }
 
@@ -93,6 +97,7 @@ def _answer(messages: list[BaseMessage]) -> str:
         parts=given["parts"],
         today=given["today"],
     )
+    statements = word_chain(given["chains"], statements, given["excerpts"])
     if not statements:
         return str(given["not_found"])
     lead = f"{given['lead']} " if statements[0].language != given["language"] else ""

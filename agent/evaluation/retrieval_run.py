@@ -13,7 +13,8 @@ from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import ProviderError
 from graphrag.ingestion.pipeline import holds_words
 from graphrag.ingestion.sources import SourceText
-from graphrag.models import LOCAL_OWNER, Collection, IngestionStatus
+from graphrag.ingestion_models import IngestionStatus
+from graphrag.models import LOCAL_OWNER, Collection
 from graphrag.retrieval.search import SearchResult, search
 from graphrag.services import Services
 from graphrag.settings import RetrievalConfig
@@ -145,7 +146,13 @@ async def _search(
 ) -> SearchResult:
     """Without the cache of results: it is the search that is measured."""
     return await search(
-        question, store=services.store, collection=collection, model=model, reranker=services.reranker, config=config
+        question,
+        store=services.store,
+        graph=services.graph,
+        collection=collection,
+        model=model,
+        reranker=services.reranker,
+        config=config,
     )
 
 

@@ -8,14 +8,16 @@ from langchain_core.messages import AnyMessage, HumanMessage
 
 from agent.context import Context
 from agent.events import Event, stream_answer
-from agent.graph import graph
+from agent.graph import graph as answering
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.ingestion.sources import SourceFile
 from graphrag.models import LOCAL_OWNER
 from graphrag.parsers.in_process import InProcessParser
+from graphrag.protocols import GraphStore
 from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.testing import InMemoryStore
+from graphrag.testing_graph import InMemoryGraph
 
 DOCUMENTS = {
     "puente.md": "# Informe del puente\n\nEl puente de Arenal se cerró el 3 de mayo de 2024. El cierre del puente de "
@@ -28,10 +30,16 @@ DOCUMENTS = {
 
 
 async def open_library(
-    registry: EmbeddingRegistry, documents: Mapping[str, str] = DOCUMENTS, *, store: InMemoryStore, **settings: Any
+    registry: EmbeddingRegistry,
+    documents: Mapping[str, str] = DOCUMENTS,
+    *,
+    store: InMemoryStore,
+    graph: GraphStore | None = None,
+    **settings: Any,
 ) -> Services:
     services = Services(Settings(**settings))
-    replace_part(services, store=store, embeddings=registry, parser=InProcessParser(services.settings.parsing))
+    parser = InProcessParser(services.settings.parsing)
+    replace_part(services, store=store, graph=graph or InMemoryGraph(store), embeddings=registry, parser=parser)
     collection = await services.make_collection(LOCAL_OWNER, None)
     model = await services.embedding_model(collection)
     files = [SourceFile(name, name, text.encode()) for name, text in documents.items()]
@@ -46,7 +54,7 @@ def replace_part(services: Services, **parts: object) -> None:
 
 async def ask(services: Services, question: str | Sequence[AnyMessage], **context: Any) -> list[Event]:
     messages = [HumanMessage(question)] if isinstance(question, str) else question
-    async with aclosing(stream_answer(graph, messages, Context(services=services, **context))) as events:
+    async with aclosing(stream_answer(answering, messages, Context(services=services, **context))) as events:
         return [event async for event in events]
 
 

@@ -31,7 +31,7 @@ from graphrag.errors import (
 )
 from graphrag.extractive_chat_model import ExtractiveChatModel
 from graphrag.models import LOCAL_OWNER, Chunk, Collection, Hit
-from graphrag.retrieval import query_transformation
+from graphrag.query_transformation import transformation
 from graphrag.services import Services
 from graphrag.testing import FailingEmbeddings, InMemoryStore
 from tests.agent.library import DOCUMENTS, ask, data_of, done, filenames, open_library, replace_part, stages, tokens
@@ -426,10 +426,10 @@ async def test_expansion_down(registry: EmbeddingRegistry, store: BreakableStore
 async def test_transformation_down(library: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     """R6.2, R11.1 The question is searched as it is written."""
 
-    def fail(question: str) -> None:
+    def fail(*args: object) -> None:
         raise RuntimeError("the rules are broken, on purpose")
 
-    monkeypatch.setattr(query_transformation, "transform", fail)
+    monkeypatch.setattr(transformation, "transform", fail)
     answer = done(await ask(library, CAUSE))
     assert answer["degraded"] == ["transform"]
     assert (answer["intent"], filenames(answer["citations"])[0]) == ("factual", "puente.md")

@@ -48,6 +48,7 @@ async def open_with_model(registry: EmbeddingRegistry, *, retries: int = 0, time
         chat_model="openai:gpt-4o-mini",
         chat_max_retries=retries,
         chat_timeout_seconds=timeout_seconds,
+        query_refinement=False,  # which has tests of its own
     )
 
 
@@ -140,7 +141,9 @@ async def test_an_empty_collection_sends_nothing(
     registry: EmbeddingRegistry, credentials: None, model_server: ModelServer
 ) -> None:
     """R8.5 Refused without a request."""
-    services = await open_library(registry, {}, store=InMemoryStore(), chat_model="openai:gpt-4o-mini")
+    services = await open_library(
+        registry, {}, store=InMemoryStore(), chat_model="openai:gpt-4o-mini", query_refinement=False
+    )
     assert done(await ask(services, COST))["found"] is False
     assert model_server.requests == []
 

@@ -164,6 +164,7 @@ def test_the_extractive_model_is_briefed() -> None:
         "not_found": say("not_found", "fr"),
         "lead": say("lead_other_language", "fr"),
         "today": TODAY,
+        "chains": (),
     }
 
 
