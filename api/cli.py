@@ -1,4 +1,4 @@
-"""The command line: serve, ask, migrate; ingest, search, reembed and eval have files of their own."""
+"""The command line: serve, ask, migrate; ingest, search, reembed, graph and eval have files of their own."""
 
 import asyncio
 import os
@@ -16,6 +16,7 @@ from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
 from api.evaluation_cli import app as evaluation
+from api.graph_cli import app as causal_graph
 from api.ingest_cli import check_files, ingest, load, print_outcomes, rechunk, worker
 from api.reembed_cli import reembed
 from api.search_cli import search
@@ -25,8 +26,9 @@ from graphrag.database import Database
 from graphrag.embeddings.registry import load_registry
 from graphrag.errors import CausewayError
 from graphrag.ingestion.sources import find_files
-from graphrag.models import LOCAL_OWNER, IngestionStatus
-from graphrag.retrieval.query_transformation import check_question
+from graphrag.ingestion_models import IngestionStatus
+from graphrag.models import LOCAL_OWNER
+from graphrag.query_transformation.checking import check_question
 from graphrag.services import Services
 from graphrag.settings import Settings
 
@@ -37,6 +39,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(evaluation, name="eval")
+app.add_typer(causal_graph, name="graph")
 
 
 @app.command()
@@ -118,6 +121,8 @@ async def _ask(services: Services, question: str, name: str | None, *, as_json: 
         print_json(done)
         return
     out.print()
+    if chain := _told_chain(done):
+        out.print(chain, style="cyan", highlight=False)
     for citation in done["citations"]:
         quote = " ".join(citation["quote"].split())
         out.print(
@@ -127,6 +132,21 @@ async def _ask(services: Services, question: str, name: str | None, *, as_json: 
         )
     for message in done["degraded_messages"]:
         err.print(message, style="yellow")
+
+
+def _told_chain(done: dict[str, Any]) -> str:
+    """«A → B [1] → C [2]»: the best causal chain of which the answer cites a sentence of every link."""
+    for path in done["paths"]:
+        if all(any(_is_of(citation, edge) for citation in done["citations"]) for edge in path["edges"]):
+            first, *names = [" ".join(name.split()) for name in path["entities"]]
+            steps = [f" → {name} [{edge['source']}]" for name, edge in zip(names, path["edges"], strict=True)]
+            return "".join([first, *steps])
+    return ""
+
+
+def _is_of(citation: dict[str, Any], edge: dict[str, Any]) -> bool:
+    is_inside = citation["start_char"] < edge["end_char"] and edge["start_char"] < citation["end_char"]
+    return is_inside and bool(citation["number"] == edge["source"])
 
 
 def _place(citation: dict[str, Any]) -> str:

@@ -7,7 +7,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.schemas import Text
-from graphrag.models import Chunking, Collection, Document, Ingestion, IngestionStatus
+from graphrag.ingestion_models import Ingestion, IngestionStatus
+from graphrag.models import Chunking, Collection, Document
 
 
 class Cause(BaseModel):

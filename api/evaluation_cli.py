@@ -31,6 +31,7 @@ def ir(
         Literal["fulltext", "semantic", "hybrid"] | None, typer.Option(help="Without it RAG_STRATEGY, or auto.")
     ] = None,
     rerank: Annotated[bool, typer.Option(help="Rerank the candidates.")] = True,
+    graph: Annotated[bool, typer.Option(help="Follow names from passage to passage where a question needs it.")] = True,
     fulltext_ranking: Annotated[
         FulltextRanking | None, typer.Option(help="Without it RAG_FULLTEXT_RANKING, or bm25.")
     ] = None,
@@ -50,7 +51,7 @@ def ir(
         raise typer.BadParameter(f"There is no folder {json_file.parent}.", param_hint="--json")
     dataset = read_dataset(folder)
     name = collection or f"eval-{dataset.name}-{token_hex(4)}"
-    choices = {"strategy": strategy, "fulltext_ranking": fulltext_ranking, "rerank": rerank, "top_k": k}
+    choices = {"strategy": strategy, "fulltext_ranking": fulltext_ranking, "rerank": rerank, "graph": graph, "top_k": k}
     given = {option: value for option, value in choices.items() if value is not None}
     queries = dataset.queries[:limit]
     report = run(

@@ -18,7 +18,8 @@ from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.rechunking import Rechunking
 from graphrag.ingestion.sources import find_files, source_of
-from graphrag.models import LOCAL_OWNER, Chunking, Collection, Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.models import LOCAL_OWNER, Chunking, Collection
 from graphrag.services import Services
 
 LISTED_DOCUMENTS = 40  # of more, only those with something to say

@@ -96,13 +96,37 @@ class CitationOut(BaseModel):
     trend: str | None = Field(default=None, description="Against the period before, computed from the cells")
 
 
+class PathEdgeOut(BaseModel):
+    """What one quote states."""
+
+    cause: str
+    effect: str
+    type: Literal["CAUSES", "TRIGGERS", "LEADS_TO"]
+    confidence: float
+    quote: str
+    document_id: str
+    filename: str
+    chunk_index: int
+    start_char: int = Field(description="Of the quote, in the document's text")
+    end_char: int
+    source: int | None = Field(description="The number of the source that holds the quote")
+
+
+class PathOut(BaseModel):
+    """A causal chain: the effect of each edge is, or means nearly, the cause of the next."""
+
+    entities: list[str] = Field(description="From the first cause to the last effect")
+    edges: list[PathEdgeOut]
+    score: float
+
+
 class ChatResponse(BaseModel):
     """`citations` has one entry a mark, in the order of the marks in the answer."""
 
     answer: str
     citations: list[CitationOut]
     sources: list[Source]
-    paths: list[dict[str, Any]]
+    paths: list[PathOut] = Field(description="Causal chains that the documents state, the best first")
     degraded: list[str] = Field(description="Stages that failed and were done without")
     degraded_messages: list[str]
     warnings: list[str] = Field(description="What of the request was not used, and why")

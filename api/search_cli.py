@@ -10,8 +10,8 @@ from rich.table import Table
 from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
 from graphrag.models import LOCAL_OWNER, Hit
 from graphrag.places import describe_place
+from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import KNOWN, parse_filters
-from graphrag.retrieval.query_transformation import check_question
 from graphrag.retrieval.search import SearchResult
 from graphrag.retrieval.search import search as find
 from graphrag.services import Services
@@ -35,12 +35,16 @@ def search(
             "--filter", metavar="KEY=VALUE", help=f"Repeatable; a key's values are alternatives: {', '.join(KNOWN)}."
         ),
     ] = None,
+    graph: Annotated[
+        bool | None,
+        typer.Option("--graph/--no-graph", help="Follow names where a question needs it; else RAG_GRAPH."),
+    ] = None,
     rerank: Annotated[
         bool | None, typer.Option("--rerank/--no-rerank", help="Reorder by how well hits answer; else RAG_RERANK.")
     ] = None,
 ) -> None:
     """Show what the search finds, with scores."""
-    given = {"top_k": limit, "strategy": strategy, "rerank": rerank}
+    given = {"top_k": limit, "strategy": strategy, "rerank": rerank, "graph": graph}
     overrides = {name: value for name, value in given.items() if value is not None}
     pairs = _pairs(filters or [])
     found = run(lambda services: _search(services, query, collection, overrides, pairs, offset, min_score))
@@ -74,6 +78,7 @@ async def _search(
     found = await find(
         checked,
         store=services.store,
+        graph=services.graph,
         collection=collection,
         model=await services.embedding_model(collection),
         reranker=services.reranker,

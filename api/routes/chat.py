@@ -15,8 +15,8 @@ from agent.graph import graph
 from api.dependencies import OwnerDep, ServicesDep
 from api.schemas import ChatRequest, ChatResponse, ErrorResponse
 from api.sse import event_stream
+from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import parse_filters
-from graphrag.retrieval.query_transformation import check_question
 
 T = TypeVar("T")
 ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorResponse} for status in (400, 404, 422, 502, 503)}

@@ -20,7 +20,8 @@ from api.sse import event_stream
 from graphrag.errors import DocumentNotFound, UnreadableDocument
 from graphrag.ingestion.library import file_key
 from graphrag.ingestion.sources import SourceFile
-from graphrag.models import Chunking, Collection, Document, Ingestion, IngestionOutcome
+from graphrag.ingestion_models import Ingestion, IngestionOutcome
+from graphrag.models import Chunking, Collection, Document
 from graphrag.services import Services
 
 ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorResponse} for status in (400, 404, 409, 422, 503)}

@@ -37,6 +37,15 @@ export class Turn {
     this.find(".sources").hidden = sources.length === 0;
   }
 
+  // The causal chain that the answer cites, as steps, each with the mark of the source whose quote states it.
+  showChain({ entities, edges }) {
+    const steps = entities.map((name) => make("li", "", name));
+    edges.forEach((edge, index) => steps[index + 1].append(this.markButton(`[${edge.source}]`, [edge]) ?? ""));
+    this.find(".chain ol").replaceChildren(...steps);
+    this.find(".chain h3").textContent = this.words.chain;
+    this.find(".chain").hidden = false;
+  }
+
   onToken({ text }) {
     const pending = this.held + text;
     this.text += text;
@@ -48,12 +57,14 @@ export class Turn {
     this.citations.push(citation);
   }
 
-  onDone({ answer, citations, sources, degraded_messages, timings_ms, language: answerLanguage, found }) {
+  onDone({ answer, citations, sources, paths, degraded_messages, timings_ms, language: answerLanguage, found }) {
     this.ended = true;
     this.onSources({ sources });
     if (!found) this.find(".sources h3").textContent = this.words.consulted;
     this.citations = citations;
     this.rewrite(answer);
+    const told = paths?.find(({ edges }) => edges.every((edge) => citations.some((citation) => isOf(citation, edge))));
+    if (told) this.showChain(told);
     this.find(".answer").lang = answerLanguage ?? "";
     degraded_messages?.forEach((message) => this.note(message));
     if (timings_ms?.total != null) this.note(duration(timings_ms.total, this.language), "time");
@@ -87,14 +98,15 @@ export class Turn {
   }
 
   // The button for "[3]", or undefined where the piece is no mark of a known source.
-  markButton(piece) {
+  // It opens the source at the quotes of `citations`; without any, at those of its place in the answer.
+  markButton(piece, citations) {
     const number = Number(/^\[(\d+)\]$/.exec(piece)?.[1]);
     if (!this.sources.has(number)) return undefined;
     const button = make("button", "mark", String(number));
     button.type = "button";
     button.dataset.number = number;
     button.ariaLabel = `${this.words.source} ${number}`;
-    button.addEventListener("click", () => this.openSource(button));
+    button.addEventListener("click", () => this.openSource(button, citations ?? this.citationsOf(button)));
     return button;
   }
 
@@ -102,18 +114,18 @@ export class Turn {
   citationsOf(mark) {
     const number = Number(mark.dataset.number);
     const cited = this.citations.filter((citation) => citation.number === number);
-    const marks = [...this.element.querySelectorAll(`.mark[data-number="${number}"]`)];
+    const marks = [...this.element.querySelectorAll(`.answer .mark[data-number="${number}"]`)];
     return cited.length === marks.length ? [cited[marks.indexOf(mark)]] : cited;
   }
 
-  verdictOf(mark) {
-    const statuses = this.citationsOf(mark).map((citation) => citation.status);
+  verdictOf(citations) {
+    const statuses = citations.map((citation) => citation.status);
     return VERDICTS.find((verdict) => statuses.includes(verdict));
   }
 
   judgeMarks() {
-    for (const mark of this.element.querySelectorAll(".mark")) {
-      const verdict = this.verdictOf(mark);
+    for (const mark of this.element.querySelectorAll(".answer .mark")) {
+      const verdict = this.verdictOf(this.citationsOf(mark));
       if (!verdict) continue;
       mark.classList.add(verdict);
       mark.title = this.words[verdict];
@@ -121,12 +133,11 @@ export class Turn {
     }
   }
 
-  openSource(mark) {
+  openSource(mark, citations) {
     const { source, element } = this.sources.get(Number(mark.dataset.number));
-    const citations = this.citationsOf(mark);
     const quotes = citations.map((citation) => citation.quote);
     const places = [...new Set(citations.map(placeOf))].filter(Boolean);
-    const verdict = this.verdictOf(mark);
+    const verdict = this.verdictOf(citations);
     element.querySelector("blockquote").replaceChildren(...highlight(source.content, quotes));
     element.querySelector(".place").textContent = places.join("; ");
     element.querySelector(".place").hidden = places.length === 0;
@@ -147,6 +158,11 @@ export function make(tag, className, text) {
   element.className = className;
   element.textContent = text;
   return element;
+}
+
+// Whether a citation's sentence is one of those that state a causal link.
+function isOf(citation, edge) {
+  return citation.number === edge.source && citation.start_char < edge.end_char && edge.start_char < citation.end_char;
 }
 
 function sourceElement({ number, title, filename, content, language: sourceLanguage }) {

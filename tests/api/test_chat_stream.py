@@ -48,6 +48,7 @@ def server(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Ser
     environment = {
         "DATABASE_URL": make_database(),
         "RAG_CHAT_MODEL": "openai:scripted",
+        "RAG_QUERY_REFINEMENT": "false",
         "RAG_CHAT_MAX_RETRIES": "0",
         "RAG_CHAT_TIMEOUT_SECONDS": "1",
         "OPENAI_API_KEY": "no-key",

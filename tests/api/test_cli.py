@@ -348,6 +348,7 @@ def test_a_server_is_stopped_in_mid_answer(library: Library, stop: signal.Signal
         environment = {
             "DATABASE_URL": library.database,
             "RAG_CHAT_MODEL": "openai:scripted",
+            "RAG_QUERY_REFINEMENT": "false",
             "OPENAI_API_KEY": "no-key",
             "OPENAI_BASE_URL": model.base_url,
         }

@@ -15,7 +15,8 @@ import pytest
 from pydantic import SecretStr
 
 from graphrag.ingestion.sources import SourceFile
-from graphrag.models import LOCAL_OWNER, IngestionStatus
+from graphrag.ingestion_models import IngestionStatus
+from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from graphrag.settings import Settings
 from tests.conftest import ROOT

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,7 +15,7 @@ from tests.conftest import DEMO, ROOT, Server, run_server
 from tests.model_server import CutStream, ModelServer, Reply
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Locator, Page
+    from playwright.async_api import Browser, Locator, Page, Route
 
 CHROMIUM = Path("/usr/bin/chromium")
 pytestmark = [
@@ -124,6 +124,7 @@ def model_backed(model: ModelServer, make_database: Callable[[], str]) -> Iterat
     environment = {
         "DATABASE_URL": make_database(),
         "RAG_CHAT_MODEL": "openai:scripted",
+        "RAG_QUERY_REFINEMENT": "false",
         "OPENAI_API_KEY": "no-key",
         "OPENAI_BASE_URL": model.base_url,
     }
@@ -227,6 +228,59 @@ async def test_an_answer_is_shown_as_text(model_backed: Server, model: ModelServ
     assert await turn.locator("img, a, b, script").count() == 0
     assert await turn.locator(".mark").count() == 2
     assert await visited.page.evaluate("window.hacked") is None
+
+
+async def test_a_causal_chain_is_shown_as_steps(demo_server: Server, visit: Open) -> None:
+    """R7.2 From the cause to the effect, each step with the source that states it; names are text; nothing at all where
+    the answer does not cite every link.
+    """
+    visited = await visit(demo_server)
+    done = answer_with_chain(["<img src=x onerror=hacked=1>", "pressure fell", "the oven [9] swung"])
+
+    async def fulfil(route: "Route") -> None:
+        body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in done)
+        await route.fulfill(content_type="text/event-stream", body=body)
+
+    await visited.page.route("**/api/chat/stream", fulfil)
+    turn = await visited.answered(QUESTION)
+    steps = turn.locator(".chain li")
+    assert await steps.all_inner_texts() == ["<img src=x onerror=hacked=1>", "pressure fell1", "the oven [9] swung2"]
+    await expect(turn.locator(".chain h3")).to_have_text("Causal chain")
+    assert await turn.locator("img").count() == 0
+    chain, sources = await turn.locator(".chain").bounding_box(), await turn.locator(".sources").bounding_box()
+    assert chain
+    assert sources
+    assert chain["y"] < sources["y"]
+    await steps.nth(2).locator(".mark").click()
+    await expect(turn.locator("details[open] mark")).to_have_text("Low pressure made the oven swing.")
+
+    done[-1][1]["citations"][0]["start_char"] = 36  # another sentence of that source
+    await expect((await visited.answered(QUESTION)).locator(".chain")).to_be_hidden()
+    done[-1][1].update(paths=[])
+    await expect((await visited.answered(QUESTION)).locator(".chain")).to_be_hidden()
+
+
+def answer_with_chain(entities: list[str]) -> list[tuple[str, dict[str, Any]]]:
+    """The stream of an answer over two sources, of which each states a link."""
+    texts = ["The seal was worn, so pressure fell.", "It was cold. Low pressure made the oven swing. It was late."]
+    sources = [
+        {"number": number, "title": f"Report {number}", "filename": "r.md", "content": text, "language": "en"}
+        for number, text in enumerate(texts, start=1)
+    ]
+    places = [{"quote": texts[0], "start_char": 0, "end_char": 36}]
+    places += [{"quote": "Low pressure made the oven swing.", "start_char": 13, "end_char": 46}]
+    edges: list[dict[str, Any]] = [{"source": number, **place} for number, place in enumerate(places, start=1)]
+    citations = [
+        {"number": edge["source"], "status": "supported", **place} for edge, place in zip(edges, places, strict=True)
+    ]
+    path = {"entities": entities, "edges": edges, "score": 0.9}
+    answer = "The seal was worn, so pressure fell. [1] Low pressure made the oven swing. [2]"
+    return [
+        ("sources", {"sources": sources, "paths": [path]}),
+        ("token", {"text": answer}),
+        *(("citation", citation) for citation in citations),
+        ("done", {"answer": answer, "citations": citations, "sources": sources, "paths": [path], "found": True}),
+    ]
 
 
 async def test_a_script_on_the_page_would_not_run(demo_server: Server, visit: Open) -> None:
