@@ -21,7 +21,7 @@ from graphrag.embedded_postgres import EmbeddedPostgres
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import MissingExtra
 from graphrag.models import EVERYTHING, LOCAL_OWNER, Collection, Filters, Hit
-from graphrag.retrieval.query_transformation import check_question
+from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.search import search
 from graphrag.services import Services
 
@@ -63,6 +63,7 @@ class CausewayRetriever(BaseRetriever):
         found = await search(
             check_question(query, max_chars=services.settings.max_question_chars),
             store=services.store,
+            graph=services.graph,
             collection=collection,
             model=model,
             reranker=services.reranker,

@@ -10,6 +10,7 @@ from langchain_core.language_models import BaseChatModel
 
 from graphrag import language
 from graphrag.cache import PostgresCache
+from graphrag.causal_graph.model_extraction import ModelExtractor
 from graphrag.chat_models import open_chat_model
 from graphrag.database import Database
 from graphrag.embeddings.bundled import BundledEmbeddings
@@ -24,7 +25,8 @@ from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.workshop import Workshop
 from graphrag.models import Collection
 from graphrag.parsers.isolation import IsolatedParser
-from graphrag.protocols import Cache, ChunkStore, FileStorage, Reranker
+from graphrag.protocols import Cache, ChunkStore, FileStorage, GraphStore, Reranker
+from graphrag.query_transformation.refinement import Refiner
 from graphrag.redis_cache import RedisCache
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
@@ -33,6 +35,7 @@ from graphrag.rerankers.llm_reranker import LLMReranker
 from graphrag.rerankers.mmr import MMRReranker
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import RetrievalConfig, Settings
+from graphrag.stores.graph import PostgresGraph
 from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.postgres import PostgresStore
 from graphrag.telemetry import log
@@ -55,6 +58,7 @@ class Services:
         _ = self.files
         _ = self.reranker
         _ = self.cache
+        _ = self.relation_extractor
         if self.cross_encoder:
             await self.cross_encoder.open()
 
@@ -76,6 +80,10 @@ class Services:
             fulltext_candidates=self.settings.fulltext_candidates,
             contextual=self.settings.contextual_embeddings,
         )
+
+    @cached_property
+    def graph(self) -> GraphStore:
+        return PostgresGraph(self.database)
 
     @cached_property
     def cache(self) -> Cache:
@@ -136,6 +144,13 @@ class Services:
         return ExtractiveChatModel()
 
     @cached_property
+    def refiner(self) -> Refiner | None:
+        """None where no model is to refine what the rules understand of a question."""
+        if not (self.settings.chat_model and self.settings.query_refinement):
+            return None
+        return Refiner(self.chat_model, cache=self.cache, timeout_seconds=self.settings.transform_timeout_seconds)
+
+    @cached_property
     def parser(self) -> IsolatedParser:
         return IsolatedParser(self.settings.parsing)
 
@@ -152,7 +167,17 @@ class Services:
             self.cache,
             embed_meaning=lambda texts: self.bundled_embeddings.embed_documents(list(texts)),
             chat_model=self.chat_model if self.settings.chat_model else None,
+            relation_extractor=self.relation_extractor,
         )
+
+    @cached_property
+    def relation_extractor(self) -> ModelExtractor | None:
+        """One a process: its budget is the run's. Raises InvalidSettings."""
+        if not self.settings.graph_max_calls:
+            return None
+        if not self.settings.chat_model:
+            raise InvalidSettings("RAG_GRAPH_MAX_CALLS needs RAG_CHAT_MODEL: the model that finds relations.")
+        return ModelExtractor(self.chat_model, self.cache, self.settings.graph_max_calls)
 
     @cached_property
     def library(self) -> Library:

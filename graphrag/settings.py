@@ -67,6 +67,7 @@ class RetrievalConfig(CollectionConfig):
     candidates_per_leg: int = Field(default=50, ge=1, le=1000)
     rerank: bool = True
     rerank_candidates: int = Field(default=50, ge=1, le=200)
+    graph: bool = Field(default=True, description="Follow names from passage to passage where the question needs it")
     top_k: int = Field(default=10, ge=1, le=1000)
     window_sentences: int = Field(default=2, ge=0, le=50, description="Around a hit, on either side")
     least_share: float = Field(
@@ -148,11 +149,19 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     max_documents: PositiveInt = Field(default=100, description="A collection's, over HTTP; none from the command line")
     embedding_batch_size: PositiveInt = 100
     parsing: ParsingLimits = ParsingLimits()
+    graph_max_calls: NonNegativeInt = Field(
+        default=0, description="To the chat model for causal relations, in one run; 0: rules alone find them"
+    )
     worker: bool = Field(default=True, description="Whether the service does its ingestion jobs itself")
     worker_jobs: PositiveInt = Field(default=3, description="At the same time")
 
     # Retrieval
     max_question_chars: PositiveInt = 4_000
+    query_refinement: bool = Field(
+        default=True, description="By the chat model, where one is configured: a call a question"
+    )
+    # The search waits for it, and loses little without it: a small model answers within a second, p95 about 1.3.
+    transform_timeout_seconds: PositiveFloat = Field(default=1.5, description="Of the chat model; the rules need none")
     # So many hold 99 % of the ten best of 300,000 chunks. At most ten times as many are looked at, or 5,000.
     fulltext_candidates: PositiveInt = 400
     reranker: Literal["bundled", "cross_encoder", "llm"] = "bundled"

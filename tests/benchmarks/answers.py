@@ -71,6 +71,7 @@ def main() -> None:
             memory = psutil.Process(server.process.pid).memory_info().rss / 1e6
         scripted = {
             "RAG_CHAT_MODEL": "openai:gpt-4o-mini",
+            "RAG_QUERY_REFINEMENT": "false",
             "OPENAI_API_KEY": "none",
             "OPENAI_BASE_URL": model.base_url,
         }

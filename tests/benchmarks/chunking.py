@@ -25,7 +25,8 @@ from rich.table import Table
 
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.ingestion.chunking import ChunkSpan, chunk_document
-from graphrag.models import LOCAL_OWNER, Chunk, Chunking, Collection, Document, Hit, IndexedDocument, ParsedText
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import LOCAL_OWNER, Chunk, Chunking, Collection, Document, Hit, ParsedText
 from graphrag.retrieval.expansion import NOWHERE, Reach, expand
 from graphrag.retrieval.search import search
 from graphrag.services import Services
@@ -229,6 +230,7 @@ class Bench:
         found = await search(
             question.text,
             store=self.services.store,
+            graph=self.services.graph,
             collection=collection,
             model=await self.services.embedding_model(collection),
             reranker=self.services.reranker,

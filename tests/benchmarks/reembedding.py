@@ -23,7 +23,8 @@ from graphrag.database import migrate
 from graphrag.embedded_postgres import EmbeddedPostgres
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
 from graphrag.errors import CollectionChanged
-from graphrag.models import Collection, IndexedDocument
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import Collection
 from graphrag.retrieval.search import search
 from graphrag.services import Services
 from graphrag.settings import Settings
@@ -109,6 +110,7 @@ async def ask(services: Services, owner: str, question: str) -> tuple[str, list[
     found = await search(
         question,
         store=services.store,
+        graph=services.graph,
         collection=collection,
         model=await services.embedding_model(collection),
         reranker=services.reranker,

@@ -28,7 +28,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from graphrag.embeddings.bundled import BundledEmbeddings
-from graphrag.retrieval.query_transformation import transform
+from graphrag.query_transformation.transformation import transform
 from graphrag.telemetry import configure_logging
 from tests.benchmarks.corpus import Passage
 from tests.benchmarks.datasets import ROOT, Dataset, Question, load_beir, load_demo

@@ -11,8 +11,9 @@ from pydantic import SecretStr
 
 from graphrag import language as languages
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.models import LOCAL_OWNER, Chunk, Collection, Document, Hit, IndexedDocument
-from graphrag.retrieval.query_transformation import transform
+from graphrag.ingestion_models import IndexedDocument
+from graphrag.models import LOCAL_OWNER, Chunk, Collection, Document, Hit
+from graphrag.query_transformation.transformation import transform
 from graphrag.retrieval.search import search
 from graphrag.services import Services
 from graphrag.settings import Settings
@@ -87,6 +88,7 @@ class CausewaySystem:
         found = await search(
             question,
             store=self._services.store,
+            graph=self._services.graph,
             collection=self._collection,
             model=self._model,
             reranker=self._services.reranker,
