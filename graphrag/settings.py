@@ -160,7 +160,7 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     query_refinement: bool = Field(
         default=True, description="By the chat model, where one is configured: a call a question"
     )
-    # The search waits for it, and loses little without it: a small model answers within a second, p95 about 1.3.
+    # The search waits for it, and loses little without it.
     transform_timeout_seconds: PositiveFloat = Field(default=1.5, description="Of the chat model; the rules need none")
     # So many hold 99 % of the ten best of 300,000 chunks. At most ten times as many are looked at, or 5,000.
     fulltext_candidates: PositiveInt = 400

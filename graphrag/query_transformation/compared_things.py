@@ -29,9 +29,6 @@ class Comparison:
         empty = clauses.breaks | clauses.determiners | clauses.prepositions | self.comparing.words
         return word.flat not in empty or (word.is_name and word.flat not in self.comparing.words)
 
-    def holds_content(self, span: Span) -> bool:
-        return any(self.is_content(word) for word in self.words[slice(*span)])
-
 
 def content_of(span: Span, compared: Comparison) -> list[str]:
     return [word.flat for word in compared.words[slice(*span)] if compared.is_content(word)]

@@ -1,7 +1,6 @@
 """What the rules know of a language: its question words, and how it asks for causes, times and comparisons."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -79,7 +78,3 @@ class Grammar:
 
 def folded(*lines: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in line.split())
-
-
-def any_match(patterns: Sequence[re.Pattern[str]], text: str) -> bool:
-    return any(pattern.search(text) for pattern in patterns)
