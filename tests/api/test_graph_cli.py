@@ -70,6 +70,7 @@ def test_causes_are_listed_with_their_effects(database: str) -> None:
     assert len([line for line in lines if "→" in line]) == 3
 
 
+@pytest.mark.slow
 def test_only_what_is_near_a_thing_is_listed(database: str) -> None:
     """R7.1"""
     listed = show(database, "camión", "--collection", "almendra")
@@ -95,6 +96,7 @@ def test_a_picture_that_cannot_be_written_is_one_line(database: str, tmp_path: P
     assert one_line(run) == f"Error: {file} can't be written: No such file or directory."
 
 
+@pytest.mark.slow
 def test_a_model_s_work_is_estimated_paid_for_and_resumed(
     make_database: Callable[[], str], model_server: ModelServer, tmp_path: Path
 ) -> None:
@@ -143,6 +145,7 @@ def test_a_model_s_work_is_estimated_paid_for_and_resumed(
     assert run("graph", "show").count("→ la cosecha de almendra") == 2
 
 
+@pytest.mark.slow
 def test_an_answer_shows_its_chain(make_database: Callable[[], str], tmp_path: Path) -> None:
     """R7.2 Below the answer, each link with its citation; and as structured metadata."""
     text = "La válvula del horno falló debido a la falta de presión. El horno se limpia los lunes.\n"
