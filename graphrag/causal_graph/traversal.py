@@ -1,5 +1,6 @@
 """From a question to causal chains: the neighbourhood of what it means, every simple path in it, the best first."""
 
+import asyncio
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -44,7 +45,8 @@ async def find_paths(
     neighbourhood = await graph.find_causal_neighbourhood(
         collection, question.words, near=near, direction=question.direction, depth=MAX_EDGES, filters=filters
     )
-    return rank_paths(neighbourhood, question, {hit.chunk.id: hit.chunk for hit in hits[:NEAR]})[:limit]
+    chunks = {hit.chunk.id: hit.chunk for hit in hits[:NEAR]}
+    return (await asyncio.to_thread(rank_paths, neighbourhood, question, chunks))[:limit]
 
 
 def rank_paths(

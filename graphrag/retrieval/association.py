@@ -3,6 +3,7 @@
 After HippoRAG (Gutiérrez et al. 2024), without a model: passages and the names in them are the nodes.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from math import exp, log, sqrt
@@ -49,12 +50,13 @@ async def associate(
     titled = await graph.find_titles(collection, list(names_in(query.standalone)), filters=filters)
     beginnings = _beginnings(hits[:SEEDS], titled)
     edges = await graph.find_mention_neighbourhood(collection, list(beginnings), (), width=WIDTH, filters=filters)
-    reached = walk(edges, beginnings, chunk_count=collection.chunk_count)
+    reached = await asyncio.to_thread(walk, edges, beginnings, chunk_count=collection.chunk_count)
     likely = sorted(reached, key=lambda chunk: (-reached[chunk], chunk))[:CANDIDATES]
     known = {hit.chunk.id: hit for hit in hits}
     missing = [chunk for chunk in likely if chunk not in known]
     known |= {hit.chunk.id: hit for hit in await graph.read_hits(collection, missing, filters=filters)}
-    ordered = complement(query, [known[chunk] for chunk in likely if chunk in known], reached, edges)
+    candidates = [known[chunk] for chunk in likely if chunk in known]
+    ordered = await asyncio.to_thread(complement, query, candidates, reached, edges)
     placed = {hit.chunk.id for hit in ordered}
     return _scored([*ordered, *(hit for hit in hits if hit.chunk.id not in placed)], reached) if ordered else list(hits)
 
@@ -75,10 +77,8 @@ def walk(edges: Sequence[MentionEdge], beginnings: Mapping[UUID, float], *, chun
     """How likely a walk from chunk to name to chunk, which begins anew with RESTART, is at each chunk after STEPS."""
     chunks = list(dict.fromkeys([*beginnings, *(edge.chunk_id for edge in edges)]))
     keys = list(dict.fromkeys(edge.key for edge in edges))
-    row, column = (
-        {chunk: number for number, chunk in enumerate(chunks)},
-        {key: number for number, key in enumerate(keys)},
-    )
+    row = dict(zip(chunks, range(len(chunks)), strict=True))
+    column = dict(zip(keys, range(len(keys)), strict=True))
     weights = [edge.weight * log(max(chunk_count, edge.chunk_count + 1) / edge.chunk_count) for edge in edges]
     places = ([row[edge.chunk_id] for edge in edges], [column[edge.key] for edge in edges])
     mentions = csr_array((weights, places), shape=(len(chunks), len(keys)))

@@ -1,5 +1,6 @@
 """The graph's way into PostgreSQL, within the transaction that stores its documents."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ async def insert_graph(connection: Connection, key: Mapping[str, Any], documents
     mentions = [pair for indexed in documents for pair in assemble_mentions(indexed)]
     if mentions:
         await connection.execute(QUERIES["insert_mentions"], {**key, **_columns(map(_mention_row, mentions))})
-    edges = [edge for indexed in documents for edge in assemble_edges(indexed, key["collection_id"])]
+    edges = await asyncio.to_thread(_assemble, documents, key["collection_id"])
     if not edges:
         return
     entities: dict[UUID, Entity] = {}
@@ -46,6 +47,10 @@ async def insert_graph(connection: Connection, key: Mapping[str, Any], documents
     await connection.execute(QUERIES["insert_edges"], {**key, **_columns(map(_edge_row, edges))})
     if new:
         await _link(connection, key, new)
+
+
+def _assemble(documents: Sequence[IndexedDocument], collection_id: UUID) -> list[CausalEdge]:
+    return [edge for indexed in documents for edge in assemble_edges(indexed, collection_id)]
 
 
 async def _insert_entities(
@@ -75,15 +80,21 @@ async def _link(connection: Connection, key: Mapping[str, Any], new: Sequence[En
     others = list({other for found in candidates.values() for other in found})
     rows = await fetch(connection, QUERIES["find_keys"], {**key, "ids": others})
     words = {row["entity_id"]: _words(row["key"]) for row in rows}
-    links = [
+    links = await asyncio.to_thread(_choose, new, candidates, words)
+    if links:
+        await connection.execute(QUERIES["insert_links"], {**key, **_link_columns(links)})
+
+
+def _choose(
+    new: Sequence[Entity], candidates: Mapping[UUID, Sequence[UUID]], words: Mapping[UUID, Sequence[str]]
+) -> list[EntityLink]:
+    return [
         link
         for entity in new
         for link in choose_links(
             entity.id, _words(entity.key), {other: words[other] for other in candidates.get(entity.id, [])}
         )
     ]
-    if links:
-        await connection.execute(QUERIES["insert_links"], {**key, **_link_columns(links)})
 
 
 def _words(entity_key: str) -> list[str]:
