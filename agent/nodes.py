@@ -1,28 +1,28 @@
 """The stages of an answer: each reads the state, calls one function, returns the change; a failure is done without."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from agent.citations import MarkFilter, Verification, cite
+from agent.answer_writing import write_answer
+from agent.citations import Verification
 from agent.citations import verify as verify_citations
 from agent.context import Context
-from agent.events import citation_event, sources_event, status_event, token_event
+from agent.events import sources_event, status_event, token_event
 from agent.messages import DEFAULT_LANGUAGE, is_not_found, say
 from agent.prompts import build_plain_prompt, build_prompt, history_window
 from agent.state import Input, State
 from graphrag.causal_graph import evidence
 from graphrag.causal_graph.traversal import find_paths
 from graphrag.errors import AnswerInterrupted, ProviderError
-from graphrag.models import Filters, Intent, Passage, TransformedQuery
+from graphrag.models import Filters, Intent, TransformedQuery
 from graphrag.query_transformation import transformation
 from graphrag.query_transformation.checking import check_question
 from graphrag.query_transformation.topic import Exchange
@@ -178,14 +178,14 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     degraded = []
     with stage("generate"):
         try:
-            answer = await _stream_answer(services.chat_model, prompt, state["passages"], language=language)
+            answer = await write_answer(services.chat_model, prompt, state["passages"], language=language)
         except AnswerInterrupted:
             raise
         except Exception as exc:
             if not state["passages"]:  # plain chat has nothing to quote instead
                 raise ProviderError(f"The model does not answer: {exc!r}") from exc
             degraded = [_degrade("generate", exc)]
-            answer = await _stream_answer(services.extractive_chat_model, prompt, state["passages"], language=language)
+            answer = await write_answer(services.extractive_chat_model, prompt, state["passages"], language=language)
     return {"messages": [AIMessage(answer)], "degraded": degraded}
 
 
@@ -223,46 +223,6 @@ def _prompt(state: State, context: Context) -> list[AnyMessage]:
             state["query"], state["passages"], paths=state["paths"], history=history, today=date.today()
         )
     return build_plain_prompt(state["query"], history=history, today=date.today())
-
-
-async def _stream_answer(
-    model: BaseChatModel, prompt: Sequence[AnyMessage], passages: Sequence[Passage], *, language: str
-) -> str:
-    """Writes tokens and citations as they come. Raises AnswerInterrupted where the model fails after a first word."""
-    write = get_stream_writer()
-    marks = MarkFilter(len(passages))
-    announced = 0
-    try:
-        async for text in _tokens(model, prompt, marks):
-            write(token_event(text))
-            if "]" in text:
-                announced += _write_citations(marks, passages, since=announced, language=language)
-        _write_citations(
-            marks, passages, since=announced, language=language
-        )  # a mark before the first word waited for its statement
-    except Exception as exc:
-        if marks.text.strip():
-            raise AnswerInterrupted(f"The model failed in mid-answer: {exc!r}", partial_answer=marks.text) from exc
-        raise
-    if not marks.text.strip():
-        raise ValueError("the model answered nothing")
-    return marks.text.strip()
-
-
-def _write_citations(marks: MarkFilter, passages: Sequence[Passage], *, since: int, language: str) -> int:
-    """How many there were beyond the first `since`."""
-    cited = marks.cited()[since:]
-    for statement, number in cited:
-        get_stream_writer()(citation_event(cite(statement, number, passages[number - 1]), language=language))
-    return len(cited)
-
-
-async def _tokens(model: BaseChatModel, prompt: Sequence[AnyMessage], marks: MarkFilter) -> AsyncIterator[str]:
-    async for chunk in model.astream(list(prompt)):
-        if text := marks.feed(chunk.text):
-            yield text
-    if text := marks.flush():
-        yield text
 
 
 def _announce(name: str, state: State) -> None:
