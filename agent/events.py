@@ -87,7 +87,12 @@ async def stream_answer(
     timings = collect_timings()
     state: dict[str, Any] = {}
     with stage("total"):
-        parts = graph.astream({"messages": list(messages)}, context=context, stream_mode=["custom", "values"])
+        parts = graph.astream(
+            {"messages": list(messages)},
+            context=context,
+            stream_mode=["custom", "values"],
+            durability="exit" if graph.checkpointer else None,  # a thread is written to once, at the end
+        )
         async with aclosing(cast(AsyncGenerator[tuple[str, Any], None], parts)) as stream:
             async for mode, payload in stream:
                 if mode == "custom":
@@ -101,11 +106,16 @@ async def answer(
     graph: CompiledStateGraph[Any, Context, Any, Any], messages: Sequence[AnyMessage], context: Context
 ) -> dict[str, Any]:
     """The data of `done`. Raises CausewayError."""
-    done: dict[str, Any] = {}
-    async with aclosing(stream_answer(graph, messages, context)) as events:
-        async for event in events:
-            done = event["data"]
-    return done
+    return await last_of(stream_answer(graph, messages, context))
+
+
+async def last_of(events: AsyncGenerator[Event, None]) -> dict[str, Any]:
+    """The data of the last event."""
+    data: dict[str, Any] = {}
+    async with aclosing(events) as parts:
+        async for event in parts:
+            data = event["data"]
+    return data
 
 
 def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[str, Any]:

@@ -97,6 +97,11 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "fr": "Les citations n'ont pas pu être vérifiées.",
         "en": "The citations could not be checked.",
     },
+    "degraded_save": {
+        "es": "La respuesta no se pudo guardar en la conversación.",
+        "fr": "La réponse n'a pas pu être enregistrée dans la conversation.",
+        "en": "The answer could not be saved in the conversation.",
+    },
 }
 
 

@@ -10,9 +10,10 @@ from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from fastapi_swagger import patch_fastapi
 
+from agent.conversation import Conversing
 from api import error_handlers
 from api.observability import RequestIdentity
-from api.routes import chat, collections, documents, system
+from api.routes import chat, collections, conversations, documents, feedback, system
 from graphrag.services import Services
 
 STATIC = Path(__file__).with_name("static")
@@ -22,11 +23,14 @@ PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form
 def create_app(services: Services) -> FastAPI:
     """Opens the services at start and closes them at the end."""
 
+    conversing = Conversing(services)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await services.open()
         try:
             async with AsyncExitStack() as stack:
+                stack.push_async_callback(conversing.close)
                 if services.settings.worker:
                     await stack.enter_async_context(services.library.queue.working(services.workshop))
                 yield
@@ -43,12 +47,13 @@ def create_app(services: Services) -> FastAPI:
         swagger_ui_oauth2_redirect_url=None,
     )
     app.state.services = services
+    app.state.conversing = conversing
     app.add_middleware(RequestIdentity)
     patch_fastapi(
         app, redirect_from_root_to_docs=False
     )  # /docs, from files of a package: FastAPI's own loads them from a CDN
     error_handlers.install(app)
-    for routes in (chat, collections, documents):
+    for routes in (chat, conversations, feedback, collections, documents):
         app.include_router(routes.router, prefix="/api/v1")
         app.include_router(routes.router, prefix="/api", include_in_schema=False)
     app.include_router(system.router)

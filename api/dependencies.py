@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from agent.conversation import Conversing
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 
@@ -13,10 +14,16 @@ def get_services(request: Request) -> Services:
     return services
 
 
+def get_conversing(request: Request) -> Conversing:
+    conversing: Conversing = request.app.state.conversing
+    return conversing
+
+
 def get_owner() -> str:
     """Without authentication there is one local owner."""
     return LOCAL_OWNER
 
 
 ServicesDep = Annotated[Services, Depends(get_services)]
+ConversingDep = Annotated[Conversing, Depends(get_conversing)]
 OwnerDep = Annotated[str, Depends(get_owner)]

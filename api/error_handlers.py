@@ -21,6 +21,8 @@ STATUS = {
     "not_found": 404,
     "collection_not_found": 404,
     "document_not_found": 404,
+    "conversation_not_found": 404,
+    "message_not_found": 404,
     "quota_exceeded": 409,
     "unreadable_document": 400,
     "invalid_settings": 400,
@@ -71,6 +73,16 @@ MESSAGES = {
         "es": "No existe el documento «{document}». Vea los que hay: GET /api/v1/documents",
         "fr": "Le document « {document} » n'existe pas. Voyez ceux qui existent : GET /api/v1/documents",
         "en": "There is no document “{document}”. See those that there are: GET /api/v1/documents",
+    },
+    "conversation_not_found": {
+        "es": "No existe la conversación «{conversation}». Vea las que hay: GET /api/v1/conversations",
+        "fr": "La conversation « {conversation} » n'existe pas. Voyez celles qui existent : GET /api/v1/conversations",
+        "en": "There is no conversation “{conversation}”. See those that there are: GET /api/v1/conversations",
+    },
+    "message_not_found": {
+        "es": "En esta conversación no existe ese mensaje, o no es de la clase que se pide: «{message_id}». Vea los que hay: GET /api/v1/conversations/…",
+        "fr": "Ce message n'existe pas dans cette conversation, ou n'est pas du type demandé : « {message_id} ». Voyez ceux qui existent : GET /api/v1/conversations/…",
+        "en": "There is no such message in this conversation, or it is not of the kind asked for: “{message_id}”. See those that there are: GET /api/v1/conversations/…",
     },
     "quota_exceeded": {
         "es": "La colección «{collection}» admite {limit} documentos: borre alguno o use otra colección.",

@@ -1,6 +1,7 @@
 """What the HTTP API takes and gives."""
 
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -29,7 +30,9 @@ class Message(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A question as `message`, or a conversation as `messages`, whose last is the question."""
+    """A question as `message`, which begins a conversation or goes on with one; or a conversation that is not kept as
+    `messages`, whose last is the question.
+    """
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"message": "¿Qué provocó la retirada del lote A-2517?"}]}
@@ -37,7 +40,17 @@ class ChatRequest(BaseModel):
 
     message: Text | None = None
     messages: list[Message] = Field(default_factory=list, max_length=MAX_MESSAGES)
-    collection: Text | None = Field(default=None, description="Without one, the server's default collection")
+    conversation_id: UUID | None = Field(default=None, description="Without one, `message` begins a conversation")
+    parent_id: UUID | None = Field(
+        default=None, description="The answer that the question follows; without one, the last that was shown"
+    )
+    edit_message_id: UUID | None = Field(default=None, description="The question that `message` is another version of")
+    regenerate_message_id: UUID | None = Field(
+        default=None, description="In place of a message: the answer to make another version of, or its question"
+    )
+    collection: Text | None = Field(
+        default=None, description="Without one, the conversation's, else the server's default collection"
+    )
     rag_enabled: bool = Field(default=True, description="false: plain chat, without the documents")
     top_k: int | None = Field(default=None, ge=1, le=50, description="Chunks that reach the answer")
     retrieval: dict[Text, Any] = Field(
@@ -54,15 +67,27 @@ class ChatRequest(BaseModel):
 
     @model_validator(mode="after")
     def _one_question(self) -> "ChatRequest":
-        if (self.message is None) == (not self.messages):
-            raise ValueError("give either message or messages")
+        if [self.message is None, not self.messages, self.regenerate_message_id is None].count(False) != 1:
+            raise ValueError("give either message or messages, or regenerate_message_id")
         if self.messages and self.messages[-1].role != "user":
             raise ValueError("the last of messages must be the user's")
         return self
 
+    @model_validator(mode="after")
+    def _one_place(self) -> "ChatRequest":
+        places = [self.parent_id, self.edit_message_id, self.regenerate_message_id]
+        if len(places) - places.count(None) > 1:
+            raise ValueError("give one of parent_id, edit_message_id and regenerate_message_id")
+        if self.conversation_id is None and any(places):
+            raise ValueError("parent_id, edit_message_id and regenerate_message_id need conversation_id")
+        if self.conversation_id and self.messages:
+            raise ValueError("a conversation has its messages: give message")
+        return self
+
     @property
-    def question(self) -> str:
-        return self.message if self.message is not None else self.messages[-1].content
+    def question(self) -> str | None:
+        """None: one that was asked before."""
+        return self.messages[-1].content if self.messages else self.message
 
 
 class Source(BaseModel):
@@ -136,6 +161,9 @@ class ChatResponse(BaseModel):
     language: Literal["es", "fr", "en"]
     intent: Literal["factual", "causal", "temporal", "comparative"]
     timings_ms: dict[str, float]
+    conversation_id: UUID | None = Field(default=None, description="null: the conversation is not kept")
+    parent_id: UUID | None = Field(default=None, description="The question's")
+    message_id: UUID | None = Field(default=None, description="The answer's")
 
 
 class ErrorBody(BaseModel):

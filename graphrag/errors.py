@@ -75,6 +75,16 @@ class DocumentNotFound(CausewayError):
     code = "document_not_found"
 
 
+class ConversationNotFound(CausewayError):
+    code = "conversation_not_found"
+
+
+class MessageNotFound(CausewayError):
+    """Of a conversation; or it is not of the kind that is asked for."""
+
+    code = "message_not_found"
+
+
 class QuotaExceeded(CausewayError):
     """`details`: collection, limit."""
 

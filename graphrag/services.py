@@ -33,8 +33,11 @@ from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.fallback import FallbackReranker
 from graphrag.rerankers.llm_reranker import LLMReranker
 from graphrag.rerankers.mmr import MMRReranker
+from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import RetrievalConfig, Settings
+from graphrag.stores.conversations import Conversations
+from graphrag.stores.feedback import FeedbackStore
 from graphrag.stores.graph import PostgresGraph
 from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.postgres import PostgresStore
@@ -84,6 +87,14 @@ class Services:
     @cached_property
     def graph(self) -> GraphStore:
         return PostgresGraph(self.database)
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        return Conversations(self.database)
+
+    @cached_property
+    def feedback(self) -> FeedbackStore:
+        return FeedbackStore(self.database)
 
     @cached_property
     def cache(self) -> Cache:
@@ -186,7 +197,11 @@ class Services:
 
     @cached_property
     def workshop(self) -> Workshop:
-        return Workshop(self.library, self.pipeline, self)
+        return Workshop(self.library, self.pipeline, self, self.retention)
+
+    @cached_property
+    def retention(self) -> Retention:
+        return Retention(self.conversations, self.library.queue, self.settings.conversation_days)
 
     async def embedding_model(self, collection: Collection) -> EmbeddingModel:
         """Raises EmbeddingModelUnavailable."""

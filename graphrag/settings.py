@@ -178,6 +178,10 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     max_context_chars: PositiveInt = 8_000
     history_messages: NonNegativeInt = 8
     history_chars: NonNegativeInt = 4_000
+    title_refinement: bool | None = Field(
+        default=None, description="A call of the chat model a conversation; None: where query_refinement is on"
+    )
+    conversation_days: PositiveInt | None = Field(default=None, description="Without a message; None: they are kept")
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
 

@@ -1,7 +1,7 @@
 """Questions and answers, whole or streamed."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
@@ -10,9 +10,10 @@ from sse_starlette import EventSourceResponse
 from starlette.requests import ClientDisconnect
 
 from agent.context import Context
-from agent.events import answer, stream_answer
+from agent.conversation import Place
+from agent.events import Event, last_of, stream_answer
 from agent.graph import graph
-from api.dependencies import OwnerDep, ServicesDep
+from api.dependencies import ConversingDep, OwnerDep, ServicesDep
 from api.schemas import ChatRequest, ChatResponse, ErrorResponse
 from api.sse import event_stream
 from graphrag.query_transformation.checking import check_question
@@ -25,14 +26,18 @@ router = APIRouter(tags=["chat"], responses=ERRORS)
 
 async def checked_context(body: ChatRequest, services: ServicesDep, owner: OwnerDep) -> Context:
     """Checked before a stream begins, so that what is wrong with the request still has its HTTP status."""
-    check_question(body.question, max_chars=services.settings.max_question_chars)
+    if body.question is not None:
+        check_question(body.question, max_chars=services.settings.max_question_chars)
     parse_filters(body.filters)
+    name = body.collection
+    if body.conversation_id and not name:
+        name = (await services.conversations.find(owner, body.conversation_id)).collection
     opened = None
     if body.rag_enabled and services.settings.enabled:
-        opened = await services.collection(owner, body.collection)
+        opened = await services.collection(owner, name)
         await services.embedding_model(opened)
     return Context(
-        collection=body.collection,
+        collection=name,
         rag_enabled=body.rag_enabled,
         top_k=body.top_k,
         retrieval=body.retrieval,
@@ -66,26 +71,43 @@ ContextDep = Annotated[Context, Depends(checked_context)]
 
 
 def to_messages(body: ChatRequest) -> list[AnyMessage]:
-    if body.message is not None:
-        return [HumanMessage(body.message)]
     return [
         HumanMessage(message.content) if message.role == "user" else AIMessage(message.content)
         for message in body.messages
     ]
 
 
+async def events_of(
+    body: ChatRequest, context: ContextDep, conversing: ConversingDep
+) -> tuple[AsyncGenerator[Event, None], dict[str, str]]:
+    """The events of the answer, and headers that name what is kept. Raises ConversationNotFound or MessageNotFound."""
+    if body.messages:
+        return stream_answer(graph, to_messages(body), context), {}
+    place = Place(body.conversation_id, body.parent_id, body.edit_message_id, body.regenerate_message_id)
+    collection = body.collection if context.opened else None
+    turn = await conversing.begin(context.owner_id, body.message or "", place, collection=collection)
+    named = {"X-Conversation-Id": str(turn.conversation.id), "X-Question-Id": str(turn.question.id)}
+    return conversing.answer(turn, context), named
+
+
 @router.post("/chat", summary="Answer a question, with checked citations")
-async def chat(body: ChatRequest, context: ContextDep, request: Request) -> ChatResponse:
-    done = await _while_client_waits(request, answer(graph, to_messages(body), context))
-    return ChatResponse.model_validate(done)
+async def chat(body: ChatRequest, context: ContextDep, conversing: ConversingDep, request: Request) -> ChatResponse:
+    events, _ = await events_of(body, context, conversing)
+    return ChatResponse.model_validate(await _while_client_waits(request, last_of(events)))
 
 
 @router.post(
     "/chat/stream",
     summary="The same, streamed as Server-Sent Events",
-    description="Events: status, sources, token, citation, done; error instead of done where it fails. Each has an id.",
+    description="Events: status, sources, token, citation, done; error instead of done where it fails. Each has an id. "
+    "The headers X-Conversation-Id and X-Question-Id name the conversation and the question that are kept.",
     response_class=EventSourceResponse,
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
-async def chat_stream(body: ChatRequest, context: ContextDep, request: Request) -> EventSourceResponse:
-    return event_stream(stream_answer(graph, to_messages(body), context), request)
+async def chat_stream(
+    body: ChatRequest, context: ContextDep, conversing: ConversingDep, request: Request
+) -> EventSourceResponse:
+    events, named = await events_of(body, context, conversing)
+    response = event_stream(events, request)
+    response.headers.update(named)
+    return response

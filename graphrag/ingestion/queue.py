@@ -44,6 +44,8 @@ class Workers(Protocol):
 
     async def purge(self, owner_id: str, collection_id: UUID) -> None: ...
 
+    async def forget_conversations(self, owner_id: str) -> None: ...
+
 
 @dataclass
 class Queue:
@@ -88,6 +90,18 @@ class Queue:
                     queueing_lock=lock,
                     schedule_at=at + timedelta(minutes=1),
                 )
+
+    async def defer_forgetting(self, owner_id: str, at: datetime) -> None:
+        """Of conversations; where it is planned already, that stands: it plans the next."""
+        with suppress(AlreadyEnqueued):
+            async with self.database.transaction(owner_id) as connection:
+                job = self._app.configure_task(
+                    "forget_conversations",
+                    connection=connection,
+                    queueing_lock=f"forget conversations {owner_id}",
+                    schedule_at=at,
+                )
+                await job.defer_async(owner_id=owner_id)
 
     async def _defer(self, task: str, collection: Collection, documents: Sequence[UUID] = (), **options: Any) -> None:
         job = self._app.configure_task(task, **options)
@@ -169,6 +183,10 @@ class Queue:
         @app.task(name="purge", retry=waits)
         async def purge(**job: Any) -> None:
             await self._workers.purge(*_arguments(**job)[:2])
+
+        @app.task(name="forget_conversations", retry=waits)
+        async def forget_conversations(*, owner_id: str) -> None:
+            await self._workers.forget_conversations(owner_id)
 
         return app
 

@@ -14,6 +14,7 @@ from graphrag.ingestion.pipeline import Pipeline, Progress
 from graphrag.ingestion.sources import SourceFile
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.models import Collection
+from graphrag.retention import Retention
 
 UNEXPECTED = "an error of ours, which the service's log describes"
 
@@ -31,6 +32,7 @@ class Workshop:
     library: Library
     pipeline: Pipeline
     models: Models
+    retention: Retention
 
     async def ingest(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None:
         collection = await self._collection(owner_id, collection_id)
@@ -77,6 +79,9 @@ class Workshop:
             for document in await self.library.ingestions.find_expired(collection):
                 with suppress(DocumentNotFound):
                     await self.library.delete(collection, document)
+
+    async def forget_conversations(self, owner_id: str) -> None:
+        await self.retention.forget(owner_id)
 
     async def optimize(self, owner_id: str, collection_id: UUID) -> None:
         if collection := await self._collection(owner_id, collection_id):

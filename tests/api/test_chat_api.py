@@ -71,11 +71,13 @@ def test_answers_in_the_question_s_language_with_citations_that_stand_in_the_doc
 
 @pytest.mark.parametrize("language", ASKED)
 def test_the_alias_answers_the_same(client: httpx.Client, language: str) -> None:
-    """R9 /api/… is /api/v1/…; and the same question over the same documents has the same answer."""
+    """R9 /api/… is /api/v1/…; the same question over the same documents has the same answer, each in a conversation."""
     question = ASKED[language][0]
     answers = [ask(client, path, message=question) for path in ("/api/chat", "/api/v1/chat")]
     for answer in answers:
         assert answer.pop("timings_ms")["total"] > 0
+    for name in ("conversation_id", "parent_id", "message_id"):
+        assert len({answer.pop(name) for answer in answers} - {None}) == 2
     assert answers[0] == answers[1]
     assert answers[0]["citations"]
 

@@ -95,7 +95,8 @@ def test_the_stream_ends_in_what_the_whole_answer_says(demo_client: httpx.Client
     whole = demo_client.post("/api/chat", json={"message": QUESTION}).json()
     done = events[-1].data
     for answer in (whole, done):
-        answer.pop("timings_ms")
+        for name in ("timings_ms", "conversation_id", "parent_id", "message_id"):
+            assert answer.pop(name)
     assert done == whole
     sources = next(event.data for event in events if event.name == "sources")
     assert sources == {"sources": done["sources"], "paths": done["paths"]}

@@ -1,0 +1,72 @@
+"""The nouns of conversations: a tree of messages, the branch that is shown, what people think of the answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+from uuid import UUID
+
+Role = Literal["user", "assistant"]
+TitledBy = Literal["rules", "model", "person"]
+
+
+class MessageStatus(StrEnum):
+    COMPLETE = "complete"
+    INTERRUPTED = "interrupted"  # the model failed after its first words, which are kept
+    FAILED = "failed"  # no word came
+    CANCELLED = "cancelled"  # whoever asked has left; the words so far are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    id: UUID
+    title: str
+    collection: str | None  # that is asked; None: the default one
+    leaf_id: UUID | None  # the last message of the branch that is shown
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    id: UUID
+    conversation_id: UUID
+    parent_id: UUID | None  # what it follows
+    role: Role
+    content: str
+    status: MessageStatus
+    created_at: datetime
+    details: Mapping[str, Any] = field(default_factory=dict)  # of an answer: citations, sources, timings_ms …
+    checkpoint_id: str | None = None  # of the thread after this answer
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question that waits for its answer."""
+
+    conversation: Conversation
+    question: Message
+    earlier: tuple[Message, ...] = ()  # the branch before the question, oldest first
+
+    @property
+    def is_first(self) -> bool:
+        return self.question.parent_id is None
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    message_id: UUID
+    citation: int  # of the answer's citations, from 1; 0: the answer itself
+    rating: Literal[-1, 1]
+    comment: str
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RatedAnswer:
+    feedback: Feedback
+    conversation_id: UUID
+    question: str
+    answer: str
+    cited: Mapping[str, Any] | None  # the citation, where it is one that was rated

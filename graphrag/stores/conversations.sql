@@ -1,0 +1,99 @@
+-- name: begin
+-- The first question of a conversation that is made for it.
+WITH made AS (
+    INSERT INTO conversations (owner_id, conversation_id, title, collection)
+    VALUES (%(owner_id)s, %(conversation_id)s, %(title)s, %(collection)s)
+)
+INSERT INTO messages (owner_id, message_id, conversation_id, parent_id, role, content, status)
+VALUES (%(owner_id)s, %(message_id)s, %(conversation_id)s, NULL, 'user', %(content)s, 'complete')
+RETURNING *
+
+-- name: add_question
+WITH named AS (
+    UPDATE conversations SET title = %(title)s
+    WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s AND title = ''
+)
+INSERT INTO messages (owner_id, message_id, conversation_id, parent_id, role, content, status)
+VALUES (%(owner_id)s, %(message_id)s, %(conversation_id)s, %(parent_id)s, 'user', %(content)s, 'complete')
+RETURNING *
+
+-- name: add_answer
+WITH answer AS (
+    INSERT INTO messages (owner_id, message_id, conversation_id, parent_id, role, content, status, details, checkpoint_id)
+    VALUES (%(owner_id)s, %(message_id)s, %(conversation_id)s, %(parent_id)s, 'assistant', %(content)s, %(status)s,
+            %(details)s, %(checkpoint_id)s)
+)
+UPDATE conversations SET leaf_id = %(message_id)s, updated_at = now()
+WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
+
+-- name: read_recent
+-- A message and what led to it, back to the last answer that the thread has a checkpoint of.
+WITH RECURSIVE recent AS (
+    SELECT m.*, 1 AS distance FROM messages m
+    WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s AND message_id = %(message_id)s
+    UNION ALL
+    SELECT m.*, distance + 1 FROM messages m JOIN recent r USING (owner_id)
+    WHERE m.message_id = r.parent_id AND r.checkpoint_id IS NULL AND distance < %(most)s
+)
+SELECT * FROM recent ORDER BY distance DESC
+
+-- name: make
+INSERT INTO conversations (owner_id, conversation_id, title, titled_by, collection)
+VALUES (%(owner_id)s, %(conversation_id)s, %(title)s, CASE WHEN %(title)s = '' THEN 'rules' ELSE 'person' END, %(collection)s)
+RETURNING *
+
+-- name: find
+SELECT * FROM conversations WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
+
+-- name: list
+SELECT * FROM conversations WHERE owner_id = %(owner_id)s AND (%(before)s::uuid IS NULL OR (updated_at, conversation_id) <
+    (SELECT updated_at, conversation_id FROM conversations WHERE owner_id = %(owner_id)s AND conversation_id = %(before)s))
+ORDER BY updated_at DESC, conversation_id DESC LIMIT %(limit)s
+
+-- name: rename
+-- What a person calls it stays.
+UPDATE conversations SET title = %(title)s, titled_by = %(titled_by)s
+WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s AND (titled_by <> 'person' OR %(titled_by)s = 'person')
+RETURNING *
+
+-- name: delete
+DELETE FROM conversations WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
+
+-- name: purge
+DELETE FROM conversations WHERE owner_id = %(owner_id)s AND updated_at <= %(before)s
+
+-- name: oldest
+SELECT min(updated_at) AS updated_at FROM conversations WHERE owner_id = %(owner_id)s
+
+-- name: outline
+SELECT message_id, parent_id FROM messages WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
+ORDER BY created_at, message_id
+
+-- name: read_messages
+SELECT * FROM messages WHERE owner_id = %(owner_id)s AND message_id = ANY (%(messages)s)
+
+-- name: rate
+INSERT INTO feedback (owner_id, message_id, citation, rating, comment)
+SELECT owner_id, message_id, %(citation)s, %(rating)s, %(comment)s FROM messages
+WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s AND message_id = %(message_id)s
+  AND role = 'assistant' AND %(citation)s <= jsonb_array_length(coalesce(details -> 'citations', '[]'))
+ON CONFLICT (owner_id, message_id, citation) DO UPDATE
+    SET rating = excluded.rating, comment = excluded.comment, updated_at = now()
+RETURNING *
+
+-- name: unrate
+DELETE FROM feedback f USING messages m
+WHERE m.owner_id = %(owner_id)s AND m.conversation_id = %(conversation_id)s AND m.message_id = %(message_id)s
+  AND f.owner_id = m.owner_id AND f.message_id = m.message_id AND citation = %(citation)s
+
+-- name: feedback_of
+SELECT * FROM feedback WHERE owner_id = %(owner_id)s AND message_id = ANY (%(messages)s) ORDER BY message_id, citation
+
+-- name: list_feedback
+SELECT f.*, m.conversation_id, m.content AS answer, question.content AS question,
+       m.details #> ARRAY['citations', (f.citation - 1)::text] AS cited
+FROM feedback f
+JOIN messages m USING (owner_id, message_id)
+JOIN messages question ON question.owner_id = m.owner_id AND question.message_id = m.parent_id
+WHERE f.owner_id = %(owner_id)s AND (%(rating)s::int IS NULL OR rating = %(rating)s)
+ORDER BY f.updated_at DESC, f.message_id, f.citation LIMIT %(limit)s
