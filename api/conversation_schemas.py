@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from api.schemas import Text
 from graphrag.conversation_models import Conversation, Feedback, Message, RatedAnswer
@@ -15,7 +15,7 @@ Rating = Annotated[Literal[-1, 1], Field(description="1: good, -1: not good")]
 def _line(text: str) -> str:
     if not text.isprintable():
         raise ValueError("one line of printable text")
-    return text.strip()
+    return text
 
 
 def _without_nul(text: str) -> str:
@@ -24,7 +24,7 @@ def _without_nul(text: str) -> str:
     return text
 
 
-Title = Annotated[Text, AfterValidator(_line), Field(max_length=200)]
+Title = Annotated[Text, StringConstraints(strip_whitespace=True, max_length=200), AfterValidator(_line)]
 
 
 class ConversationIn(BaseModel):

@@ -91,7 +91,7 @@ SELECT * FROM feedback WHERE owner_id = %(owner_id)s AND message_id = ANY (%(mes
 
 -- name: list_feedback
 SELECT f.*, m.conversation_id, m.content AS answer, question.content AS question,
-       m.details #> ARRAY['citations', (f.citation - 1)::text] AS cited
+       CASE WHEN citation > 0 THEN m.details -> 'citations' -> (citation - 1) END AS cited
 FROM feedback f
 JOIN messages m USING (owner_id, message_id)
 JOIN messages question ON question.owner_id = m.owner_id AND question.message_id = m.parent_id
