@@ -155,7 +155,8 @@ class Conversing:
     async def _entitle(self, turn: Turn, context: Context, answer: Message) -> None:
         settings = self.services.settings
         is_on = settings.query_refinement if settings.title_refinement is None else settings.title_refinement
-        if not (settings.chat_model and is_on):
+        is_by_rules = turn.conversation.title in ("", title_of(turn.question.content))
+        if not (settings.chat_model and is_on and is_by_rules):
             return
         title = await refine_title(
             self.services.chat_model,

@@ -24,6 +24,12 @@ def _without_nul(text: str) -> str:
     return text
 
 
+def _some(text: str) -> str:
+    if not text:
+        raise ValueError("the title is empty")
+    return text
+
+
 Title = Annotated[Text, StringConstraints(strip_whitespace=True, max_length=200), AfterValidator(_line)]
 
 
@@ -39,7 +45,7 @@ class ConversationIn(BaseModel):
 class TitleIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    title: Title = Field(min_length=1)
+    title: Annotated[Title, AfterValidator(_some)]
 
 
 class ConversationOut(BaseModel):

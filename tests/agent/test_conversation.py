@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -18,12 +19,17 @@ from graphrag.conversation_models import Message, MessageStatus, Turn
 from graphrag.errors import AnswerInterrupted, ProviderError
 from graphrag.services import Services
 from graphrag.settings import Settings
+from graphrag.stores.queries import fetch
 from tests.model_server import Behaviour, Body, CutStream, Fail, Garbage, Hang, ModelServer, Reply
 
 ANSWER = "Nice to meet you, Ada."
 SLOW_WORDS = 600
 SLOW = Reply("word " * SLOW_WORDS, delay_seconds_per_token=0.02)
 WAIT_SECONDS = 30
+PLANNED = """
+    SELECT scheduled_at FROM procrastinate_jobs
+    WHERE task_name = 'forget_conversations' AND args ->> 'owner_id' = %(owner)s
+"""
 
 
 class Desk:
@@ -266,6 +272,30 @@ async def test_where_the_model_gives_none_the_rules_title_stays(
     await settled(desk)
     assert len(model_server.requests) == 2
     assert await desk.title(done["conversation_id"]) == BY_RULES
+
+
+async def test_a_model_is_not_asked_for_a_title_that_a_person_gave(make_desk: Any, model_server: ModelServer) -> None:
+    """R8.9"""
+    desk = make_desk(title_refinement=True)
+    model_server.default = Reply(ANSWER)
+    made = await desk.services.conversations.make(desk.owner, title="Mine")
+    await desk.ask(QUESTION, made.id)
+    await settled(desk)
+    assert (len(model_server.requests), await desk.title(made.id)) == (1, "Mine")
+
+
+async def test_the_end_of_a_conversation_is_planned_with_its_beginning(
+    make_desk: Any, model_server: ModelServer
+) -> None:
+    """R8.9 RAG_CONVERSATION_DAYS"""
+    desk = make_desk(conversation_days=30)
+    model_server.default = Reply(ANSWER)
+    done = await desk.ask("hello")
+    await settled(desk)
+    found = await desk.services.conversations.find(desk.owner, UUID(done["conversation_id"]))
+    async with desk.services.database.transaction(desk.owner) as connection:
+        jobs = await fetch(connection, PLANNED, {"owner": desk.owner})
+    assert [job["scheduled_at"] for job in jobs] == [found.updated_at + timedelta(days=30)]
 
 
 @pytest.mark.parametrize("settings", [{}, {"title_refinement": False, "query_refinement": True}])
