@@ -1,11 +1,11 @@
 """What the nodes hand to each other. Messages and the question are kept with the thread; stage outputs are not."""
 
 import operator
-from typing import Annotated
+from typing import Annotated, cast
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import UntrackedValue
-from langgraph.graph.message import add_messages
+from langgraph.graph.message import Messages, add_messages
 from typing_extensions import TypedDict
 
 from agent.citations import Verification
@@ -13,13 +13,19 @@ from graphrag.graph_models import CausalPath
 from graphrag.models import Collection, Hit, Passage, TransformedQuery
 from graphrag.settings import RetrievalConfig
 
+MOST_MESSAGES = 100  # the latest, in a thread: each checkpoint holds them all anew, and no prompt shows as many
+
+
+def add_to_recent(known: list[AnyMessage], new: list[AnyMessage]) -> list[AnyMessage]:
+    return cast(list[AnyMessage], add_messages(cast(Messages, known), cast(Messages, new)))[-MOST_MESSAGES:]
+
 
 class Input(TypedDict):
-    messages: Annotated[list[AnyMessage], add_messages]
+    messages: Annotated[list[AnyMessage], add_to_recent]
 
 
 class State(TypedDict, total=False):
-    messages: Annotated[list[AnyMessage], add_messages]
+    messages: Annotated[list[AnyMessage], add_to_recent]
     question: str  # as the person wrote it
     query: Annotated[TransformedQuery, UntrackedValue]
     collection: Annotated[Collection, UntrackedValue]

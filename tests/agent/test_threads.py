@@ -15,6 +15,7 @@ from psycopg.sql import SQL, Identifier
 from agent.context import Context
 from agent.events import last_of, stream_answer
 from agent.graph import graph
+from agent.state import MOST_MESSAGES
 from agent.threads import SERIALIZER, Thread, open_thread
 from graphrag.database import Database
 from graphrag.embeddings.registry import EmbeddingRegistry
@@ -143,6 +144,19 @@ async def test_only_messages_and_plain_values_are_kept(services: Services, libra
     assert {blob["type"] for blob in blobs} == {"msgpack"}
     assert set(checkpoint["metadata"]) == {"source", "step", "parents"}
     assert await rows(database, owner, "checkpoint_writes", thread_id) == []
+
+
+async def test_a_long_conversation_is_not_held_whole(services: Services, library: Services, owner: str) -> None:
+    """R8.9 A checkpoint holds the latest messages alone: what a thread takes grows with its turns, not with their
+    square.
+    """
+    thread_id = uuid4()
+    opened = thread(services.database, owner, thread_id)
+    said: list[AnyMessage] = [HumanMessage(f"¿{number}?") for number in range(MOST_MESSAGES)]
+    question = HumanMessage("¿Cuándo se cerró el puente de Arenal?")
+    await last_of(stream_answer(opened.graph, [*said, question], Context(services=library)))
+    heard = await texts(services.database, owner, thread_id, await opened.saver.keep())
+    assert heard == [*(f"¿{number}?" for number in range(2, MOST_MESSAGES)), question.text]
 
 
 async def test_a_run_that_fails_leaves_nothing(services: Services, library: Services, owner: str) -> None:
