@@ -67,7 +67,9 @@ class Conversing:
         """The question is kept before it is answered. Raises ConversationNotFound or MessageNotFound."""
         store = self.services.conversations
         if place.conversation_id is None:
-            return await store.begin(owner_id, question, title=title_of(question), collection=collection)
+            turn = await store.begin(owner_id, question, title=title_of(question), collection=collection)
+            self._in_background(self._plan_end(owner_id))
+            return turn
         if place.again:
             return await store.ask_again(owner_id, place.conversation_id, place.again)
         return await store.ask(
@@ -102,7 +104,7 @@ class Conversing:
         whole = _message(message_id, turn, draft, MessageStatus.COMPLETE)
         is_kept = await self._keep(turn, context, whole, thread)
         if is_kept and turn.conversation.leaf_id is None:
-            self._in_background(self._look_after(turn, context, whole))
+            self._in_background(self._entitle(turn, context, whole))
         yield {"event": "done", "data": _done(turn, whole, is_kept=is_kept)}
 
     async def close(self) -> None:
@@ -144,13 +146,11 @@ class Conversing:
             return False
         return True
 
-    async def _look_after(self, turn: Turn, context: Context, answer: Message) -> None:
-        """What nobody waits for, once a conversation: its title, its end."""
+    async def _plan_end(self, owner_id: str) -> None:
         try:
-            await self.services.retention.forget(context.owner_id)
-            await self._entitle(turn, context, answer)
+            await self.services.retention.forget(owner_id)
         except Exception as exc:
-            log.warning("stage failed, done without", stage="title", error=repr(exc))
+            log.warning("retention not planned", error=repr(exc))
 
     async def _entitle(self, turn: Turn, context: Context, answer: Message) -> None:
         settings = self.services.settings
@@ -158,13 +158,16 @@ class Conversing:
         is_by_rules = turn.conversation.title in ("", title_of(turn.question.content))
         if not (settings.chat_model and is_on and is_by_rules):
             return
-        title = await refine_title(
-            self.services.chat_model,
-            turn.question.content,
-            answer.content,
-            timeout_seconds=settings.chat_timeout_seconds,
-        )
-        await self.services.conversations.rename(context.owner_id, turn.conversation.id, title, titled_by="model")
+        try:
+            title = await refine_title(
+                self.services.chat_model,
+                turn.question.content,
+                answer.content,
+                timeout_seconds=settings.chat_timeout_seconds,
+            )
+            await self.services.conversations.rename(context.owner_id, turn.conversation.id, title, titled_by="model")
+        except Exception as exc:
+            log.warning("stage failed, done without", stage="title", error=repr(exc))
 
     def _in_background(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)

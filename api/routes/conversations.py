@@ -27,7 +27,9 @@ router = APIRouter(prefix="/conversations", tags=["conversations"], responses=ER
 async def make(body: ConversationIn, services: ServicesDep, owner: OwnerDep) -> ConversationOut:
     if body.collection:
         await services.collection(owner, body.collection)
-    return ConversationOut.of(await services.conversations.make(owner, title=body.title, collection=body.collection))
+    made = await services.conversations.make(owner, title=body.title, collection=body.collection)
+    await services.retention.forget(owner)
+    return ConversationOut.of(made)
 
 
 @router.get("", summary="Your conversations, the latest first")
