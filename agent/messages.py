@@ -22,6 +22,11 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "fr": "Les documents, dans une autre langue, disent :",
         "en": "The documents, in another language, say:",
     },
+    "no_part": {
+        "es": "Los documentos no responden a: {part}.",
+        "fr": "Les documents ne répondent pas à : {part}.",
+        "en": "The documents do not answer: {part}.",
+    },
     "status_retrieve": {
         "es": "Buscando en los documentos…",
         "fr": "Recherche dans les documents…",

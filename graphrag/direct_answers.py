@@ -1,0 +1,59 @@
+"""What alone is asked for, said before the sentence that says it: a date, an amount or a number of a quote in another
+language, and how long ago or until it is."""
+
+import re
+from datetime import date
+
+from graphrag.answer_extraction import Excerpt, Statement
+from graphrag.language import fold
+from graphrag.periods import name
+from graphrag.quantities import Quantity, find_quantities, write_quantity
+from graphrag.relative_times import read_relative, say_relative
+from graphrag.table_dates import asks_what_is_late
+from graphrag.told_dates import find_told_dates, only_year
+
+_AMOUNT = re.compile(
+    r"\bcuanto (?:dinero|cost|cuesta|vale|pag|cobr|se pag|nos (?:cost|cobr))"
+    r"|\bcuanto (?:ha|han|hemos) (?:costado|pagado|cobrado)|\bque (?:precio|importe|coste)\b"
+    r"|\bcombien\b.*\b(?:cout|pay|factur)|\bquel (?:prix|montant|cout)\b|\bque(?:l est)? (?:le )?(?:prix|cout)\b"
+    r"|\bhow much\b.*\b(?:cost|pay|paid|charge|price|spend|spent|worth)"
+    r"|\bwhat (?:did|does|do|will)\b.*\b(?:cost|pay)\b|\bwhat (?:price|amount)\b"
+)
+_COUNT = re.compile(r"\bcuant[oa]s\b|\bcombien (?:de|d')|\bhow many\b")
+_SHARE = re.compile(r"\bque porcentaje\b|\bquel pourcentage\b|\bwhat (?:percentage|percent|share)\b")
+_DATE = re.compile(
+    r"\bcuando\b|\b(?:que|cual) (?:dia|fecha)\b|\bquand\b|\bquelle? (?:date|jour)\b|\bwhen\b"
+    r"|\b(?:what|which) (?:day|date)\b"
+)
+_SPAN = re.compile(r"\b(?:dias?|semanas?|meses|anos|jours?|semaines?|mois|annees?|days?|weeks?|months?|years?)\b")
+
+
+def direct_answer(question: str, statement: Statement, excerpt: Excerpt, *, today: date, language: str) -> str | None:
+    """«48.600 €», «16 de abril de 2025»; None where the statement says it clearly enough, or not clearly."""
+    around = f"{excerpt.title} {excerpt.text}"
+    relative = read_relative(question) if not asks_what_is_late(question) else None
+    if relative:
+        return say_relative(relative, statement.text, around=around, today=today, language=language)
+    if statement.language == language or statement.is_row:
+        return None
+    folded = fold(question).replace("’", "'")
+    if _DATE.search(folded):
+        return _the_date(statement.text, only_year(around), language)
+    return _the_quantity(folded, find_quantities(statement.text, statement.language), language)
+
+
+def _the_date(text: str, year: int, language: str) -> str | None:
+    periods = {told.period for told in find_told_dates(text, year=year)}
+    return name(periods.pop(), language) if len(periods) == 1 else None
+
+
+def _the_quantity(question: str, quantities: list[Quantity], language: str) -> str | None:
+    if _AMOUNT.search(question):
+        fitting = [quantity for quantity in quantities if quantity.is_money]
+    elif _SHARE.search(question):
+        fitting = [quantity for quantity in quantities if quantity.unit == "%"]
+    elif _COUNT.search(question) and not _SPAN.search(question):
+        fitting = quantities
+    else:
+        return None
+    return write_quantity(fitting[0], language) if len(set(fitting)) == 1 else None
