@@ -23,9 +23,9 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "en": "The documents, in another language, say:",
     },
     "no_part": {
-        "es": "Los documentos no responden a: {part}.",
-        "fr": "Les documents ne répondent pas à : {part}.",
-        "en": "The documents do not answer: {part}.",
+        "es": "Sin respuesta en los documentos: {part}.",
+        "fr": "Sans réponse dans les documents : {part}.",
+        "en": "No answer in the documents: {part}.",
     },
     "status_retrieve": {
         "es": "Buscando en los documentos…",

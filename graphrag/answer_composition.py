@@ -18,6 +18,7 @@ from graphrag.table_dates import asks_what_is_late
 
 MAX_LABEL = 70  # characters
 _QUESTION_MARKS = " \t\n¿?¡!.,;:"
+_LINKING = re.compile(r"^(?:d['’]|(?:de|du|des|del|of|the|el|la|los|las|le|les) |l['’])+", re.IGNORECASE)
 _MARK = re.compile(r"\[([\d\s,;]*)\]")
 
 
@@ -85,7 +86,7 @@ def _row(statement: Statement, text: str) -> Statement:
 
 def _write_one(chain: WordedChain, asked: Asked, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
     statements = [*chain.told, *chain.beside]
-    direct = None if chain.told else _direct(asked.question, statements[0], asked, excerpts)
+    direct = None if chain.told else _direct(asked.question, statements, asked, excerpts)
     is_foreign = statements[0].language != asked.language and not direct
     if len(statements) > 1 and all(statement.is_row for statement in statements):
         lines = [own.lead if is_foreign else "", *(f"- {_marked(statement, asked)}" for statement in statements)]
@@ -94,11 +95,10 @@ def _write_one(chain: WordedChain, asked: Asked, excerpts: Sequence[Excerpt], ow
     return opening + " ".join(_marked(statement, asked) for statement in statements)
 
 
-def _direct(question: str, statement: Statement, asked: Asked, excerpts: Sequence[Excerpt]) -> str | None:
-    excerpt = next((each for each in excerpts if each.number == statement.number), None)
-    if excerpt is None:
-        return None
-    said = direct_answer(question, statement, excerpt, today=asked.today, language=asked.language)
+def _direct(question: str, statements: Sequence[Statement], asked: Asked, excerpts: Sequence[Excerpt]) -> str | None:
+    found = {excerpt.number: excerpt for excerpt in excerpts}
+    told = [(statement, found[statement.number]) for statement in statements]
+    said = direct_answer(question, told, today=asked.today, language=asked.language)
     return said[:1].upper() + said[1:] if said else None
 
 
@@ -149,7 +149,7 @@ def _write_part(part: _Part, asked: Asked, excerpts: Sequence[Excerpt], own: Own
     if not part.statements:
         return f"- {own.no_part.format(part=part.label)}"
     question = asked.question if asked.compares else part.label
-    direct = _direct(question, part.statements[0], asked, excerpts)
+    direct = _direct(question, part.statements, asked, excerpts)
     said = " ".join(_marked(statement, asked) for statement in part.statements)
     return f"- {_label(part, asked)}{f'{direct} — ' if direct else ''}{said}"
 
@@ -170,7 +170,11 @@ def _difference(parts: Sequence[_Part], asked: Asked) -> str:
 def _labels(asked: Asked) -> list[str]:
     """Short: of compared things what tells them apart, of other parts their own words in the question."""
     texts = [part.strip(_QUESTION_MARKS) for part in asked.parts]
-    found = _apart(texts) if asked.compares else [_own_words(text, asked.question) for text in texts]
+    found = (
+        [_LINKING.sub("", label) for label in _apart(texts)]
+        if asked.compares
+        else [_own_words(text, asked.question) for text in texts]
+    )
     return [
         _short(label if set(words(label)) & set(content_words(text, asked.language)) else text)
         for label, text in zip(found, texts, strict=True)

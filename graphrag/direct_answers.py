@@ -2,6 +2,7 @@
 language, and how long ago or until it is."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 
 from graphrag.answer_extraction import Excerpt, Statement
@@ -28,18 +29,27 @@ _DATE = re.compile(
 _SPAN = re.compile(r"\b(?:dias?|semanas?|meses|anos|jours?|semaines?|mois|annees?|days?|weeks?|months?|years?)\b")
 
 
-def direct_answer(question: str, statement: Statement, excerpt: Excerpt, *, today: date, language: str) -> str | None:
-    """«48.600 €», «16 de abril de 2025»; None where the statement says it clearly enough, or not clearly."""
-    around = f"{excerpt.title} {excerpt.text}"
+def direct_answer(
+    question: str, told: Sequence[tuple[Statement, Excerpt]], *, today: date, language: str
+) -> str | None:
+    """«48.600 €», «16 de abril de 2025»; None where the first statement says it clearly enough, or not clearly, or the
+    others say something else. Statements come with the excerpts that they are of."""
+    first, excerpt = told[0]
     relative = read_relative(question) if not asks_what_is_late(question) else None
     if relative:
-        return say_relative(relative, statement.text, around=around, today=today, language=language)
-    if statement.language == language or statement.is_row:
+        around = f"{excerpt.title} {excerpt.text}"
+        return say_relative(relative, first.text, around=around, today=today, language=language)
+    if first.language == language or first.is_row:
         return None
     folded = fold(question).replace("’", "'")
-    if _DATE.search(folded):
-        return _the_date(statement.text, only_year(around), language)
-    return _the_quantity(folded, find_quantities(statement.text, statement.language), language)
+    said = [_asked_value(folded, statement, excerpt, language) for statement, excerpt in told]
+    return said[0] if len(set(said) - {None}) == 1 else None
+
+
+def _asked_value(question: str, statement: Statement, excerpt: Excerpt, language: str) -> str | None:
+    if _DATE.search(question):
+        return _the_date(statement.text, only_year(f"{excerpt.title} {excerpt.text}"), language)
+    return _the_quantity(question, find_quantities(statement.text, statement.language), language)
 
 
 def _the_date(text: str, year: int, language: str) -> str | None:

@@ -19,7 +19,7 @@ MIN_ROWS = 2
 MAX_TERMS = 24  # of a sum that is written out
 _ASKED: tuple[tuple[Reckoning, re.Pattern[str]], ...] = (
     ("mean", re.compile(r"\b(?:media|promedio|moyenne|average|mean)\b")),
-    ("total", re.compile(r"\b(?:en total|total|suma|sumaron|au total|somme|altogether|in all|in total)\b")),
+    ("total", re.compile(r"\b(?:total(?:e|es|aux)?|totaux|suma|sumaron|somme|altogether|in all)\b")),
     ("maximum", re.compile(
         r"(?<!que )\bmas(?! de| que \d)\b|\b(?:mayor|mejor|maxim[oa]|record)\b"
         r"|\b(?:le|la|les) plus (?!faible|bas|petit)|\ble meilleur\b"
@@ -32,9 +32,9 @@ _ASKED: tuple[tuple[Reckoning, re.Pattern[str]], ...] = (
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _TOTAL_ROW = re.compile(r"(?:sub-?|gran |grand |sous-?)?(?:total|suma|sum|somme|media|promedio|moyenne|average|mean)")
 _OF = {
-    "es": {"maximum": "el valor más alto de {count}", "minimum": "el valor más bajo de {count}"},
-    "fr": {"maximum": "la plus haute valeur sur {count}", "minimum": "la plus basse valeur sur {count}"},
-    "en": {"maximum": "the highest of {count}", "minimum": "the lowest of {count}"},
+    "es": {"maximum": "el máximo de «{column}»", "minimum": "el mínimo de «{column}»"},
+    "fr": {"maximum": "le maximum de « {column} »", "minimum": "le minimum de « {column} »"},
+    "en": {"maximum": "the maximum of “{column}”", "minimum": "the minimum of “{column}”"},
 }
 _SIGN = re.compile(r"[€£$%]")
 _UNIT = re.compile(r"\(([^\W\d][^\s()]{0,7})\)")
@@ -116,7 +116,9 @@ def _asks_for_less(question: str, table: SeenTable, rows: Sequence[SeenRow]) -> 
     periods = (parse_period(row.cells.get(0, "")) for row in rows)
     is_of_other_years = bool(years and {period.year for period in periods if period and period.year} - years)
     labels = {fold(word) for row in rows for word in words(row.cells.get(0, "")) if not word.isdecimal()}
-    return bool(named - held) or is_of_other_years or bool({fold(word) for word in asked} & (labels | set(months())))
+    elsewhere = {fold(word) for header in table.headers for word in words(header)}
+    is_of_some_rows = {fold(word) for word in asked} & (labels | set(months()) - elsewhere)
+    return bool(named - held or is_of_other_years or is_of_some_rows)
 
 
 def _values(rows: Sequence[SeenRow], number: int, language: str) -> tuple[Number, ...]:
@@ -129,13 +131,27 @@ def _values(rows: Sequence[SeenRow], number: int, language: str) -> tuple[Number
 
 
 def _extreme(column: _Column, asked: Reckoning, excerpt: Excerpt, language: str) -> str | None:
-    best = max(column.values) if asked == "maximum" else min(column.values)
-    if column.values.count(best) > 1:
+    """The row that has it; where several rows are of one label, the label's with its terms."""
+    groups = _by_label(column)
+    sums = {label: fsum(values) for label, values in groups.items()}
+    best = max(sums.values()) if asked == "maximum" else min(sums.values())
+    labels = [label for label, value in sums.items() if isclose(value, best)]
+    if len(labels) > 1 or len(groups) < MIN_ROWS:
         return None
-    row = column.rows[column.values.index(best)]
-    label = _label(row.cells.get(column.labels, ""), language)
-    of = _OF[language][asked].format(count=len(column.values))
-    return f"{label}: {column.write(best, language)} ({of}) — {row.text}."
+    values, of = groups[labels[0]], _OF[language][asked].format(column=column.header)
+    said = f"{_label(labels[0], language)}: {{}}{column.write(best, language)} ({of})"
+    if len(values) > 1:
+        terms = " + ".join(write_number(value, language) for value in values)
+        return f"{said.format(f'{terms} = ')}." if len(values) <= MAX_TERMS else None
+    row = next(row for row in column.rows if row.cells.get(column.labels, "") == labels[0])
+    return f"{said.format('')} — {row.text}."
+
+
+def _by_label(column: _Column) -> dict[str, list[Number]]:
+    groups: dict[str, list[Number]] = {}
+    for row, value in zip(column.rows, column.values, strict=True):
+        groups.setdefault(row.cells.get(column.labels, ""), []).append(value)
+    return groups
 
 
 def _label(cell: str, language: str) -> str:
