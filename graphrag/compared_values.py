@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graphrag.answer_extraction import Statement
+from graphrag.ingestion.cell_values import read_numbers
 from graphrag.language import content_words, fold, stem
 from graphrag.periods import percent
 from graphrag.quantities import Quantity, find_quantities, write_number, write_quantity
@@ -41,10 +42,16 @@ def _read(question: str, statement: Statement, language: str) -> dict[str, list[
     found: dict[str, list[Quantity]] = defaultdict(list)
     text = _ASIDE.sub("", statement.text)
     for thing, said in _asked_cells(question, text, language) if statement.is_row else [("", text)]:
-        for quantity in find_quantities(said, statement.language):
+        for quantity in _whole_number(said, statement.language) or find_quantities(said, statement.language):
             if quantity.value not in [other.value for other in found[f"{thing}|{quantity.unit}"]]:
                 found[f"{thing}|{quantity.unit}"].append(quantity)
     return {unit: quantities for unit, quantities in found.items() if quantities}
+
+
+def _whole_number(cell: str, language: str) -> list[Quantity]:
+    """Of a cell that is nothing else: 1950 pallets are no year."""
+    numbers = read_numbers([cell.strip(" .")], language=language)
+    return [Quantity(float(value), numbers.unit) for value in numbers.values.values()]
 
 
 def _asked_cells(question: str, row: str, language: str) -> list[tuple[str, str]]:

@@ -32,6 +32,7 @@ _UNITS = {
     "°C": {"°c", "ºc"},
 }
 _MONEY = frozenset("€£$")
+_IS_PRICED = re.compile(rf"\s?(?:{'|'.join(name for sign in '€£$' for name in _UNITS[sign] if name.isalpha())})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ def find_quantities(text: str, language: str) -> list[Quantity]:
     """In their order. Parts of dates, of codes (A-2517) and of times of day are none, nor are years."""
     hidden = list(text)
     for told in find_told_dates(text, year=_LEAP_YEAR):
+        if told.period.unit == "year" and _IS_PRICED.match(fold(text[told.end : told.end + 12])):
+            continue  # 1900 euros
         hidden[told.start : told.end] = "#" * (told.end - told.start)
     return [
         quantity
@@ -61,16 +64,16 @@ def _pattern(language: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?<![\w.,:/#-])(?:(?P<before>{_SIGNS})[{_SPACES}]?)?(?P<whole>{_WHOLE.replace('MARK', mark)})"
         rf"(?:{decimal}(?P<rest>\d+))?(?![\d:/#])(?!-\d)(?![.,]\d)(?!\w)"
-        rf"(?:[{_SPACES}]?(?P<after>[%€£$]|[°º]C\b)|[{_SPACES}](?P<word>[^\W\d]+)(?:[{_SPACES}](?:de "
-        rf"|d['’])?(?P<next>[€£$]|[^\W\d]+))?)?"
+        rf"(?=[{_SPACES}]?(?P<after>[%€£$]|[°º]C\b)|[{_SPACES}](?P<word>[^\W\d]+)"
+        rf"(?:[{_SPACES}]?(?P<sign>{_SIGNS})|[{_SPACES}](?:de |d['’])?(?P<next>[^\W\d]+))?|)"
     )
 
 
 def _quantity(match: re.Match[str], language: str) -> Quantity | None:
     value = float(re.sub(r"\D", "", match["whole"]) + (f".{match['rest']}" if match["rest"] else ""))
-    word, is_priced = fold(match["word"] or ""), (match["before"] or match["next"] or "") in _MONEY
+    word, is_priced = fold(match["word"] or ""), bool(match["before"] or match["sign"])
     power = _POWERS.get(word, _SHORT_POWERS.get(word, 0) if is_priced else 0)
-    unit = fold(match["before"] or (match["next"] if power else match["after"] or word) or "")
+    unit = fold(match["before"] or (match["sign"] or match["next"] if power else match["after"] or word) or "")
     unit = next((sign for sign, names in _UNITS.items() if unit in names), unit)
     is_bare = not unit or unit in stop_words(language)
     if is_bare and power == 0 and match["whole"].isdecimal() and int(match["whole"]) in YEARS and not match["rest"]:

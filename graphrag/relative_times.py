@@ -48,8 +48,8 @@ _ENDS = re.compile(
     r"|\buntil\b|\bends?\b|\bended\b|\bvalid\b|\bruns? out\b|\bvalid[oae]s?\b"
 )
 _SENTENCES = {
-    "es": {"past": "hace {length}", "future": "faltan {length}", "today": "hoy", "since": "desde hace {length}",
-           "over": "vencido hace {length}", "left": "quedan {length}", "on": "a {today}", "and": " y "},
+    "es": {"past": "hace {length}", "future": "dentro de {length}", "today": "hoy", "since": "desde hace {length}",
+           "over": "vencido hace {length}", "left": "vence dentro de {length}", "on": "a {today}", "and": " y "},
     "fr": {"past": "il y a {length}", "future": "dans {length}", "today": "aujourd'hui", "since": "depuis {length}",
            "over": "expiré depuis {length}", "left": "encore {length}", "on": "au {today}", "and": " et "},
     "en": {"past": "{length} ago", "future": "in {length}", "today": "today", "since": "for {length}",

@@ -29,6 +29,7 @@ _ASKED: tuple[tuple[Reckoning, re.Pattern[str]], ...] = (
         r"|\ble pire\b|\bminimum\b"
         r"|\b(?:least|lowest|smallest|fewest|worst)\b|\bmoins d[e'](?! \d)")),
 )  # fmt: skip
+_YEARS = frozenset(("ano", "annee", "an", "year"))  # headers whose numbers are no amounts
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _TOTAL_ROW = re.compile(r"(?:sub-?|gran |grand |sous-?)?(?:total|suma|sum|somme|media|promedio|moyenne|average|mean)")
 _OF = {
@@ -87,7 +88,11 @@ def _columns(question: str, table: SeenTable, asked: Reckoning, language: str) -
         for number, header in enumerate(table.headers)
         if wanted & {stem(word, language) for word in words(header)}
     ]
-    numeric = {number: values for number in named if (values := _values(rows, number, table.excerpt.language))}
+    numeric = {
+        number: values
+        for number in named
+        if fold(table.headers[number]) not in _YEARS and (values := _values(rows, number, table.excerpt.language))
+    }
     labels = [number for number in named if number not in numeric]
     best = _most_named(question, table, list(numeric), language)
     if best is None or (asked in ("maximum", "minimum") and len(labels) != 1):
@@ -122,9 +127,9 @@ def _asks_for_less(question: str, table: SeenTable, rows: Sequence[SeenRow]) -> 
 
 
 def _values(rows: Sequence[SeenRow], number: int, language: str) -> tuple[Number, ...]:
-    """Empty where a row has none."""
+    """Empty where a row has none, or dates."""
     texts = [row.cells.get(number, "") for row in rows]
-    if any(parse_period(text) for text in texts):
+    if any(parse_period(text) and not text.isdecimal() for text in texts):
         return ()
     read = read_numbers(set(texts), language=language).values
     return tuple(read[text] for text in texts) if all(text in read for text in texts) else ()
