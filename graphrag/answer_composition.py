@@ -11,6 +11,7 @@ from graphrag.chain_wording import ToldChain, WordedChain, word_chain
 from graphrag.compared_values import say_difference
 from graphrag.direct_answers import direct_answer
 from graphrag.language import content_words, words
+from graphrag.relative_times import read_relative
 from graphrag.seen_tables import markdown_rows
 from graphrag.statement_order import arrange
 from graphrag.table_answers import answer_from_table
@@ -124,12 +125,27 @@ def _answer_parts(asked: Asked, excerpts: Sequence[Excerpt], chains: Sequence[To
     for label, part in zip(_labels(asked), asked.parts, strict=True):
         chain = _answer(part, asked, excerpts, chains if not parts else ())
         found = chain.told or chain.beside[:1]
+        if parts and _asks_of_before(part, found, parts[-1].statements, asked, excerpts):
+            found = parts[-1].statements
         same = next((each for each in parts if found and _texts(each.statements) == _texts(found)), None)
         if same:
             parts[parts.index(same)] = _Part(f"{same.label}; {label}", found)
         else:
             parts.append(_Part(label, found))
     return parts
+
+
+def _asks_of_before(
+    part: str,
+    found: Sequence[Statement],
+    before: Sequence[Statement],
+    asked: Asked,
+    excerpts: Sequence[Excerpt],
+) -> bool:
+    """«… and how long until then?»: the date is in the answer to the part before."""
+    if read_relative(part) is None or not before or (found and _direct(part, found, asked, excerpts)):
+        return False
+    return _direct(part, before, asked, excerpts) is not None
 
 
 def _texts(statements: Sequence[Statement]) -> list[str]:

@@ -26,6 +26,9 @@ _DATE = re.compile(
     r"\bcuando\b|\b(?:que|cual) (?:dia|fecha)\b|\bquand\b|\bquelle? (?:date|jour)\b|\bwhen\b"
     r"|\b(?:what|which) (?:day|date)\b"
 )
+_BESIDE = re.compile(
+    r"\b(?:antes|despues|hasta|avant|apres|jusqu['’]?(?:au|en|a)?|before|after|until|by)(?: de| del| el| le| la)*\s*$"
+)
 _SPAN = re.compile(r"\b(?:dias?|semanas?|meses|anos|jours?|semaines?|mois|annees?|days?|weeks?|months?|years?)\b")
 
 
@@ -53,8 +56,12 @@ def _asked_value(question: str, statement: Statement, excerpt: Excerpt, language
 
 
 def _the_date(text: str, year: int, language: str) -> str | None:
-    periods = {told.period for told in find_told_dates(text, year=year)}
-    return name(periods.pop(), language) if len(periods) == 1 else None
+    """Not one that something was before or after."""
+    told = find_told_dates(text, year=year)
+    periods = {each.period for each in told}
+    if len(periods) != 1 or any(_BESIDE.search(fold(text[: each.start])) for each in told):
+        return None
+    return name(periods.pop(), language)
 
 
 def _the_quantity(question: str, quantities: list[Quantity], language: str) -> str | None:

@@ -27,7 +27,6 @@ _POINTS_BACK = re.compile(
     r"|furthermore|besides|instead|hence|thus|then|afterwards|for (?:this|that) reason|because of (?:this|that)"
     r"|so)\b(?!-)"
 )
-_LIST_NUMBER = re.compile(r"\d{1,3}[.)]\s+(?=\S)")
 MIN_NUMBERS = 2  # in common, from which sentences of two languages say the same
 
 
@@ -98,10 +97,9 @@ def points_back(text: str) -> bool:
 
 
 def opened(text: str) -> str:
-    """As a sentence begins: an item of a list without its number, and in capitals."""
-    sentence = _LIST_NUMBER.sub("", text, count=1) if _LIST_NUMBER.match(text) else text
-    first = sentence.split(maxsplit=1)[0] if sentence else ""
-    return sentence[:1].upper() + sentence[1:] if first.islower() and first.isalpha() else sentence
+    """As a sentence begins: an item of a list may not."""
+    first = text.split(maxsplit=1)[0] if text else ""
+    return text[:1].upper() + text[1:] if first.islower() and first.isalpha() else text
 
 
 def _find(statement: Statement, excerpt: Excerpt | None) -> _Found | None:

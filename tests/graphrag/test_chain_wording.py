@@ -51,7 +51,7 @@ def test_a_chain_that_is_not_sure_is_not_told() -> None:
 
 def test_a_chain_is_told_where_its_link_is_the_best_statement() -> None:
     """R7.2 Though not sure by itself: two ways led to it."""
-    statement = Statement(f"2. {VALVE}", 1, "es", 1.0)
+    statement = Statement(VALVE, 1, "es", 1.0)
     chain = ToldChain((link(SEAL), link(f"2. {VALVE}")), 0.2, answering=1)
     worded = word_chain([chain], [statement], [EXCERPT], language="es")
     assert [each.text for each in worded.told] == [SEAL, VALVE]
