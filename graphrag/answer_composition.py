@@ -10,7 +10,7 @@ from graphrag.answer_extraction import Excerpt, Statement, extract_answer
 from graphrag.chain_wording import ToldChain, WordedChain, word_chain
 from graphrag.compared_values import say_difference
 from graphrag.direct_answers import direct_answer
-from graphrag.language import content_words, words
+from graphrag.language import content_words, labelled, words
 from graphrag.relative_times import read_relative
 from graphrag.seen_tables import markdown_rows
 from graphrag.statement_order import arrange
@@ -171,7 +171,7 @@ def _write_part(part: _Part, asked: Asked, excerpts: Sequence[Excerpt], own: Own
 
 
 def _label(part: _Part, asked: Asked) -> str:
-    return f"{part.label[:1].upper()}{part.label[1:]}{' : ' if asked.language == 'fr' else ': '}"
+    return labelled(f"{part.label[:1].upper()}{part.label[1:]}", "", asked.language)
 
 
 def _difference(parts: Sequence[_Part], asked: Asked) -> str:

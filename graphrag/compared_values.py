@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graphrag.answer_extraction import Statement
 from graphrag.ingestion.cell_values import read_numbers
-from graphrag.language import content_words, fold, stem
+from graphrag.language import content_words, fold, labelled, stem
 from graphrag.periods import percent
 from graphrag.quantities import Quantity, find_quantities, write_number, write_quantity
 
@@ -34,7 +34,8 @@ def say_difference(
     result = write_quantity(replace(more, value=more.value - less.value), language)
     share = percent(more.value / less.value - 1, language) if less.value > 0 and more.unit not in _SHARES else ""
     terms = f"{write_number(more.value, language)} − {write_number(less.value, language)} = {result}"
-    return f"{_DIFFERENCE[language]} ({more_label} − {less_label}): {terms}{f' ({share})' if share else ''}"
+    label = f"{_DIFFERENCE[language]} ({more_label} − {less_label})"
+    return labelled(label, f"{terms}{f' ({share})' if share else ''}", language)
 
 
 def _read(question: str, statement: Statement, language: str) -> dict[str, list[Quantity]]:

@@ -41,7 +41,7 @@ def direct_answer(
     relative = read_relative(question) if not asks_what_is_late(question) else None
     if relative:
         around = f"{excerpt.title} {excerpt.text}"
-        return say_relative(relative, first.text, around=around, today=today, language=language)
+        return say_relative(relative, first, around=around, today=today, language=language)
     if first.language == language or first.is_row:
         return None
     folded = fold(question).replace("’", "'")
@@ -51,15 +51,15 @@ def direct_answer(
 
 def _asked_value(question: str, statement: Statement, excerpt: Excerpt, language: str) -> str | None:
     if _DATE.search(question):
-        return _the_date(statement.text, only_year(f"{excerpt.title} {excerpt.text}"), language)
+        return _the_date(statement, only_year(f"{excerpt.title} {excerpt.text}"), language)
     return _the_quantity(question, find_quantities(statement.text, statement.language), language)
 
 
-def _the_date(text: str, year: int, language: str) -> str | None:
+def _the_date(statement: Statement, year: int, language: str) -> str | None:
     """Not one that something was before or after."""
-    told = find_told_dates(text, year=year)
+    told = find_told_dates(statement.text, statement.language, year=year)
     periods = {each.period for each in told}
-    if len(periods) != 1 or any(_BESIDE.search(fold(text[: each.start])) for each in told):
+    if len(periods) != 1 or any(_BESIDE.search(fold(statement.text[: each.start])) for each in told):
         return None
     return name(periods.pop(), language)
 

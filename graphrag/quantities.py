@@ -48,7 +48,7 @@ class Quantity:
 def find_quantities(text: str, language: str) -> list[Quantity]:
     """In their order. Parts of dates, of codes (A-2517) and of times of day are none, nor are years."""
     hidden = list(text)
-    for told in find_told_dates(text, year=_LEAP_YEAR):
+    for told in find_told_dates(text, language, year=_LEAP_YEAR):
         if told.period.unit == "year" and _IS_PRICED.match(fold(text[told.end : told.end + 12])):
             continue  # 1900 euros
         hidden[told.start : told.end] = "#" * (told.end - told.start)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from babel.units import format_unit
 
+from graphrag.answer_extraction import Statement
 from graphrag.language import fold
 from graphrag.periods import Period, name, of_day
 from graphrag.told_dates import find_told_dates, only_year
@@ -74,12 +75,14 @@ def read_relative(question: str) -> RelativeQuestion | None:
     return RelativeQuestion(asked, unit) if asked else None
 
 
-def say_relative(question: RelativeQuestion, sentence: str, *, around: str, today: date, language: str) -> str | None:
-    """«hace 1 año y 7 meses (586 días), a 22 de noviembre de 2026»; None where the sentence tells no date, or several.
+def say_relative(
+    question: RelativeQuestion, statement: Statement, *, around: str, today: date, language: str
+) -> str | None:
+    """«hace 1 año y 7 meses (586 días), a 22 de noviembre de 2026»; None where the statement tells no date, or several.
 
     `around` is what else its document says: a date without a year is of the one year that is named there."""
-    period = _only_date(sentence, only_year(around))
-    if period is None or (question.asked == "validity" and not _ENDS.search(fold(sentence))):
+    period = _only_date(statement, only_year(around))
+    if period is None or (question.asked == "validity" and not _ENDS.search(fold(statement.text))):
         return None
     says = _SENTENCES[language]
     day = period.first_day or today
@@ -101,9 +104,9 @@ def _tense(asked: Asked, *, is_past: bool) -> str:
     return "past" if is_past else "future"
 
 
-def _only_date(sentence: str, year: int) -> Period | None:
+def _only_date(statement: Statement, year: int) -> Period | None:
     """The one day; else the one month or year."""
-    periods = {told.period for told in find_told_dates(sentence, year=year)}
+    periods = {told.period for told in find_told_dates(statement.text, statement.language, year=year)}
     days = {period for period in periods if period.unit == "day"}
     found = days or periods
     return found.pop() if len(found) == 1 else None

@@ -129,7 +129,7 @@ def _says_the_same(one: Statement, other: Statement) -> bool:
 
 
 def _figures(statement: Statement) -> set[object]:
-    dates = {told.period for told in find_told_dates(statement.text, year=2000)}
+    dates = {told.period for told in find_told_dates(statement.text, statement.language, year=2000)}
     return {*(quantity.value for quantity in find_quantities(statement.text, statement.language)), *dates}
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from graphrag.answer_extraction import Excerpt, Statement
 from graphrag.ingestion.cell_values import Number, read_numbers
-from graphrag.language import content_words, fold, stem, words
+from graphrag.language import content_words, fold, labelled, stem, words
 from graphrag.periods import Period, months, name, parse_period
 from graphrag.quantities import Quantity, write_number, write_quantity
 from graphrag.seen_tables import SeenRow, SeenTable, whole_tables
@@ -144,12 +144,13 @@ def _extreme(column: _Column, asked: Reckoning, excerpt: Excerpt, language: str)
     if len(labels) > 1 or len(groups) < MIN_ROWS:
         return None
     values, of = groups[labels[0]], _OF[language][asked].format(column=column.header)
-    said = f"{_label(labels[0], language)}: {{}}{column.write(best, language)} ({of})"
+    value = column.write(best, language)
     if len(values) > 1:
-        terms = " + ".join(write_number(value, language) for value in values)
-        return f"{said.format(f'{terms} = ')}." if len(values) <= MAX_TERMS else None
+        terms = _terms(values, language)
+        said = labelled(_label(labels[0], language), f"{terms} = {value} ({of})", language)
+        return f"{said}." if terms else None
     row = next(row for row in column.rows if row.cells.get(column.labels, "") == labels[0])
-    return f"{said.format('')} — {row.text}."
+    return f"{labelled(_label(labels[0], language), f'{value} ({of})', language)} — {row.text}."
 
 
 def _by_label(column: _Column) -> dict[str, list[Number]]:
@@ -171,26 +172,24 @@ def _label(cell: str, language: str) -> str:
 
 
 def _total(column: _Column, asked: Reckoning, excerpt: Excerpt, language: str) -> str | None:
-    terms, value = _terms(column, language), fsum(column.values)
+    terms, value = _terms(column.values, language), fsum(column.values)
     if terms is None:
         return None
-    said = f"{column.header}: {terms} = {column.write(value, language)}"
+    said = labelled(column.header, f"{terms} = {column.write(value, language)}", language)
     total = _values([column.total], column.number, excerpt.language) if column.total else ()
     is_told = bool(total) and isclose(total[0], value, rel_tol=1e-6)
     return f"{said} — {column.total.text}." if column.total and is_told else f"{said}."
 
 
 def _mean(column: _Column, asked: Reckoning, excerpt: Excerpt, language: str) -> str | None:
-    terms = _terms(column, language)
-    mean = round(fsum(column.values) / len(column.values), 2)
-    said = column.write(mean, language)
-    return f"{column.header}: ({terms}) / {len(column.values)} = {said}." if terms else None
+    terms, count = _terms(column.values, language), len(column.values)
+    mean = column.write(round(fsum(column.values) / count, 2), language)
+    return f"{labelled(column.header, f'({terms}) / {count} = {mean}', language)}." if terms else None
 
 
-def _terms(column: _Column, language: str) -> str | None:
-    if len(column.values) > MAX_TERMS:
-        return None
-    return " + ".join(write_number(value, language) for value in column.values)
+def _terms(values: Sequence[Number], language: str) -> str | None:
+    """None where they are too many to be read."""
+    return " + ".join(write_number(value, language) for value in values) if len(values) <= MAX_TERMS else None
 
 
 _SAYS = {"maximum": _extreme, "minimum": _extreme, "total": _total, "mean": _mean}

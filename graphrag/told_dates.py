@@ -9,7 +9,7 @@ from graphrag.periods import YEARS, Period, months, parse_period
 from graphrag.query_transformation.flattening import flatten
 
 _WRITTEN = (
-    r"\b\d{4}-\d{1,2}(?:-\d{1,2})?\b|\b\d{1,2}[/.]\d{1,2}[/.]\d{4}\b"
+    r"\b\d{4}-\d{1,2}(?:-\d{1,2})?\b|\b\d{1,2}[/.-]\d{1,2}[/.-]\d{4}\b"
     r"|\b\d{1,2}(?:st|nd|rd|th|er|º)? (?:de |of )?MONTH\b\.?(?:,? (?:de |del |of )?\d{4}\b)?"
     r"|\bMONTH\b \d{1,2}(?:st|nd|rd|th)?\b(?!\s?[:%€])(?:,? \d{4}\b)?"
     r"|\bMONTH\b\.? (?:de |del |of )?\d{4}\b"
@@ -25,9 +25,10 @@ class ToldDate:
     period: Period
 
 
-def find_told_dates(text: str, *, year: int = 0, day_first: bool | None = True) -> list[ToldDate]:
-    """In their order; `year` is that of dates that say none, which without it are left out."""
-    return list(_find(text, year, day_first))
+def find_told_dates(text: str, language: str, *, year: int = 0) -> list[ToldDate]:
+    """In their order; `year` is that of dates that say none, which without it are left out. So is 05/06/2025 in English,
+    where it may be of May or of June."""
+    return list(_find(text, year, None if language == "en" else True))
 
 
 def _find(text: str, year: int, day_first: bool | None) -> Iterator[ToldDate]:

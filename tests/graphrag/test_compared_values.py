@@ -18,7 +18,7 @@ def difference(question: str, *texts: str, language: str = "es", is_row: bool = 
     [
         ("es", ("El tren cuesta 60 euros.", "El avión cuesta 150 €."), "Diferencia (B − A): 150 − 60 = 90 € (+150 %)"),
         ("fr", ("Le site de Lyon a 1 200 palettes.", "Celui de Nice a 950 palettes."),
-         "Différence (A − B): 1 200 − 950 = 250 (+26,3 %)"),
+         "Différence (A − B) : 1 200 − 950 = 250 (+26,3 %)"),
         ("en", ("Sales were €14.2 million, against €13.9 million before.", "Sales were €12 million."),
          "Difference (A − B): 14,200,000 − 12,000,000 = €2,200,000 (+18.3%)"),
         ("en", ("The oven is at 178 °C.", "The cold room is at 4 °C."), "Difference (A − B): 178 − 4 = 174°C"),

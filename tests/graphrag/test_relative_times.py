@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphrag.answer_extraction import Statement
 from graphrag.periods import name, of_day
 from graphrag.relative_times import read_relative, say_relative
 
@@ -15,7 +16,7 @@ TODAY = date(2026, 11, 22)
 def said(question: str, sentence: str, *, language: str, around: str = "") -> str | None:
     asked = read_relative(question)
     assert asked, question
-    return say_relative(asked, sentence, around=around, today=TODAY, language=language)
+    return say_relative(asked, Statement(sentence, 1, language, 1.0), around=around, today=TODAY, language=language)
 
 
 @pytest.mark.parametrize(

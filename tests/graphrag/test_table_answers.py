@@ -67,9 +67,10 @@ def test_a_column_is_reckoned_with_the_cells_that_it_is_of(question: str, expect
     ("question", "expected"),
     [
         ("En quel mois l'entrepôt a-t-il consommé le plus de kWh en 2025 ?",
-         "Août: 60 400 kWh (le maximum de « 2025 (kWh) ») — Mois: Août; 2024 (kWh): 45 200; 2025 (kWh): 60 400."),
+         "Août : 60 400 kWh (le maximum de « 2025 (kWh) ») — Mois: Août; 2024 (kWh): 45 200; 2025 (kWh): 60 400."),
         ("Quel est le total en kWh pour 2024 ?",
-         "2024 (kWh): 41 200 + 44 600 + 45 200 = 131 000 kWh — Mois: Total; 2024 (kWh): 131 000; 2025 (kWh): 171 600."),
+         "2024 (kWh) : 41 200 + 44 600 + 45 200 = 131 000 kWh — "
+         "Mois: Total; 2024 (kWh): 131 000; 2025 (kWh): 171 600."),
     ],
 )  # fmt: skip
 def test_a_markdown_table_is_read_like_a_sheet(question: str, expected: str) -> None:
@@ -81,6 +82,13 @@ def test_rows_of_one_name_are_taken_together() -> None:
     """R8.6 The supplier with most pallets is not the one with the largest order."""
     said = answer("Which supplier sent the most pallets?", sheet(("Supplier", "Pallets"), [*PALLETS]), language="en")
     assert said == "Molinos: 24 + 22 = 46 (the maximum of “Pallets”)."
+
+
+def test_braces_in_a_cell_are_text() -> None:
+    """R8.6"""
+    rows: list[tuple[object, ...]] = [("{0}", 3), ("{x}", 5)]
+    said = answer("¿Qué producto tuvo más ventas?", sheet(("Producto", "Ventas {y}"), rows), language="es")
+    assert said == "{x}: 5 (el máximo de «Ventas {y}») — Producto: {x}; Ventas {y}: 5."
 
 
 def test_years_are_labels_and_not_amounts() -> None:
