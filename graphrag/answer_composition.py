@@ -3,7 +3,7 @@ each statement with the mark of its excerpt."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from graphrag.answer_extraction import Excerpt, Statement, extract_answer
@@ -77,12 +77,9 @@ def _as_shown(statements: Sequence[Statement], excerpts: Sequence[Excerpt]) -> l
     for statement in statements:
         text = rows.get(statement.number, {}).get(statement.text.removesuffix("."), statement.text)
         if text:
-            shown.append(statement if text == statement.text else _row(statement, f"{text}."))
+            is_read = text == statement.text
+            shown.append(statement if is_read else replace(statement, text=f"{text}.", is_row=True))
     return shown
-
-
-def _row(statement: Statement, text: str) -> Statement:
-    return Statement(text, statement.number, statement.language, statement.score, is_row=True)
 
 
 def _write_one(chain: WordedChain, asked: Asked, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:

@@ -29,6 +29,7 @@ _ASKED: tuple[tuple[Reckoning, re.Pattern[str]], ...] = (
         r"|\ble pire\b|\bminimum\b"
         r"|\b(?:least|lowest|smallest|fewest|worst)\b|\bmoins d[e'](?! \d)")),
 )  # fmt: skip
+_CAUSE = re.compile(r"\bpor que\b|\bpourquoi\b|\bwhy\b|\bhow come\b")
 _YEARS = frozenset(("ano", "annee", "an", "year"))  # headers whose numbers are no amounts
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _TOTAL_ROW = re.compile(r"(?:sub-?|gran |grand |sous-?)?(?:total|suma|sum|somme|media|promedio|moyenne|average|mean)")
@@ -71,8 +72,10 @@ def answer_from_table(question: str, excerpts: Sequence[Excerpt], *, language: s
 
 
 def _asked(question: str) -> Reckoning | None:
-    """One thing alone."""
+    """One thing alone, and not why."""
     folded = fold(question).replace("’", "'")
+    if _CAUSE.search(folded):
+        return None
     found = [kind for kind, pattern in _ASKED if pattern.search(folded)]
     return found[0] if len(found) == 1 else None
 

@@ -26,8 +26,9 @@ class ToldDate:
 
 
 def find_told_dates(text: str, language: str, *, year: int = 0) -> list[ToldDate]:
-    """In their order; `year` is that of dates that say none, which without it are left out. So is 05/06/2025 in English,
-    where it may be of May or of June."""
+    """In their order; `year` is that of dates that say none, which without it are left out.
+
+    So is 05/06/2025 in English: it may be of May or of June."""
     return list(_find(text, year, None if language == "en" else True))
 
 

@@ -107,6 +107,7 @@ def test_years_are_labels_and_not_amounts() -> None:
         "¿En qué meses las ventas fueron más de 1000 euros?",
         "¿Qué mes tuvo más pedidos?",
         "¿Cuánto fueron las ventas?",
+        "¿Por qué tuvo más ventas ese mes?",
     ],
 )
 def test_what_is_asked_of_something_else_is_not_reckoned(question: str) -> None:
