@@ -22,6 +22,11 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "fr": "Les documents, dans une autre langue, disent :",
         "en": "The documents, in another language, say:",
     },
+    "no_part": {
+        "es": "Sin respuesta en los documentos: {part}.",
+        "fr": "Sans réponse dans les documents : {part}.",
+        "en": "No answer in the documents: {part}.",
+    },
     "status_retrieve": {
         "es": "Buscando en los documentos…",
         "fr": "Recherche dans les documents…",

@@ -108,8 +108,10 @@ def build_prompt(
                 ],
                 not_found=not_found,
                 lead=say("lead_other_language", query.language),
+                no_part=say("no_part", query.language),
                 today=today,
                 chains=told_chains(paths, passages, direction=query.direction) if query.intent is Intent.CAUSAL else (),
+                compares=query.intent is Intent.COMPARATIVE,
             ),
         ),
     ]
@@ -129,6 +131,7 @@ def build_plain_prompt(query: TransformedQuery, *, history: Sequence[AnyMessage]
                 excerpts=[],
                 not_found=say("no_chat_model", query.language),
                 lead="",
+                no_part="",
                 today=today,
             ),
         ),

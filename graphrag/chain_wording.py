@@ -1,15 +1,19 @@
 """A causal chain in the documents' own words: the sentences that state its links, in order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphrag.answer_extraction import Excerpt, Statement, distinct, finished
+from graphrag.causal_graph.extraction import extract_relations
+from graphrag.language import content_words, stem
 from graphrag.models import Span
 from graphrag.places import split_rows
 from graphrag.sentences import is_heading, plain
+from graphrag.statement_order import opened, points_back
 
 SURE = 0.55  # score from which a chain is told
 MAX_BESIDE = 2  # statements after the chain
+THEREFORE = {"es": "Por eso:", "fr": "C'est pourquoi :", "en": "As a result:"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +33,15 @@ class ToldChain:
     answering: int  # which of the links says what was asked for
 
 
+@dataclass(frozen=True, slots=True)
+class WordedChain:
+    told: tuple[Statement, ...]  # cause to effect; empty where no chain answers
+    beside: tuple[Statement, ...]
+
+
 def word_chain(
-    chains: Sequence[ToldChain], statements: Sequence[Statement], excerpts: Sequence[Excerpt]
-) -> list[Statement]:
+    chains: Sequence[ToldChain], statements: Sequence[Statement], excerpts: Sequence[Excerpt], *, language: str
+) -> WordedChain:
     """The chain that answers, then what else does; `statements`, the best first, where none is sure to.
 
     A chain that is not sure by itself answers where its answering link is the best statement: two ways led to it.
@@ -47,10 +57,36 @@ def word_chain(
     sure = (links for chain, links in zip(chains, told, strict=True) if chain.score >= SURE)
     links = next(sure, None) or next(agreed, None)
     if links is None:
-        return list(statements)
+        return WordedChain((), tuple(statements))
     first = list({sentence.text: sentence for sentences in links for sentence in sentences}.values())
     beside = [statement for statement in distinct([*first, *statements]) if statement not in first]
-    return [*first, *beside[:MAX_BESIDE]]
+    return WordedChain(tuple(_joined(links, language)), tuple(beside[:MAX_BESIDE]))
+
+
+def _joined(links: Sequence[Sequence[Statement]], language: str) -> list[Statement]:
+    """Each sentence once; «Por eso: …» before a link whose words name no cause."""
+    told: list[Statement] = []
+    texts: set[str] = set()
+    for sentences in links:
+        new = [sentence for sentence in sentences if sentence.text not in texts]
+        texts |= {sentence.text for sentence in new}
+        opening = f"{THEREFORE[language]} " if new and told and not _names_a_cause(new, told[-1]) else ""
+        for sentence in new:
+            told.append(replace(sentence, text=f"{opening}{opened(sentence.text)}"))
+            opening = ""
+    return told
+
+
+def _names_a_cause(sentences: Sequence[Statement], before: Statement) -> bool:
+    """By a word of cause, by pointing back, or by repeating what the link before led to."""
+    text = " ".join(sentence.text for sentence in sentences)
+    language = sentences[0].language
+    repeated = _stems(text, language) & _stems(before.text, language)
+    return bool(repeated or points_back(text) or extract_relations(text, language=language))
+
+
+def _stems(text: str, language: str) -> set[str]:
+    return {stem(word, language) for word in content_words(text, language)}
 
 
 def _sentences(excerpt: Excerpt, link: ToldLink) -> list[Statement]:

@@ -11,8 +11,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-from graphrag.answer_extraction import Excerpt, extract_answer
-from graphrag.chain_wording import ToldChain, word_chain
+from graphrag.answer_composition import Asked, OwnSentences, compose_answer
+from graphrag.answer_extraction import Excerpt
+from graphrag.chain_wording import ToldChain
 
 BRIEF = "brief"  # the key in the last message's additional_kwargs
 _TOKEN = re.compile(r"\S+\s*")
@@ -26,13 +27,16 @@ def brief(
     excerpts: list[Excerpt],
     not_found: str,
     lead: str,
+    no_part: str,
     today: date,
     chains: Sequence[ToldChain] = (),
+    compares: bool = False,
 ) -> dict[str, Any]:
     """What this model reads instead of the prompt's words; other models ignore it.
 
-    `lead` opens an answer that is not in the question's language; `not_found` is said where nothing answers. `chains`,
-    the best first, are told before anything else.
+    `lead` opens an answer that is not in the question's language; `not_found` is said where nothing answers, `no_part`
+    where nothing answers {part}. `chains`, the best first, are told before anything else. A question that `compares`
+    has the compared things as its parts.
     """
     return {
         BRIEF: {
@@ -42,8 +46,10 @@ def brief(
             "excerpts": excerpts,
             "not_found": not_found,
             "lead": lead,
+            "no_part": no_part,
             "today": today,
             "chains": chains,
+            "compares": compares,
         }
     }
 
@@ -90,18 +96,9 @@ def _answer(messages: list[BaseMessage]) -> str:
     given: Mapping[str, Any] | None = messages[-1].additional_kwargs.get(BRIEF) if messages else None
     if given is None:
         raise ValueError("the extractive model reads a brief in the last message's additional_kwargs")
-    statements = extract_answer(
-        given["question"],
+    return compose_answer(
+        Asked(given["question"], given["language"], given["today"], given["parts"], given["compares"]),
         given["excerpts"],
-        language=given["language"],
-        parts=given["parts"],
-        today=given["today"],
+        chains=given["chains"],
+        own=OwnSentences(given["not_found"], given["lead"], given["no_part"]),
     )
-    statements = word_chain(given["chains"], statements, given["excerpts"])
-    if not statements:
-        return str(given["not_found"])
-    lead = f"{given['lead']} " if statements[0].language != given["language"] else ""
-    if len(statements) > 1 and all(statement.is_row for statement in statements):
-        lines = [lead.strip(), *(f"- {row.text} [{row.number}]" for row in statements)]
-        return "\n".join(line for line in lines if line)
-    return lead + " ".join(f"{statement.text} [{statement.number}]" for statement in statements)

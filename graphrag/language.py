@@ -112,6 +112,11 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def labelled(label: str, text: str, language: str) -> str:
+    """«Label: text», «Libellé : texte»."""
+    return f"{label}{' :' if language == 'fr' else ':'} {text}"
+
+
 def content_words(text: str, language: str) -> list[str]:
     """The words that are not stop words, in order, as written; all words where that would leave none."""
     found = words(text)

@@ -27,6 +27,7 @@ _UNDERLINE = re.compile(r"\n {0,3}(?:={2,}|-{2,})\s*$")  # makes a heading of th
 _SHORT_LINE = 60  # characters; prose that was wrapped by hand runs longer
 _NUMBER = re.compile(r"\s*\d")
 _LEADING_MARKUP = re.compile(r"(?:\s|#{1,6}\s|[-*+•–]\s|>\s?|\|)+")
+_LIST_NUMBER = re.compile(r"\d{1,3}[.)]\s+(?=[^\W\d]|[«¿¡\"“(*_])")
 _EMPHASIS = re.compile(r"\*{2,3}|__|`|(?<!\w)[*_](?=[^\s*_])|(?<=[^\s*_])[*_](?!\w)")
 _ROW_CELLS = re.compile(r"\s*\|\s*")
 
@@ -99,9 +100,11 @@ def _line_cuts(text: str) -> Iterator[int]:
 
 
 def plain(sentence: str) -> str:
-    """A sentence as it is read: without Markdown's marks, list bullets, table bars and line breaks."""
+    """A sentence as it is read: without Markdown's marks, list bullets and numbers, table bars and line breaks."""
     text = _UNDERLINE.sub("", sentence)
     text = _LEADING_MARKUP.sub("", text, count=1) if _LEADING_MARKUP.match(text) else text
+    if _LIST_NUMBER.match(text) and not is_heading(sentence):  # a section keeps its number
+        text = _LIST_NUMBER.sub("", text, count=1)
     text = _EMPHASIS.sub("", text)
     text = _ROW_CELLS.sub(" · ", text.strip().strip("|").strip())
     return " ".join(text.split())

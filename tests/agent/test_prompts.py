@@ -163,8 +163,10 @@ def test_the_extractive_model_is_briefed() -> None:
         "excerpts": [Excerpt(1, "Cifras", "1 < 2", "es"), Excerpt(2, "Builders", "Built by Ruiz.", "en")],
         "not_found": say("not_found", "fr"),
         "lead": say("lead_other_language", "fr"),
+        "no_part": say("no_part", "fr"),
         "today": TODAY,
         "chains": (),
+        "compares": False,
     }
 
 

@@ -1,0 +1,58 @@
+"""A causal chain in the documents' own words."""
+
+import pytest
+
+from graphrag.answer_extraction import Excerpt, Statement
+from graphrag.chain_wording import ToldChain, ToldLink, word_chain
+from graphrag.models import Span
+
+SEAL = "El retén del eje estaba gastado y por eso el compresor perdió presión."
+VALVE = "La falta de presión dejó abierta la válvula."
+BISCUITS = "Las galletas salieron crudas."
+TEXT = f"# Diario\n\n1. {SEAL}\n2. {VALVE}\n\n{BISCUITS} Nadie lo vio."
+EXCERPT = Excerpt(1, "Diario", TEXT, "es", start_char=100)
+
+
+def link(sentence: str) -> ToldLink:
+    start = 100 + TEXT.index(sentence)
+    return ToldLink(1, Span(start, start + len(sentence)))
+
+
+def told(*sentences: str, language: str = "es", score: float = 0.9) -> list[str]:
+    chain = ToldChain(tuple(map(link, sentences)), score, answering=len(sentences) - 1)
+    return [statement.text for statement in word_chain([chain], [], [EXCERPT], language=language).told]
+
+
+def test_links_are_told_from_cause_to_effect() -> None:
+    """R7.2 A link that names its cause needs no word of ours; a number of a list is not said."""
+    assert told(SEAL, VALVE) == [SEAL, VALVE]
+
+
+@pytest.mark.parametrize(
+    ("language", "opening"), [("es", "Por eso: "), ("fr", "C'est pourquoi : "), ("en", "As a result: ")]
+)
+def test_a_link_that_names_no_cause_is_joined(language: str, opening: str) -> None:
+    """R7.2 In the language of the question; the quote stays as it is."""
+    assert told(VALVE, BISCUITS, language=language) == [VALVE, f"{opening}{BISCUITS}"]
+
+
+def test_a_sentence_that_states_two_links_is_told_once() -> None:
+    """R7.2"""
+    assert told(SEAL, SEAL, VALVE) == [SEAL, VALVE]
+
+
+def test_a_chain_that_is_not_sure_is_not_told() -> None:
+    """R7.2 What else answers is."""
+    statement = Statement("Nadie lo vio.", 1, "es", 1.0)
+    chain = ToldChain((link(SEAL), link(VALVE)), 0.2, answering=1)
+    worded = word_chain([chain], [statement], [EXCERPT], language="es")
+    assert (worded.told, worded.beside) == ((), (statement,))
+
+
+def test_a_chain_is_told_where_its_link_is_the_best_statement() -> None:
+    """R7.2 Though not sure by itself: two ways led to it."""
+    statement = Statement(VALVE, 1, "es", 1.0)
+    chain = ToldChain((link(SEAL), link(f"2. {VALVE}")), 0.2, answering=1)
+    worded = word_chain([chain], [statement], [EXCERPT], language="es")
+    assert [each.text for each in worded.told] == [SEAL, VALVE]
+    assert worded.beside == ()
