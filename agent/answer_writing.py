@@ -16,6 +16,7 @@ from agent.verification.statements import Statement, StatementStream
 from graphrag.errors import AnswerInterrupted
 from graphrag.models import Passage
 
+_JUST_CITED = re.compile(r"\]\W*$")  # what goes on after a mark is waited for
 _MAY_END = re.compile(r"[\].!?…\n]")  # a mark, or a statement
 
 
@@ -49,7 +50,8 @@ class AnswerWriter:
         self._statements.read(self._marks.text)
         if is_over:
             self._statements.close()
-        known = [*self._statements.finished, *([self._statements.open] if self._statements.open else [])]
+        told = self._statements.open if _JUST_CITED.search(self._marks.text) else None
+        known = [*self._statements.finished, *([told] if told else [])]
         marks = [(statement, number) for statement in known for number in statement.numbers][self._announced :]
         unmarked = [each for each in self._statements.finished[self._flagged :] if each.states and not each.numbers]
         self._announced += len(marks)

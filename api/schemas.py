@@ -107,7 +107,7 @@ class CitationOut(BaseModel):
 
 
 class StatementOut(BaseModel):
-    """[start, end) of the answer. Its citations are those of its marks; without one, that of the source which carries it."""
+    """[start, end) of the answer. Its citations are those of its marks; without one, of the source that carries it."""
 
     statement: str
     start: int

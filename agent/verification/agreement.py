@@ -1,7 +1,7 @@
-"""Where a statement says something else than its passage: another number, date, name, unit, another direction or a denial.
+"""Where a statement says something else than its passage: another number, date, name, unit or direction, or denies it.
 
-Every fact of the statement is looked for in the passage. Where the passage has it, but has another of its kind in the place
-that the statement speaks of (the same words stand around it), the statement has taken the wrong one.
+Every fact of the statement is looked for in the passage. Where the passage has it, but has another of its kind in the
+place that the statement speaks of (the same words stand around it), the statement has taken the wrong one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +10,7 @@ from agent.verification.alignment import Alignment
 from agent.verification.arithmetic import is_computed
 from agent.verification.moments import Moment
 from agent.verification.names import same_name
-from agent.verification.quantities import Quantity
+from agent.verification.quantities import UNITS, Quantity
 from agent.verification.reading import Reading
 from agent.verification.roles import CONVERSE, is_turned
 
@@ -197,8 +197,6 @@ def _wrong_rates(both: Alignment) -> Iterator[str]:
 
 
 def _unit(reading: Reading, place: int) -> float:
-    from agent.verification.quantities import UNITS
-
     return UNITS[reading.words[place].folded][1]
 
 

@@ -10,7 +10,8 @@ from babel.dates import get_day_names, get_month_names
 from graphrag.language import ANSWER_LANGUAGES, fold, stop_words
 
 _TITLES = frozenset(
-    "sr sra srta don dona d dr dra m mr mrs ms mme mlle me ing lic miss senor senora madame monsieur docteur doctor doctora"
+    "sr sra srta don dona d dr dra m mr mrs ms mme mlle me ing lic miss senor senora madame monsieur docteur doctor"
+    " doctora"
     " maitre q t i ii iii iv id no nº pdf".split()
 )  # fmt: skip
 _EXONYMS = (
@@ -19,8 +20,10 @@ _EXONYMS = (
     "burdeos bordeaux", "lyon", "tolosa toulouse", "viena vienne vienna", "roma rome", "milan milano", "turin torino",
     "florencia florence", "venecia venise venice", "napoles naples", "amberes anvers antwerp", "munich",
     "hamburgo hambourg hamburg", "colonia cologne", "berlin", "atenas athenes athens", "moscu moscou moscow",
-    "varsovia varsovie warsaw", "praga prague", "copenhague copenhagen", "estocolmo stockholm", "edimburgo edimbourg edinburgh",
-    "dublin", "bale basilea basel", "zurich", "berna berne bern", "rin rhin rhine", "danubio danube", "tamesis tamise thames",
+    "varsovia varsovie warsaw", "praga prague", "copenhague copenhagen", "estocolmo stockholm", "edimburgo"
+    " edimbourg edinburgh",
+    "dublin", "bale basilea basel", "zurich", "berna berne bern", "rin rhin rhine", "danubio danube", "tamesis"
+    " tamise thames",
     "valencia valence", "cordoba cordoue", "europa europe", "america amerique", "asia asie", "africa afrique",
     "antartida antarctique antarctica", "alpes alps", "pirineos pyrenees", "cataluna catalogne catalonia",
     "andalucia andalousie andalusia", "bretana bretagne brittany", "escocia ecosse scotland", "gales wales",
@@ -38,7 +41,7 @@ class _Written(Protocol):
 
 
 def name_places(words: Sequence[_Written]) -> Iterator[int]:
-    """Capitalised words, and codes; at the beginning of a sentence only where the next is one, too, or it comes again."""
+    """Capitalised words, and codes; at the beginning of a sentence only where the next is one, or it comes again."""
     begins = [place == 0 or words[place - 1].sentence != word.sentence for place, word in enumerate(words)]
     within = {word.folded for word, first in zip(words, begins, strict=True) if word.written[0].isupper() and not first}
     for place, word in enumerate(words):

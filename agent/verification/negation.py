@@ -1,4 +1,4 @@
-"""Which words of a text are denied: the first that says something after «no», «ne … pas», «sin», "never", "failed to"."""
+"""Which words of a text are denied: the first that says something after «no», «ne … pas», "never", "failed to"."""
 
 import re
 from collections.abc import Iterator, Sequence

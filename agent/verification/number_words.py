@@ -1,14 +1,17 @@
-"""Numbers written out in Spanish, French and English: «mil doscientos», «quatre-vingt-dix», "twenty-one", «un tercio»."""
+"""Numbers written out in Spanish, French and English: «mil doscientos», «quatre-vingt-dix», «un tercio»."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 _SMALL: dict[str, str] = {
-    "es": "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis diecisiete"
-    " dieciocho diecinueve veinte veintiuno veintidos veintitres veinticuatro veinticinco veintiseis veintisiete veintiocho"
+    "es": "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis"
+    " diecisiete"
+    " dieciocho diecinueve veinte veintiuno veintidos veintitres veinticuatro veinticinco veintiseis veintisiete"
+    " veintiocho"
     " veintinueve",
     "fr": "zero un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
-    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen"
     " eighteen nineteen",
 }
 _TENS: dict[str, dict[str, int]] = {

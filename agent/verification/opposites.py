@@ -7,31 +7,43 @@ from graphrag.language import fold
 
 # A word that ends in * stands for all that begin so. Left and right of | are opposites.
 _PAIRS: Mapping[str, str] = {
-    "rise": "subi* sube* suba* aument* increment* crec* creci* alza encarec* mejor* augment* haus* hauss* accru* croiss* cru progress*"
+    "rise": "subi* sube* suba* aument* increment* crec* creci* alza encarec* mejor* augment* haus* hauss* accru*"
+        " croiss* cru progress*"
     " amelior* grimp* rose rise* rising increas* grew grow* climb* gain* improv* jump* soar* surg* up higher raise*"
-    " | baj* descend* descen* disminu* reduc* caida* cayo caer caen cae decrec* abarat* empeor* recort* merm* baiss* diminu* diminut*"
-    " redui* recul* chut* degrad* deterior* fell fall* decreas* declin* drop* lower* lessen* cut cuts shrank shrink* worsen* plung* down",
+    " | baj* descend* descen* disminu* reduc* caida* cayo caer caen cae decrec* abarat* empeor* recort* merm*"
+    " baiss* diminu* diminut*"
+    " redui* recul* chut* degrad* deterior* fell fall* decreas* declin* drop* lower* lessen* cut cuts shrank"
+    " shrink* worsen* plung* down",
     "before": "antes previ* anterior* before earlier prior avant precede* anterieur*"
     " | despues tras posterior* posteriormente luego after later following apres ensuite suivant* subsequent*",
-    "more": "mas mayor* superior* plus superieur* more greater over exceed* supera* depass* longer larger bigger taller above encima exced* | menos menor* inferior*"
+    "more": "mas mayor* superior* plus superieur* more greater over exceed* supera* depass* longer larger bigger"
+        " taller above encima exced* | menos menor* inferior*"
     " moins inferieur* less fewer under below debajo shorter smaller au-dessous dessous",
     "most": "maxim* tope plafond ceiling most | minim* least",
-    "buy": "compr* adquir* achet* rachet* acquer* acqui* bought buy* purchas* acquir* | vend* venta* vent ventes cede* sold sell* sale*",
+    "buy": "compr* adquir* achet* rachet* acquer* acqui* bought buy* purchas* acquir* | vend* venta* vent ventes"
+        " cede* sold sell* sale*",
     "lend": "presto prest* prete* lend* lent loan* | borrow* emprunt*",
-    "open": "abr* abier* apert* ouvr* ouver* open* reopen* reabr* rouvr* | cerr* cier* clausur* ferm* clos* clotur* shut* close*",
+    "open": "abr* abier* apert* ouvr* ouver* open* reopen* reabr* rouvr* | cerr* cier* clausur* ferm* clos* clotur*"
+        " shut* close*",
     "win": "gano gana* ganar* gagn* remport* won win wins winner | perd* perdi* pierd* lost lose* losing",
-    "accept": "acept* aprob* aprueb* autoriz* permit* acced* accept* approuv* approb* autoris* permet* permis* allow* approv*"
+    "accept": "acept* aprob* aprueb* autoriz* permit* acced* accept* approuv* approb* autoris* permet* permis*"
+        " allow* approv*"
     " authori* agree* grant* admit* admis* valid*"
-    " | rechaz* deneg* prohib* deni* declin* impid* refus* rejet* interdi* ecart* reject* forb* deny prohibit* ban banned disallow*",
+    " | rechaz* deneg* prohib* deni* declin* impid* refus* rejet* interdi* ecart* reject* forb* deny prohibit* ban"
+    " banned disallow*",
     "present": "presen* asist* acud* assist* attend* present* | ausen* absen* miss* falt* manqu*",
     "begin": "empez* empiez* comenz* comienz* inici* arranc* commenc* debut* demarr* begin* began start* launch* lanz*"
     " | termin* acab* finaliz* conclu* finir* fini acheve* termine* end ended ends finish* complet*",
-    "early": "adelant* anticip* avanc* early tempran* tot ahead | retras* aplaz* atras* tarde tardi* retard* report* tard late delay* postpon* behind posterg*",
-    "gain": "beneficio* ganancia* excedent* superavit* benefice* profit* surplus | perdida* deficit* perte* loss losses",
+    "early": "adelant* anticip* avanc* early tempran* tot ahead | retras* aplaz* atras* tarde tardi* retard*"
+        " report* tard late delay* postpon* behind posterg*",
+    "gain": "beneficio* ganancia* excedent* superavit* benefice* profit* surplus | perdida* deficit* perte* loss"
+        " losses",
     "add": "anad* agreg* incorpor* ajout* add* | quit* retir* elimin* suprim* enlev* supprim* remov* delet* withdr*",
     "include": "inclu* comprend* compris* includ* | exclu* except* salvo sauf",
-    "hot": "calient* caliente calor* chaud* hot hotter warm* calent* chauff* heat* | fri* froid* cold* cool* enfri* refroid* chill*",
-    "enter": "entr* ingres* enter* arriv* lleg* import* | sale salen salio salieron salida salir saldra sort* parti partit partent partir exit* depart* export*",
+    "hot": "calient* caliente calor* chaud* hot hotter warm* calent* chauff* heat* | fri* froid* cold* cool* enfri*"
+        " refroid* chill*",
+    "enter": "entr* ingres* enter* arriv* lleg* import* | sale salen salio salieron salida salir saldra sort* parti"
+        " partit partent partir exit* depart* export*",
     "in": "dentro inside within interior* interieur* | fuera outside exterior* exterieur* hors",
     "fast": "rapid* vite fast* quick* | lent* slow*",
     "cheap": "barat* abarat* econom* cheap* | caro caros cara caras cher* expensive encarec*",
@@ -46,7 +58,8 @@ _PAIRS: Mapping[str, str] = {
     "morning": "manana* matin* morning* | tarde* apres-midi afternoon* evening* soir* noche* nuit* night*",
     "public": "public* | privad* prive* private*",
     "success": "exit* logr* consig* reuss* succeed* success* passed manag* | fracas* echou* echec* fail* suspend*",
-    "input": "entrada* entree* input* income ingreso* recette* revenue* | salida* sortie* output* gasto* depens* expense*",
+    "input": "entrada* entree* input* income ingreso* recette* revenue* | salida* sortie* output* gasto* depens*"
+        " expense*",
     "credit": "acreedor* creanci* credit* | deudor* debit* debtor*",
     "teach": "ensen* forme* formo formar taught teach* train* | aprend* appren* learn*",
     "always": "siempre toujours always | nunca jamas jamais never",

@@ -1,7 +1,6 @@
-"""Numbers with their units, in all the writings of three languages: 9.240 €, 9,240 euros, «mil doscientos», 2,5 M€, 25 %."""
+"""Numbers with their units, in all the writings of three languages: 9.240 €, «mil doscientos», 2,5 M€, 25 %."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +15,7 @@ _NUMBER = re.compile(
 _WORD = re.compile(r"[^\W\d_]+[²³]?|%|€|\$|£|°")
 _SUFFIXES = {"k": 10**3, "m": 10**6, "mio": 10**6, "mm": 10**6, "md": 10**9, "bn": 10**9, "mds": 10**9}
 SCALE_WORDS = {word: value for scales in SCALES.values() for word, value in scales.items()}
+_JOINT = re.compile(r"[\s'’-]*")
 _REACH = 24  # characters behind a number in which its scale and unit stand
 TIME = "time"
 
@@ -77,7 +77,8 @@ UNITS: dict[str, tuple[str, float]] = {
         },
     ),
     **_family("area", {"m2 m²": 1, "hectarea hectareas hectare hectares ha": 10**4, "km2 km²": 10**6}),
-    **_family("power", {"w watt watts vatio vatios": 1, "kw kilovatio kilovatios kilowatt kilowatts": 1000, "mw": 10**6}),
+    **_family("power",
+        {"w watt watts vatio vatios": 1, "kw kilovatio kilovatios kilowatt kilowatts": 1000, "mw": 10**6}),
     **_family("energy", {"kwh": 1, "mwh": 1000, "gwh": 10**6}),
     **_family("°", {"° grado grados degre degres degree degrees": 1}),
     **_family("data", {"gb go gigabyte gigabytes": 1, "mb mo megabyte megabytes": 0.001, "tb to terabyte": 1000}),
@@ -138,7 +139,7 @@ def _values(whole: str, mark: str | None, decimals: str | None) -> set[float]:
 
 def _scale_and_unit(text: str, at: int) -> tuple[float, str, int]:
     """The scale, the unit's word and where they end: « millones de euros», «M€», « por ciento»."""
-    following = [match for match in _WORD.finditer(text, at, min(len(text), at + _REACH))]
+    following = list(_WORD.finditer(text, at, min(len(text), at + _REACH)))
     scale, end = 1.0, at
     words = [fold(match.group()) for match in following]
     index = 0
@@ -170,7 +171,7 @@ def _is_scale(words: Sequence[str], index: int, touching: bool, written: str) ->
 
 
 def _joins(text: str, end: int, start: int) -> bool:
-    return not text[end:start].strip("  \u00a0\u202f\u2009-'’")
+    return _JOINT.fullmatch(text, end, max(end, start)) is not None
 
 
 def _in_words(text: str, language: str) -> Iterator[Quantity]:
@@ -203,12 +204,6 @@ def _in_words(text: str, language: str) -> Iterator[Quantity]:
 
 def _are_near(text: str, matches: Sequence[re.Match[str]], first: int, end: int) -> bool:
     """Nothing but spaces and hyphens between the words of a number; digits stand by themselves."""
-    is_joined = all(
-        not text[matches[at].end() : matches[at + 1].start()].strip("  \u00a0\u202f-") for at in range(first, end - 1)
-    )
+    is_joined = all(_joins(text, matches[at].end(), matches[at + 1].start()) for at in range(first, end - 1))
     before = text[max(0, matches[first].start() - 2) : matches[first].start()].strip()
     return is_joined and not before[-1:].isdigit()
-
-
-def at_or_after(quantities: Sequence[Quantity], place: int) -> int:
-    return bisect_left([quantity.start for quantity in quantities], place)

@@ -11,7 +11,7 @@ from agent.verification.names import name_places
 from agent.verification.negation import denying_words, is_negative, negated_words
 from agent.verification.opposites import opposite_of
 from agent.verification.quantities import TIME, UNITS, Quantity, read_quantities
-from graphrag.language import FUNCTION_WORDS, fold, stem, stop_words
+from graphrag.language import ANSWER_LANGUAGES, fold, stem, stop_words
 from graphrag.sentences import split_sentences
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
@@ -22,12 +22,12 @@ _CONJUNCTIONS = {
     "en": frozenset("and but while whereas although though that which who".split()),
 }
 _PRONOUNS = frozenset(
-    "it its he his him she her they their them this that lo los su sus este esta estos ella ellos ello il ils elle elles son sa"
+    "it its he his him she her they their them this that lo los su sus este esta estos ella ellos ello il ils elle"
+    " elles son sa"
     " ses leur leurs celui celle ceux celles ce cette ces y en l".split()
 )
 _HEADER = re.compile(r"(?:^|[;\n])\s*[^;:\n]{1,40}?\s?:(?=\s)")  # «Fecha: » of a row
 MOST_LABELS = 3  # from so many on, a line is a row of a table
-_LANGUAGES = ("es", "fr", "en")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +148,6 @@ def _signs(words: Sequence[Word]) -> Iterator[Sign]:
 def language_of(text: str, likely: Sequence[str]) -> str:
     """Of a statement: whose function words it has most of; the first of the likely ones where several do."""
     found = [fold(match.group()) for match in _WORD.finditer(text)]
-    order = list(dict.fromkeys([*likely, *_LANGUAGES]))
-    known = [language for language in order if language in FUNCTION_WORDS]
+    order = list(dict.fromkeys([*likely, *ANSWER_LANGUAGES]))
+    known = [language for language in order if language in ANSWER_LANGUAGES]
     return max(known, key=lambda language: sum(word in stop_words(language) for word in found), default=order[0])

@@ -1,4 +1,4 @@
-"""How a citation is told to a person: «Selon la cellule C12 (feuille 'Ventes', fichier sales.xlsx, date: 15 décembre 2025): …»"""
+"""How a citation is told to a person: «Selon la cellule C12 (feuille 'Ventes', fichier sales.xlsx): …»"""
 
 from agent.verification.checking import Citation
 from graphrag.periods import name, period_of
@@ -6,11 +6,13 @@ from graphrag.periods import name, period_of
 _WORDS = {
     "es": {
         "cell": "Según la celda", "cells": "Según las celdas", "page": "Según la página", "line": "Según la línea",
-        "lines": "Según las líneas", "document": "Según el documento", "sheet": "hoja", "file": "archivo", "date": "fecha",
+        "lines": "Según las líneas", "document": "Según el documento",
+        "sheet": "hoja", "file": "archivo", "date": "fecha",
     },
     "fr": {
         "cell": "Selon la cellule", "cells": "Selon les cellules", "page": "Selon la page", "line": "Selon la ligne",
-        "lines": "Selon les lignes", "document": "Selon le document", "sheet": "feuille", "file": "fichier", "date": "date",
+        "lines": "Selon les lignes", "document": "Selon le document",
+        "sheet": "feuille", "file": "fichier", "date": "date",
     },
     "en": {
         "cell": "According to cell", "cells": "According to cells", "page": "According to page",

@@ -11,8 +11,21 @@ from agent.verification.reading import Reading
 _REACH = 9  # words on either side of a verb
 _AGENT = {"es": "por", "fr": "par", "en": "by"}
 _BE = frozenset(
-    "fue fueron es son era eran sido ser sera seran sea est sont fut furent ete etait etaient etre was were is are been being be"
+    "fue fueron es son era eran sido ser sera seran sea est sont fut furent ete etait etaient etre was were is are"
+    " been being be"
     " sera seront get got".split()
+)
+_BESIDE = frozenset(  # what they lead in is no end of the verb: «tras la riada»
+    "tras en durante desde hasta para con sin segun ante bajo sobre entre dans pendant depuis jusqu jusque pour"
+    " avec sans selon"
+    " chez sur sous apres avant lors after before in on at during since until for with without from into under over"
+    " within"
+    " despues antes".split()
+)
+_DETERMINERS = frozenset(
+    "el la los las un una unos unas su sus este esta estos le les l une des leur leurs son sa ses ce cette the a an"
+    " his her its"
+    " their this that these".split()
 )
 _CLITICS = frozenset({"lo", "la", "los", "las", "le", "les"})
 _PAST = re.compile(r"(?:ó|aron|ieron|aba|aban|ía|ían|ará|arán)$")
@@ -57,6 +70,8 @@ def _ends(both: Alignment, places: range, verb: int, place: int) -> list[int]:
     for at in places:
         if statement.words[at].clause != statement.words[verb].clause:
             break
+        if _is_beside(statement, at):
+            continue
         linked = [
             to
             for to in both.links.get(at, {})
@@ -65,6 +80,15 @@ def _ends(both: Alignment, places: range, verb: int, place: int) -> list[int]:
         if linked:
             found.append(min(linked, key=lambda to: abs(to - place)))
     return found
+
+
+def _is_beside(reading: Reading, at: int) -> bool:
+    """A time, or what a preposition leads in."""
+    word = reading.words[at]
+    if any(moment.start <= word.start < moment.end for moment in reading.moments):
+        return True
+    before = [each.folded for each in reading.words[max(0, at - 3) : at] if each.folded not in _DETERMINERS]
+    return bool(before) and before[-1] in _BESIDE
 
 
 def _is_passive(reading: Reading, verb: int) -> bool:

@@ -10,6 +10,7 @@ from graphrag.language import words
 from graphrag.sentences import is_heading, split_sentences
 
 _STOP_AND_MARKS = re.compile(r"([.!?…]+(?:\s?[\"'»”’)])*)(\u2060+)")
+_LIKE_A_MARK = re.compile(r"\[[\s\d,;]*\]")  # «[ 9 ]» says nothing of documents
 _GREETING = re.compile(
     r"(?:¡?hola|buen[oa]s (?:d[ií]as|tardes|noches)|claro|por supuesto|con gusto|de nada|gracias|espero que"
     r"|bonjour|bonsoir|bien s[uû]r|volontiers|avec plaisir|merci|j'esp[eè]re"
@@ -79,11 +80,11 @@ class StatementStream:
         self._start = 0
 
     def read(self, text: str) -> None:
-        *over, last = [*find_statements(text, self._start)] or [None]
-        self.finished += [statement for statement in over if statement]
-        self.open = last
-        if over and last:
-            self._start = last.start
+        found = list(find_statements(text, self._start))
+        self.finished += found[:-1]
+        self.open = found[-1] if found else None
+        if len(found) > 1:  # marks before the very first belong to it
+            self._start = found[-1].start
 
     def close(self) -> None:
         if self.open:
@@ -93,4 +94,4 @@ class StatementStream:
 
 def content_of(statement: str) -> str:
     """What of it is said of the documents: without an opening of ours."""
-    return without_lead(statement)
+    return _LIKE_A_MARK.sub(" ", without_lead(statement))

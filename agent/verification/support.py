@@ -21,7 +21,8 @@ from graphrag.sentences import is_heading, plain
 
 SUPPORTED, PARTLY = 0.6, 0.3
 MIN_REPEATED_WORDS = 3
-MEANING = 0.55  # cosine from which other words say it, in one language
+MEANING, SURE_MEANING = 0.5, 0.7  # cosine from which other words say it, where they share more than half, or less
+HALF = 0.5
 SHARED = 0.35  # share of its content words that such a statement must share all the same
 ACROSS = 0.2  # of a statement in another language, whose names and numbers meet, or words that are spelled alike
 _CONTRADICTED = 0.3  # the most that a statement gets that says something else
@@ -116,11 +117,14 @@ def _read_beside(passage: Passage) -> Reading:
 
 def _score(statement: str, passage: Passage, texts: Sequence[str], language: str) -> float:
     wanted = {stem(word, language) for word in content_words(statement, language)}
-    share = _share(wanted, passage.content, language)
+    both = Alignment(read(statement, language), _read_passage(passage))
+    alike = len(both.links) / (sum(word.says for word in both.statement.words) or 1)
+    share = max(_share(wanted, passage.content, language), alike)
     if share >= SUPPORTED or share < SHARED:
         return share
     meaning = max(_similarities(statement, tuple(texts)))
-    return max(share, SUPPORTED) if meaning >= MEANING else share
+    is_said = meaning >= MEANING if share > HALF else meaning >= SURE_MEANING
+    return SUPPORTED if is_said else share
 
 
 def _share(wanted: set[str], text: str, language: str) -> float:
