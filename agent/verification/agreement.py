@@ -4,6 +4,7 @@ Every fact of the statement is looked for in the passage. Where the passage has 
 place that the statement speaks of (the same words stand around it), the statement has taken the wrong one.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from agent.verification.alignment import Alignment
@@ -11,10 +12,11 @@ from agent.verification.arithmetic import is_computed
 from agent.verification.moments import Moment
 from agent.verification.names import same_name
 from agent.verification.quantities import UNITS, Quantity
-from agent.verification.reading import Reading
+from agent.verification.reading import Reading, Sign
 from agent.verification.roles import CONVERSE, is_turned
 
 MARGIN = 1.1  # how much more must stand around the other one
+_AGENT = re.compile(r"(?:eur|euse|eure|er|or|ora)s?$")
 LEAST = 0.12
 SENTENCE = 0.5  # share of the statement from which a sentence of the passage says the same, or denies it
 
@@ -157,13 +159,16 @@ def _wrong_names(both: Alignment, beside: Reading) -> Iterator[str]:
     statement, passage = both.statement, both.passage
     known = {word.folded for word in (*passage.words, *beside.words)}
     named = {passage.words[place].folded for place in passage.names}
+    if statement.language != "en" or passage.language != "en":  # elsewhere an article goes before a common noun
+        named |= {passage.words[place].folded for place in passage.openers}
     opening = [at for at in statement.openers if statement.words[at].folded in named]
     for at in dict.fromkeys((*statement.names, *opening)):
         told = statement.words[at].folded
         if not any(same_name(told, word) or _is_cognate(told, word) for word in known):
             yield "name"
             continue
-        same = [place for place in passage.names if same_name(told, passage.words[place].folded)]
+        candidates = {*passage.names, *(passage.openers if at in opening else ())}
+        same = [place for place in candidates if same_name(told, passage.words[place].folded)]
         others = [
             place
             for place in passage.names
@@ -188,9 +193,10 @@ def _wrong_rates(both: Alignment) -> Iterator[str]:
     """«al mes» where the passage has «al trimestre»."""
     statement, passage = both.statement, both.passage
     for at in statement.rates:
-        if both.links.get(at) or not passage.rates:
-            continue
         said = _unit(statement, at)
+        lists_weekdays = said == UNITS["week"][1] and sum(each.weekday is not None for each in statement.moments) > 1
+        if both.links.get(at) or not passage.rates or lists_weekdays:
+            continue
         held = [_unit(passage, place) for place in passage.rates]
         if said not in held and max((both.nearness(at, place) for place in passage.rates), default=0.0) > 2 * LEAST:
             yield "unit"
@@ -203,7 +209,7 @@ def _unit(reading: Reading, place: int) -> float:
 def _wrong_sides(both: Alignment) -> Iterator[str]:
     statement, passage = both.statement, both.passage
     for told in statement.signs:
-        if told.concept in CONVERSE:
+        if told.concept in CONVERSE and not _stands_alone(told, statement):
             continue
         held = [sign for sign in passage.signs if sign.concept == told.concept]
         same = [sign.place for sign in held if sign.side == told.side]
@@ -215,6 +221,15 @@ def _wrong_sides(both: Alignment) -> Iterator[str]:
             nearness = both.nearness(told.place, sign.place)
             if nearness > LEAST and nearness > MARGIN * best:
                 yield "negation" if sign.negated != told.negated else "direction"
+
+
+def _stands_alone(sign: Sign, statement: Reading) -> bool:
+    """No verb whose ends might have changed places: «el vendedor», «antes del 1 de julio»."""
+    if _AGENT.search(statement.words[sign.place].folded):
+        return True
+    end = statement.words[min(sign.place + 3, len(statement.words) - 1)].end
+    start = statement.words[sign.place].end
+    return sign.concept == "before" and any(start <= moment.start < end for moment in statement.moments)
 
 
 def _wrong_denials(both: Alignment) -> Iterator[str]:

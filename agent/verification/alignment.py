@@ -6,12 +6,13 @@ from functools import cached_property, lru_cache
 from agent.verification.names import same_name
 from agent.verification.opposites import opposite_of
 from agent.verification.reading import Reading, Word
+from agent.verification.synonyms import meanings
 from graphrag.causal_graph.concepts import word_similarity
 
 NEARBY = 0.88  # what a word counts, a word further
 LATER_CLAUSE, EARLIER_CLAUSE = 0.4, 0.8  # «… por Stott y los jardines por Crane»: what is left out stood before
 OTHER_SENTENCE, RESUMED_SENTENCE = 0.17, 0.6  # a pronoun resumes the sentence before
-ALIKE = 0.6  # trigrams
+ALIKE, ALIKE_ACROSS = 0.6, 0.5  # trigrams, in one language and in two
 SAME_PAIR = 0.8
 SHORTEST_ALIKE = 5  # letters
 NAME_WEIGHT = 1.3
@@ -28,10 +29,14 @@ class Alignment:
         found: dict[int, dict[int, float]] = {}
         for place, word in enumerate(self.statement.words):
             if word.says:
-                alike = {other: score for other, each in held if (score := _alike(word, each))}
+                alike = {other: score for other, each in held if (score := self._alike(word, each))}
                 if alike:
                     found[place] = alike
         return found
+
+    def _alike(self, one: Word, other: Word) -> float:
+        across = self.statement.language != self.passage.language
+        return words_alike(one.form, one.folded, other.form, other.folded, ALIKE_ACROSS if across else ALIKE)
 
     @cached_property
     def sentence_shares(self) -> dict[int, float]:
@@ -58,17 +63,19 @@ class Alignment:
                 votes[clause] = votes.get(clause, 0) + 1
         return votes
 
-    def is_outvoted(self, same: Iterable[int], others: Iterable[int], *, told: Iterable[int] = ()) -> bool:
+    def is_outvoted(self, same: Iterable[int], others: Iterable[int], *, told: Iterable[int] = (), reaching: bool = True
+    ) -> bool:
         """Whether the statement speaks more, or as much, of what belongs to one of the others than to one of the same.
 
-        Places of one kind in the passage; `told`: those of the statement's other facts.
+        Places of one kind in the passage; `told`: those of the statement's other facts. `reaching`: the clauses beside
+        belong to them, too.
         """
         own = {self.passage.words[place].clause for place in same}
         other = {self.passage.words[place].clause for place in others} - own
         known = own | other | {self.passage.words[place].clause for place in told}
         mine, theirs = -1, dict.fromkeys(other, 0)  # the fact itself is no vote
         for clause, votes in self.clause_votes.items():
-            owner = self._owner(clause, known)
+            owner = self._owner(clause, known) if reaching else clause
             if owner in own:
                 mine += votes
             elif owner in theirs:
@@ -79,6 +86,8 @@ class Alignment:
         """The clause itself, or the one before or after it in its sentence that has something of the kind."""
         if clause in known:
             return clause
+        if self.passage.is_table:
+            return None
         sentence = self._sentence_of[clause]
         beside = [each for each in known if self._sentence_of.get(each) == sentence]
         before, after = [each for each in beside if each < clause], [each for each in beside if each > clause]
@@ -122,12 +131,10 @@ def _held(reading: Reading, one: int, other: int) -> float:
     return float(NEARBY ** abs(one - other)) * float(factor)
 
 
-def _alike(one: Word, other: Word) -> float:
-    return words_alike(one.form, one.folded, other.form, other.folded)
 
 
 @lru_cache(maxsize=100_000)
-def words_alike(form: str, folded: str, other_form: str, other_folded: str) -> float:
+def words_alike(form: str, folded: str, other_form: str, other_folded: str, least: float) -> float:
     if form == other_form or folded == other_folded:
         return 1.0
     if any(map(str.isdigit, folded + other_folded)):
@@ -137,7 +144,9 @@ def words_alike(form: str, folded: str, other_form: str, other_folded: str) -> f
     pair, other_pair = opposite_of(folded), opposite_of(other_folded)
     if pair and other_pair and pair[0] == other_pair[0]:
         return SAME_PAIR
+    if meanings(folded) & meanings(other_folded):
+        return SAME_PAIR
     if min(len(folded), len(other_folded)) < SHORTEST_ALIKE:
         return 0.0
     alike = word_similarity(folded, other_folded)
-    return alike if alike >= ALIKE else 0.0
+    return alike if alike >= least else 0.0

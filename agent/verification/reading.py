@@ -65,6 +65,7 @@ class Reading:
     signs: tuple[Sign, ...]
     rates: tuple[int, ...]  # places of units of time that count nothing themselves: «par mois»
     openers: tuple[int, ...]  # capitalised words that begin a sentence, which may be names
+    is_table: bool  # rows of «Header: value»
     resuming: frozenset[int]  # sentences that speak of something from before, by a pronoun
 
     @property
@@ -112,7 +113,7 @@ def read(text: str, language: str) -> Reading:
         if (place == 0 or words[place - 1].sentence != word.sentence) and word.written[0].isupper() and word.says
     )
     resuming = frozenset(word.sentence for word in words if word.folded in _PRONOUNS)
-    return Reading(text, language, words, quantities, moments, names, signs, rates, openers, resuming)
+    return Reading(text, language, words, quantities, moments, names, signs, rates, openers, is_table, resuming)
 
 
 def _words(text: str, language: str) -> Iterator[Word]:

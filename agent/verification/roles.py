@@ -34,32 +34,41 @@ CONVERSE = frozenset({"buy", "lend", "teach", "before"})
 
 def is_turned(both: Alignment) -> bool:
     """What stood before a verb stands behind it, and what stood behind before it; a passive or its converse does so."""
-    return any(_turns(both, verb, place) for verb, place in _verbs(both))
+    converse = _tells_the_converse(both)
+    return any(_turns(both, verb, place, converse) for verb, place in _verbs(both))
+
+
+def _tells_the_converse(both: Alignment) -> bool:
+    """«vendió» of what the passage says «compró»."""
+    told = {(sign.concept, sign.side) for sign in both.statement.signs if sign.concept in CONVERSE}
+    held = {(sign.concept, sign.side) for sign in both.passage.signs if sign.concept in CONVERSE}
+    return any((concept, -side) in held and (concept, side) not in held for concept, side in told)
 
 
 def _verbs(both: Alignment) -> Iterator[tuple[int, int]]:
     statement = both.statement
     for at, linked in both.links.items():
-        if at in statement.names or statement.words[at].folded in VALUES.get(statement.language, {}):
+        article = statement.words[at - 1].folded if at else ""
+        is_noun = article in _DETERMINERS - _CLITICS and not (article == "a" and statement.language != "en")
+        if at in statement.names or is_noun or statement.words[at].folded in VALUES.get(statement.language, {}):
             continue
         best = max(linked, key=lambda place: (linked[place], both.nearness(at, place)))
         if best not in both.passage.names:
             yield at, best
 
 
-def _turns(both: Alignment, verb: int, place: int) -> bool:
+def _turns(both: Alignment, verb: int, place: int, converse: bool) -> bool:
     statement, passage = both.statement, both.passage
     before = _ends(both, range(verb - 1, max(-1, verb - _REACH), -1), verb, place)
     behind = _ends(both, range(verb + 1, min(len(statement.words), verb + _REACH)), verb, place)
     is_crossed = any(end > place for end in before) and any(end < place for end in behind)
     is_straight = any(end < place for end in before) and any(end > place for end in behind)
-    is_converse = False
-    pair, held = opposite_of(statement.words[verb].folded), opposite_of(passage.words[place].folded)
     flips = _is_passive(statement, verb) != _is_passive(passage, place)
+    pair, held = opposite_of(statement.words[verb].folded), opposite_of(passage.words[place].folded)
     if pair and held and pair[0] in CONVERSE and pair[1] != held[1]:
-        flips, is_converse = not flips, True
-    if flips:
-        return is_converse and is_straight and not is_crossed
+        return is_crossed and not is_straight if flips else is_straight and not is_crossed
+    if flips or converse:
+        return False
     return is_crossed and not is_straight
 
 

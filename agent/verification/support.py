@@ -21,8 +21,9 @@ from graphrag.sentences import is_heading, plain
 
 SUPPORTED, PARTLY = 0.6, 0.3
 MIN_REPEATED_WORDS = 3
-MEANING, SURE_MEANING = 0.5, 0.7  # cosine from which other words say it, where they share more than half, or less
+MEANING, SURE_MEANING = 0.45, 0.6  # cosine from which other words say it, where they share more than half, or less
 HALF = 0.5
+_REASONS = frozenset("por porque debido culpa causa car parce raison because due owing".split())
 SHARED = 0.35  # share of its content words that such a statement must share all the same
 ACROSS = 0.2  # of a statement in another language, whose names and numbers meet, or words that are spelled alike
 _CONTRADICTED = 0.3  # the most that a statement gets that says something else
@@ -123,8 +124,19 @@ def _score(statement: str, passage: Passage, texts: Sequence[str], language: str
     if share >= SUPPORTED or share < SHARED:
         return share
     meaning = max(_similarities(statement, tuple(texts)))
-    is_said = meaning >= MEANING if share > HALF else meaning >= SURE_MEANING
+    is_said = meaning >= (MEANING if share >= HALF else SURE_MEANING) and not _invents_reason(both)
     return SUPPORTED if is_said else share
+
+
+def _invents_reason(both: Alignment) -> bool:
+    """«… por una huelga» of which the passage has no word."""
+    words = both.statement.words
+    for at, word in enumerate(words):
+        if word.folded in _REASONS:
+            reason = [to for to in range(at + 1, min(len(words), at + 6)) if words[to].says]
+            if reason and not any(to in both.links for to in reason):
+                return True
+    return False
 
 
 def _share(wanted: set[str], text: str, language: str) -> float:
