@@ -15,6 +15,7 @@ from agent.verification.marks import MarkFilter
 from agent.verification.statements import Statement, StatementStream
 from graphrag.errors import AnswerInterrupted
 from graphrag.models import Passage
+from graphrag.telemetry import count_citations, log
 
 _JUST_CITED = re.compile(r"\]\W*$")  # what goes on after a mark is waited for
 _MAY_END = re.compile(r"[\].!?…\n]")  # a mark, or a statement
@@ -42,6 +43,9 @@ class AnswerWriter:
 
     def finish(self) -> None:
         self._pass_on(self._marks.flush())
+        if self._marks.removed:
+            log.warning("unknown citations removed", count=self._marks.removed)
+            count_citations({"unknown": self._marks.removed})
 
     async def announce(self, *, is_over: bool = False) -> None:
         """The citations of new marks, and the finished statements that no passage carries."""

@@ -217,12 +217,8 @@ async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
                 checked = await judge.judge(checked, state["passages"])
             except Exception as exc:
                 degraded = [_degrade("verify", exc)]
-    if checked.removed_marks:
-        log.warning("unknown citations removed", count=len(checked.removed_marks))
     count_answer(found=True)
-    count_citations(
-        Counter([*(each.status for each in checked.citations), *("unknown" for _ in checked.removed_marks)])
-    )
+    count_citations(Counter(citation.status for citation in checked.citations))
     titles = list(dict.fromkeys(citation.title for citation in checked.citations))
     answer = AIMessage(checked.answer, id=message.id, additional_kwargs={CITED: titles})
     return {"verification": checked, "messages": [answer], "degraded": degraded}

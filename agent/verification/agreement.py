@@ -94,7 +94,9 @@ def _wrong_quantities(both: Alignment, beside: Reading, today: Moment | None) ->
             for one in others
             if not any(passage.quantities[one].is_same(other) for other in statement.quantities)
         ]
-        if _is_elsewhere(both, at, mine, theirs, is_taken=is_taken) or both.is_outvoted(mine, untold, told=theirs):
+        if _is_elsewhere(both, at, mine, theirs, is_taken=is_taken) or both.is_outvoted(
+            mine, untold, told=theirs, reaching=False
+        ):
             yield "number"
 
 
@@ -176,7 +178,7 @@ def _wrong_names(both: Alignment, beside: Reading) -> Iterator[str]:
             and not any(same_name(passage.words[place].folded, word.folded) for word in statement.words)
         ]
         others = [place for place in others if not _is_part(passage, place, same)]
-        if same and others and both.is_outvoted(same, others):
+        if same and others and both.is_outvoted(same, others, told=statement.names):
             yield "name"
 
 
@@ -256,7 +258,7 @@ def _wrong_polarity(both: Alignment) -> Iterator[str]:
             held = [place for place, word in enumerate(passage.words) if word.clause == clause and word.says]
             linked = {place for links in both.links.values() for place in links}
             share = sum(place in linked for place in held) / (len(held) or 1)
-            if both.clause_votes.get(clause, 0) >= 1 and share >= SENTENCE:
+            if both.votes_of(clause) >= 1 and share >= SENTENCE:
                 yield "negation"
     elif any(word.denies for word in statement.words) and len(both.links) >= 2 and not _speaks_of_denials(both):
         yield "negation"
@@ -264,5 +266,7 @@ def _wrong_polarity(both: Alignment) -> Iterator[str]:
 
 def _speaks_of_denials(both: Alignment) -> bool:
     """Whether the statement shares words with a sentence of the passage that denies something."""
+    if both.statement.language != both.passage.language:  # too few words meet to tell which
+        return bool(both.passage.denying_sentences)
     told = {both.passage.words[place].sentence for links in both.links.values() for place in links}
     return bool(told & both.passage.denying_sentences)

@@ -53,33 +53,45 @@ class Alignment:
         return {sentence: score / total for sentence, score in shares.items()}
 
     @cached_property
-    def clause_votes(self) -> dict[int, int]:
-        """Clauses of the passage, each with the words of the statement that no other clause has."""
-        votes: dict[int, int] = {}
-        for linked in self.links.values():
-            clauses = {self.passage.words[place].clause for place, score in linked.items() if score >= SAME_PAIR}
+    def _single_clauses(self) -> dict[int, int]:
+        """Places of the statement whose words one clause of the passage alone has, each with it."""
+        found: dict[int, int] = {}
+        for place, linked in self.links.items():
+            clauses = {self.passage.words[to].clause for to, score in linked.items() if score >= SAME_PAIR}
             if len(clauses) == 1:
-                (clause,) = clauses
-                votes[clause] = votes.get(clause, 0) + 1
-        return votes
+                (found[place],) = clauses
+        return found
 
-    def is_outvoted(self, same: Iterable[int], others: Iterable[int], *, told: Iterable[int] = (), reaching: bool = True
+    def votes_of(self, clause: int) -> int:
+        """The words of the statement that no other clause has."""
+        return sum(each == clause for each in self._single_clauses.values())
+
+    def is_outvoted(
+        self,
+        same: Iterable[int],
+        others: Iterable[int],
+        *,
+        told: Collection[int],
+        known: Iterable[int] = (),
+        reaching: bool = True,
     ) -> bool:
         """Whether the statement speaks more, or as much, of what belongs to one of the others than to one of the same.
 
-        Places of one kind in the passage; `told`: those of the statement's other facts. `reaching`: the clauses beside
-        belong to them, too.
+        Places of one kind in the passage, `known` all of them; `told`: the statement's own places of that kind, which
+        do not vote. `reaching`: the clauses beside belong to them, too.
         """
         own = {self.passage.words[place].clause for place in same}
         other = {self.passage.words[place].clause for place in others} - own
-        known = own | other | {self.passage.words[place].clause for place in told}
-        mine, theirs = -1, dict.fromkeys(other, 0)  # the fact itself is no vote
-        for clause, votes in self.clause_votes.items():
-            owner = self._owner(clause, known) if reaching else clause
+        owners = own | other | {self.passage.words[place].clause for place in known}
+        mine, theirs = 0, dict.fromkeys(other, 0)
+        for place, clause in self._single_clauses.items():
+            owner = self._owner(clause, owners) if reaching else clause
+            if place in told:
+                continue
             if owner in own:
-                mine += votes
+                mine += 1
             elif owner in theirs:
-                theirs[owner] += votes
+                theirs[owner] += 1
         return max(theirs.values(), default=0) >= max(1, mine)
 
     def _owner(self, clause: int, known: Collection[int]) -> int | None:
@@ -129,8 +141,6 @@ def _held(reading: Reading, one: int, other: int) -> float:
     clauses = second.clause - first.clause
     factor = LATER_CLAUSE ** min(2, clauses) if clauses > 0 else EARLIER_CLAUSE ** min(3, -clauses)
     return float(NEARBY ** abs(one - other)) * float(factor)
-
-
 
 
 @lru_cache(maxsize=100_000)

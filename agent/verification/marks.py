@@ -48,6 +48,7 @@ class MarkFilter:
         self._known = known
         self._held = ""
         self.text = ""  # what was let through
+        self.removed = 0  # numbers that cite nothing
 
     def feed(self, token: str) -> str:
         held = self._held + token
@@ -62,6 +63,7 @@ class MarkFilter:
         return self._release(held)
 
     def _release(self, text: str) -> str:
-        clean = remove_unknown_marks(text, self._known)[0] if self._known else text
+        clean, removed = remove_unknown_marks(text, self._known) if self._known else (text, [])
+        self.removed += len(removed)
         self.text += clean
         return clean

@@ -114,8 +114,13 @@ def _near(one: float, two: float, unit: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def read_quantities(text: str, language: str) -> tuple[Quantity, ...]:
-    found = [*_in_digits(text), *_in_words(text, language)]
-    return tuple(sorted(found, key=lambda quantity: quantity.start))
+    digits = list(_in_digits(text))
+    words = [
+        each
+        for each in _in_words(text, language)
+        if not any(it.start < each.end and each.start < it.end for it in digits)
+    ]
+    return tuple(sorted([*digits, *words], key=lambda quantity: quantity.start))
 
 
 def _in_digits(text: str) -> Iterator[Quantity]:

@@ -23,7 +23,8 @@ _BESIDE = frozenset(  # what they lead in is no end of the verb: «tras la riada
     " despues antes".split()
 )
 _DETERMINERS = frozenset(
-    "el la los las un una unos unas su sus este esta estos le les l une des leur leurs son sa ses ce cette the a an"
+    "du au aux del al el la los las un una unos unas su sus este esta estos le les l une des leur leurs son sa ses"
+    " ce cette the a an"
     " his her its"
     " their this that these".split()
 )
