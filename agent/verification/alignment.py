@@ -92,7 +92,24 @@ class Alignment:
                 mine += 1
             elif owner in theirs:
                 theirs[owner] += 1
-        return max(theirs.values(), default=0) >= max(1, mine)
+        if max(theirs.values(), default=0) >= max(1, mine):
+            return True
+        covered = max((self._covered(clause) for clause in own), default=0.0)
+        return any(votes and covered < 1 == self._covered(clause) for clause, votes in theirs.items())
+
+    def _covered(self, clause: int) -> float:
+        """The share of a clause's words, but names and numbers, that the statement has: «et 52 € le week-end»."""
+        linked = {to for places in self.links.values() for to in places}
+        counted = [(quantity.start, quantity.end) for quantity in self.passage.quantities]
+        own = [
+            place
+            for place, word in enumerate(self.passage.words)
+            if word.clause == clause
+            and word.says
+            and place not in self.passage.names
+            and not any(start <= word.start < end for start, end in counted)
+        ]
+        return sum(place in linked for place in own) / len(own) if own else 0.0
 
     def _owner(self, clause: int, known: Collection[int]) -> int | None:
         """The clause itself, or the one before or after it in its sentence that has something of the kind."""

@@ -26,7 +26,8 @@ _PAIRS: Mapping[str, str] = {
     "open": "abr* abier* apert* ouvr* ouver* open* reopen* reabr* rouvr* | cerr* cier* clausur* ferm* clos* clotur*"
         " shut* close*",
     "win": "gano gana* ganar* gagn* remport* won win wins winner | perd* perdi* pierd* lost lose* losing",
-    "accept": "acept* aprob* aprueb* autoriz* permit* acced* accept* approuv* approb* autoris* permet* permis*"
+    "accept": "podra* pourr* acept* aprob* aprueb* autoriz* permit* acced* accept* approuv* approb* autoris*"
+        " permet* permis*"
         " allow* approv*"
     " authori* agree* grant* admit* admis* valid*"
     " | rechaz* deneg* prohib* deni* declin* impid* refus* rejet* interdi* ecart* reject* forb* deny prohibit* ban"

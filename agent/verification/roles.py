@@ -82,10 +82,13 @@ def _ends(both: Alignment, places: range, verb: int, place: int) -> list[int]:
             break
         if _is_beside(statement, at):
             continue
+        is_name = statement.words[at].written[0].isupper()  # a comma may part it from the verb: «…, Hugues»
         linked = [
             to
             for to in both.links.get(at, {})
-            if passage.words[to].clause == passage.words[place].clause and to != place
+            if to != place
+            and passage.words[to].sentence == passage.words[place].sentence
+            and (is_name or passage.words[to].clause == passage.words[place].clause)
         ]
         if linked:
             found.append(min(linked, key=lambda to: abs(to - place)))

@@ -10,7 +10,7 @@ from graphrag.language import words
 from graphrag.sentences import is_heading, split_sentences
 
 _STOP_AND_MARKS = re.compile(r"([.!?…]+(?:\s?[\"'»”’)])*)(\u2060+)")
-_LIKE_A_MARK = re.compile(r"\[[\s\d,;]*\]")  # «[ 9 ]» says nothing of documents
+_LIKE_A_MARK = re.compile(r"\[[\s\d,;]*(?:\]|$)")  # «[ 9 ]» says nothing of documents
 _GREETING = re.compile(
     r"(?:¡?hola|buen[oa]s (?:d[ií]as|tardes|noches)|claro|por supuesto|con gusto|de nada|gracias|espero que"
     r"|bonjour|bonsoir|bien s[uû]r|volontiers|avec plaisir|merci|j'esp[eè]re"

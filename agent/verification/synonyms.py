@@ -40,7 +40,7 @@ conduct* chofer* chauffeur* driver*
 consej* conseil* board*
 conserv* gard* kept keep* mantien* manten* mainten* maintain* maint* stor* guard*
 construi* construy* constru* batir bati* built build* edific* erig*
-contabl* comptab* account* comptable*
+contabl* contabil* cuenta cuentas compte comptes comptab* account*
 contien* conten* contient* contain* hold holds
 contrat* contract*
 corre* courriel* mail* email* e-mail*
