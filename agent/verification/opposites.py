@@ -23,18 +23,18 @@ _PAIRS: Mapping[str, str] = {
     "buy": "compr* adquir* achet* rachet* acquer* acqui* bought buy* purchas* acquir* | vend* venta* vent ventes"
         " cede* sold sell* sale*",
     "lend": "presto prest* prete* lend* lent loan* | borrow* emprunt*",
-    "open": "abr* abier* apert* ouvr* ouver* open* reopen* reabr* rouvr* | cerr* cier* clausur* ferm* clos* clotur*"
+    "open": "abre* abri abrio abrir abrira abriran abrieron abier* apert* ouvr* ouver* open* reopen* reabr* rouvr* | cerr* cier* clausur* ferme* clos* clotur*"
         " shut* close*",
-    "win": "gano gana* ganar* gagn* remport* won win wins winner | perd* perdi* pierd* lost lose* losing",
+    "win": "gano gana ganan ganaron ganar gagn* remport* won win wins winner | perd* perdi* pierd* lost lose* losing",
     "accept": "podra* pourr* acept* aprob* aprueb* autoriz* permit* acced* accept* approuv* approb* autoris*"
         " permet* permis*"
         " allow* approv*"
-    " authori* agree* grant* admit* admis* valid*"
+    " authori* agree* admit* admis* valid*"
     " | rechaz* deneg* prohib* deni* declin* impid* refus* rejet* interdi* ecart* reject* forb* deny prohibit* ban"
     " banned disallow*",
-    "present": "presen* asist* acud* assist* attend* present* | ausen* absen* miss* falt* manqu*",
+    "present": "presen* asist* acud* assist* attended attends attendance present* | ausen* absen* miss* falt* manqu*",
     "begin": "empez* empiez* comenz* comienz* inici* arranc* commenc* debut* demarr* begin* began start* launch* lanz*"
-    " | termin* acab* finaliz* conclu* finir* fini acheve* termine* end ended ends finish* complet*",
+    " | termina* termine* termino acab* finaliz* conclu* finir* fini acheve* termine* end ended ends finish*",
     "early": "adelant* anticip* avanc* early tempran* tot ahead | retras* aplaz* atras* tarde tardi* retard*"
         " report* tard late delay* postpon* behind posterg*",
     "gain": "beneficio* ganancia* excedent* superavit* benefice* profit* surplus | perdida* deficit* perte* loss"
@@ -43,7 +43,7 @@ _PAIRS: Mapping[str, str] = {
     "include": "inclu* comprend* compris* includ* | exclu* except* salvo sauf",
     "hot": "calient* caliente calor* chaud* hot hotter warm* calent* chauff* heat* | fri* froid* cold* cool* enfri*"
         " refroid* chill*",
-    "enter": "entr* ingres* enter* arriv* lleg* import* | sale salen salio salieron salida salir saldra sort* parti"
+    "enter": "entra* entro entrar entree* entrer enters entered ingres* arriv* lleg* importa importo importacion importation* | sale salen salio salieron salida salir saldra sort* parti"
         " partit partent partir exit* depart* export*",
     "in": "dentro inside within interior* interieur* | fuera outside exterior* exterieur* hors",
     "fast": "rapid* vite fast* quick* | lent* slow*",
@@ -54,11 +54,11 @@ _PAIRS: Mapping[str, str] = {
     "free": "gratis gratuit* free | pago paga pagan pagar pagado pagada pagados payant* charged",
     "left": "izquierd* gauch* | derech* droit* right",
     "north": "norte norte* nord north* | sur sud south*",
-    "east": "este est east* | oeste ouest west*",
+    "east": "east* oriental* | oeste ouest west*",
     "first": "primer* premier* first | ultim* dernier* last",
     "morning": "manana* matin* morning* | tarde* apres-midi afternoon* evening* soir* noche* nuit* night*",
     "public": "public* | privad* prive* private*",
-    "success": "exit* logr* consig* reuss* succeed* success* passed manag* | fracas* echou* echec* fail* suspend*",
+    "success": "exit* logr* consig* reuss* succeed* success* passed | fracas* echou* echec* fail* suspend*",
     "input": "entrada* entree* input* income ingreso* recette* revenue* | salida* sortie* output* gasto* depens*"
         " expense*",
     "credit": "acreedor* creanci* credit* | deudor* debit* debtor*",

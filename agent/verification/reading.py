@@ -27,6 +27,8 @@ _PRONOUNS = frozenset(
     " ses leur leurs celui celle ceux celles ce cette ces y en l".split()
 )
 _HEADER = re.compile(r"(?:^|[;\n])\s*[^;:\n]{1,40}?\s?:(?=\s)")  # «Fecha: » of a row
+_OTHER_WORDS = frozenset({("fr", "sur"), ("fr", "est"), ("es", "este")})  # «on», "is", "this": no directions there
+_BOUNDS = frozenset("over under above below sobre sous".split())  # of a number; else they say where
 MOST_LABELS = 3  # from so many on, a line is a row of a table
 
 
@@ -98,7 +100,7 @@ def read(text: str, language: str) -> Reading:
         for place in name_places(words)
         if not (is_table and any(start <= words[place].start < end for start, end in headers))
     )
-    signs = tuple(_signs(words))
+    signs = tuple(_signs(words, language))
     counted = [(quantity.start, quantity.end) for quantity in quantities]
     rates = tuple(
         place
@@ -139,9 +141,15 @@ def _words(text: str, language: str) -> Iterator[Word]:
         )  # fmt: skip
 
 
-def _signs(words: Sequence[Word]) -> Iterator[Sign]:
+def _signs(words: Sequence[Word], language: str) -> Iterator[Sign]:
     for place, word in enumerate(words):
-        if found := opposite_of(word.folded):
+        found = opposite_of(word.folded)
+        if found is None or (language, word.folded) in _OTHER_WORDS:
+            continue
+        is_bound = word.folded in _BOUNDS and not any(
+            next_.folded[0].isdigit() for next_ in words[place + 1 : place + 4]
+        )
+        if not is_bound:
             concept, side = found
             yield Sign(concept, -side if word.negated else side, place, word.negated)
 
