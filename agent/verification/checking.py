@@ -8,9 +8,11 @@ from uuid import UUID
 from agent.verification.marks import remove_unknown_marks
 from agent.verification.statements import Statement, find_statements
 from agent.verification.support import Support, find_support
+from graphrag.language import fold, words
 from graphrag.models import Passage, Place
 from graphrag.places import cite_place
 
+MOST_LIKELY = 3  # passages that are looked at for a statement without a mark
 _RANKS = {Support.SUPPORTED: 2, Support.PARTLY: 1, Support.UNSUPPORTED: 0}
 
 
@@ -97,9 +99,17 @@ def _best(citations: Iterable[Citation]) -> Citation | None:
 
 
 def _implied(text: str, passages: Sequence[Passage], today: date | None) -> tuple[Citation, ...]:
-    found = (cite(text, number, passage, today=today) for number, passage in enumerate(passages, start=1))
-    best = _best(found)
-    return (replace(best, implied=True),) if best and best.status is Support.SUPPORTED else ()
+    """The first that carries it, of those that share most words with it."""
+    said = {fold(word) for word in words(text)}
+
+    def shared(number: int) -> int:
+        return len(said & {fold(word) for word in words(passages[number - 1].content)})
+
+    for number in sorted(range(1, len(passages) + 1), key=shared, reverse=True)[:MOST_LIKELY]:
+        found = cite(text, number, passages[number - 1], today=today)
+        if found.status is Support.SUPPORTED:
+            return (replace(found, implied=True),)
+    return ()
 
 
 def _carried_together(
