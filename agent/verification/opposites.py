@@ -23,7 +23,8 @@ _PAIRS: Mapping[str, str] = {
     "buy": "compr* adquir* achet* rachet* acquer* acqui* bought buy* purchas* acquir* | vend* venta* vent ventes"
         " cede* sold sell* sale*",
     "lend": "presto prest* prete* lend* lent loan* | borrow* emprunt*",
-    "open": "abre* abri abrio abrir abrira abriran abrieron abier* apert* ouvr* ouver* open* reopen* reabr* rouvr* | cerr* cier* clausur* ferme* clos* clotur*"
+    "open": "abre* abri abrio abrir abrira abriran abrieron abier* apert* ouvr* ouver* open* reopen* reabr* rouvr*"
+        " | cerr* cier* clausur* ferme* clos* clotur*"
         " shut* close*",
     "win": "gano gana ganan ganaron ganar gagn* remport* won win wins winner | perd* perdi* pierd* lost lose* losing",
     "accept": "podra* pourr* acept* aprob* aprueb* autoriz* permit* acced* accept* approuv* approb* autoris*"
@@ -43,7 +44,8 @@ _PAIRS: Mapping[str, str] = {
     "include": "inclu* comprend* compris* includ* | exclu* except* salvo sauf",
     "hot": "calient* caliente calor* chaud* hot hotter warm* calent* chauff* heat* | fri* froid* cold* cool* enfri*"
         " refroid* chill*",
-    "enter": "entra* entro entrar entree* entrer enters entered ingres* arriv* lleg* importa importo importacion importation* | sale salen salio salieron salida salir saldra sort* parti"
+    "enter": "entra* entro entrar entree* entrer enters entered ingres* arriv* lleg* importa importo importacion"
+        " importation* | sale salen salio salieron salida salir saldra sort* parti"
         " partit partent partir exit* depart* export*",
     "in": "dentro inside within interior* interieur* | fuera outside exterior* exterieur* hors",
     "fast": "rapid* vite fast* quick* | lent* slow*",
