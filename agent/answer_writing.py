@@ -1,15 +1,24 @@
 """A model's answer as it is written: what may be shown goes on as tokens, each finished statement as citations."""
 
+import asyncio
+import re
 from collections.abc import Callable, Sequence
+from datetime import date
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage
 from langgraph.config import get_stream_writer
 
-from agent.citations import MarkFilter, cite
-from agent.events import Event, citation_event, token_event
+from agent.events import Event, citation_event, flag_event, token_event
+from agent.verification.checking import CheckedStatement, check_statement, cite
+from agent.verification.marks import MarkFilter
+from agent.verification.statements import Statement, StatementStream
 from graphrag.errors import AnswerInterrupted
 from graphrag.models import Passage
+from graphrag.telemetry import count_citations, log
+
+_JUST_CITED = re.compile(r"\]\W*$")  # what goes on after a mark is waited for
+_MAY_END = re.compile(r"[\].!?…\n]")  # a mark, or a statement
 
 
 class AnswerWriter:
@@ -20,31 +29,58 @@ class AnswerWriter:
         self._language = language
         self._write = write
         self._marks = MarkFilter(len(passages))
+        self._statements = StatementStream()
         self._announced = 0  # citations
+        self._flagged = 0  # finished statements that were looked at
+        self._today = date.today()
 
     @property
     def text(self) -> str:
         return self._marks.text.strip()
 
     def feed(self, piece: str) -> None:
-        text = self._marks.feed(piece)
-        self._pass_on(text)
-        if "]" in text:
-            self._announce_citations()
+        self._pass_on(self._marks.feed(piece))
 
     def finish(self) -> None:
         self._pass_on(self._marks.flush())
-        self._announce_citations()  # a mark before the first word waited for its statement
+        if self._marks.removed:
+            log.warning("unknown citations removed", count=self._marks.removed)
+            count_citations({"unknown": self._marks.removed})
+
+    async def announce(self, *, is_over: bool = False) -> None:
+        """The citations of new marks, and the finished statements that no passage carries."""
+        if not self._passages:
+            return
+        self._statements.read(self._marks.text)
+        if is_over:
+            self._statements.close()
+        told = self._statements.open if _JUST_CITED.search(self._marks.text) else None
+        known = [*self._statements.finished, *([told] if told else [])]
+        marks = [(statement, number) for statement in known for number in statement.numbers][self._announced :]
+        unmarked = [each for each in self._statements.finished[self._flagged :] if each.states and not each.numbers]
+        self._announced += len(marks)
+        self._flagged = len(self._statements.finished)
+        if marks or unmarked:
+            for event in await asyncio.to_thread(self._check, marks, unmarked):
+                self._write(event)
+
+    def _check(self, marks: Sequence[tuple[Statement, int]], unmarked: Sequence[Statement]) -> list[Event]:
+        cited = [
+            citation_event(
+                cite(statement.text, number, self._passages[number - 1], today=self._today), language=self._language
+            )
+            for statement, number in marks
+        ]
+        checked = (check_statement(statement, self._passages, today=self._today) for statement in unmarked)
+        return cited + [flag_event(statement) for statement in checked if _is_flagged(statement)]
 
     def _pass_on(self, text: str) -> None:
         if text:
             self._write(token_event(text))
 
-    def _announce_citations(self) -> None:
-        for statement, number in self._marks.cited()[self._announced :]:
-            self._announced += 1
-            citation = cite(statement, number, self._passages[number - 1])
-            self._write(citation_event(citation, language=self._language))
+
+def _is_flagged(statement: CheckedStatement) -> bool:
+    return not statement.citations
 
 
 async def write_answer(
@@ -55,7 +91,10 @@ async def write_answer(
     try:
         async for chunk in model.astream(list(prompt)):
             writer.feed(chunk.text)
+            if _MAY_END.search(chunk.text):
+                await writer.announce()
         writer.finish()
+        await writer.announce(is_over=True)  # a mark before the first word waited for its statement
     except Exception as exc:
         if writer.text:
             raise AnswerInterrupted(f"The model failed in mid-answer: {exc!r}", partial_answer=writer.text) from exc

@@ -9,9 +9,10 @@ from langchain_core.messages import AnyMessage
 from langgraph.graph.state import CompiledStateGraph
 
 from agent.chains import describe_paths
-from agent.citations import Citation, Verification
 from agent.context import Context
 from agent.messages import is_not_found, say
+from agent.verification.checking import CheckedStatement, Citation, Verification
+from agent.verification.references import reference, sentence
 from graphrag.graph_models import CausalPath
 from graphrag.models import Passage, Place
 from graphrag.periods import trend_in
@@ -42,6 +43,11 @@ def citation_event(citation: Citation, *, language: str) -> Event:
     return {"event": "citation", "data": describe_citation(citation, language=language)}
 
 
+def flag_event(statement: CheckedStatement) -> Event:
+    """Of a statement that has no mark, and that no passage carries."""
+    return {"event": "citation", "data": {"number": None} | _describe_verdict(statement)}
+
+
 def describe_sources(passages: Sequence[Passage]) -> list[dict[str, Any]]:
     return [
         {
@@ -62,7 +68,26 @@ def describe_sources(passages: Sequence[Passage]) -> list[dict[str, Any]]:
 
 def describe_citation(citation: Citation, *, language: str) -> dict[str, Any]:
     values = {field.name: getattr(citation, field.name) for field in fields(citation) if field.name != "place"}
-    return values | {"document_id": str(citation.document_id)} | describe_place(citation.place, language=language)
+    return (
+        values
+        | {"document_id": str(citation.document_id), "reasons": list(citation.reasons)}
+        | {"reference": reference(citation), "sentence": sentence(citation, language)}
+        | describe_place(citation.place, language=language)
+    )
+
+
+def describe_statement(statement: CheckedStatement, *, language: str) -> dict[str, Any]:
+    cited = [describe_citation(citation, language=language) for citation in statement.citations]
+    return _describe_verdict(statement) | {"start": statement.start, "end": statement.end, "citations": cited}
+
+
+def _describe_verdict(statement: CheckedStatement) -> dict[str, Any]:
+    return {
+        "statement": statement.text,
+        "status": statement.status,
+        "score": statement.score,
+        "reasons": list(statement.reasons),
+    }
 
 
 def describe_place(place: Place | None, *, language: str) -> dict[str, Any]:
@@ -126,6 +151,7 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
     return {
         "answer": verification.answer,
         "citations": [describe_citation(citation, language=query.language) for citation in verification.citations],
+        "statements": [describe_statement(each, language=query.language) for each in verification.statements],
         "sources": describe_sources(passages),
         "paths": describe_paths(state["paths"], passages),
         "degraded": degraded,

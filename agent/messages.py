@@ -6,6 +6,8 @@ from typing import Final
 DEFAULT_LANGUAGE: Final = "es"
 _WORD: Final = re.compile(r"\w+")
 
+_OWN: Final = ("not_found", "no_chat_model", "lead_other_language")  # what we say in an answer
+
 _MESSAGES: Final[dict[str, dict[str, str]]] = {
     "not_found": {
         "es": "No he encontrado información relevante en sus documentos sobre esta pregunta.",
@@ -113,6 +115,20 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
 def is_not_found(answer: str, language: str) -> bool:
     """Whether an answer is the not-found sentence, however its quotes and apostrophes are written."""
     return _WORD.findall(answer) == _WORD.findall(say("not_found", language))
+
+
+def is_own(sentence: str) -> bool:
+    """Whether a sentence is one of ours, and says nothing of the documents, in any language."""
+    said = _WORD.findall(sentence)
+    return any(said == _WORD.findall(text) for key in _OWN for text in _MESSAGES[key].values())
+
+
+def without_lead(statement: str) -> str:
+    """Without the opening of an answer that quotes documents in another language."""
+    for lead in _MESSAGES["lead_other_language"].values():
+        if statement.startswith(lead):
+            return statement[len(lead) :].lstrip()
+    return statement
 
 
 def say(key: str, language: str) -> str:

@@ -1,6 +1,7 @@
 """The stages of an answer: each reads the state, calls one function, returns the change; a failure is done without."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -12,13 +13,14 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from agent.answer_writing import write_answer
-from agent.citations import Verification
-from agent.citations import verify as verify_citations
 from agent.context import Context
 from agent.events import sources_event, status_event, token_event
 from agent.messages import DEFAULT_LANGUAGE, is_not_found, say
 from agent.prompts import build_plain_prompt, build_prompt, history_window
 from agent.state import Input, State
+from agent.verification.checking import Verification
+from agent.verification.checking import verify as verify_citations
+from agent.verification.judge import Judge
 from graphrag.causal_graph import evidence
 from graphrag.causal_graph.traversal import find_paths
 from graphrag.errors import AnswerInterrupted, ProviderError
@@ -31,7 +33,7 @@ from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.named_files import within
 from graphrag.retrieval.search import follow_names, rank
 from graphrag.table_dates import asks_what_is_late
-from graphrag.telemetry import log, stage
+from graphrag.telemetry import count_answer, count_citations, log, stage
 
 CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follow-up question may speak of
 TABLE_CHARS = 6_000  # of a table that are read to find what is late in it
@@ -193,6 +195,7 @@ async def refuse(state: State) -> dict[str, Any]:
     """Nothing was found: said without asking a model."""
     sentence = say("not_found", state["query"].language)
     get_stream_writer()(token_event(sentence))
+    count_answer(found=False)
     return {"messages": [AIMessage(sentence)], "verification": Verification(sentence)}
 
 
@@ -200,17 +203,33 @@ async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("verify", state)
     message = state["messages"][-1]
     if is_not_found(message.text, state["query"].language) or not state["passages"]:
+        if state["passages"]:
+            count_answer(found=False)
         return {"verification": Verification(message.text)}
+    degraded = []
     with stage("verify"):
         try:
-            checked = verify_citations(message.text, state["passages"])
+            checked = await asyncio.to_thread(verify_citations, message.text, state["passages"], today=date.today())
         except Exception as exc:
             return {"verification": Verification(message.text), "degraded": [_degrade("verify", exc)]}
-    if checked.removed_marks:
-        log.warning("unknown citations removed", count=len(checked.removed_marks))
+        if judge := _judge(runtime.context):
+            try:
+                checked = await judge.judge(checked, state["passages"])
+            except Exception as exc:
+                degraded = [_degrade("verify", exc)]
+    count_answer(found=True)
+    count_citations(Counter(citation.status for citation in checked.citations))
     titles = list(dict.fromkeys(citation.title for citation in checked.citations))
     answer = AIMessage(checked.answer, id=message.id, additional_kwargs={CITED: titles})
-    return {"verification": checked, "messages": [answer]}
+    return {"verification": checked, "messages": [answer], "degraded": degraded}
+
+
+def _judge(context: Context) -> Judge | None:
+    services = context.services
+    settings = services.settings
+    if not (settings.verify_with_model and settings.chat_model):
+        return None
+    return Judge(services.chat_model, timeout_seconds=settings.verify_timeout_seconds)
 
 
 def _prompt(state: State, context: Context) -> list[AnyMessage]:

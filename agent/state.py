@@ -8,7 +8,7 @@ from langgraph.channels import UntrackedValue
 from langgraph.graph.message import Messages, add_messages
 from typing_extensions import TypedDict
 
-from agent.citations import Verification
+from agent.verification.checking import Verification
 from graphrag.graph_models import CausalPath
 from graphrag.models import Collection, Hit, Passage, TransformedQuery
 from graphrag.settings import RetrievalConfig

@@ -103,6 +103,9 @@ class Source(BaseModel):
     score: float
 
 
+Reason = Literal["number", "date", "name", "unit", "negation", "direction", "role", "overlap", "model"]
+
+
 class CitationOut(BaseModel):
     number: int
     document_id: str
@@ -114,11 +117,30 @@ class CitationOut(BaseModel):
     end_char: int
     status: Literal["supported", "partly", "unsupported"]
     score: float
+    statement: str = Field(description="The sentence of the answer, without its marks")
+    reasons: list[Reason] = Field(description="Why it is not supported")
+    implied: bool = Field(default=False, description="The answer has no mark there; this source carries the statement")
+    reference: str = Field(description="[document id:chunk index]")
+    sentence: str = Field(description="The citation as a person reads it, in the answer's language")
+    first_line: int | None = Field(default=None, description="Of the quote in the document's text, where it is known")
+    last_line: int | None = None
     page: int | None = Field(default=None, description="Or slide, from 1")
     sheet: str | None = None
     cell: str | None = Field(default=None, description="Or cells: C12, A2:F2")
     date: str | None = Field(default=None, description="What time the quote is of: its first day")
     trend: str | None = Field(default=None, description="Against the period before, computed from the cells")
+
+
+class StatementOut(BaseModel):
+    """[start, end) of the answer. Its citations are those of its marks; without one, of the source that carries it."""
+
+    statement: str
+    start: int
+    end: int
+    status: Literal["supported", "partly", "unsupported"]
+    score: float
+    reasons: list[Reason]
+    citations: list[CitationOut]
 
 
 class PathEdgeOut(BaseModel):
@@ -150,6 +172,7 @@ class ChatResponse(BaseModel):
 
     answer: str
     citations: list[CitationOut]
+    statements: list[StatementOut] = Field(description="What the answer states, each checked against the sources")
     sources: list[Source]
     paths: list[PathOut] = Field(description="Causal chains that the documents state, the best first")
     degraded: list[str] = Field(description="Stages that failed and were done without")

@@ -175,6 +175,10 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     chat_top_k: PositiveInt = 5
     chat_timeout_seconds: PositiveFloat = 60
     chat_max_retries: NonNegativeInt = 2
+    verify_with_model: bool = Field(default=False, description="By the chat model, beside the rules: a call an answer")
+    verify_timeout_seconds: PositiveFloat = Field(
+        default=10, description="Of the chat model; then the rules' result stands"
+    )
     max_context_chars: PositiveInt = 8_000
     history_messages: NonNegativeInt = 8
     history_chars: NonNegativeInt = 4_000

@@ -3,7 +3,7 @@
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -14,6 +14,10 @@ from prometheus_client import Counter, Histogram
 log = structlog.get_logger("causeway")
 STAGE_SECONDS = Histogram("causeway_stage_seconds", "Time of one stage of one request", ["stage"])
 CACHE_LOOKUPS = Counter("causeway_cache_lookups", "Look-ups in a cache: hit or miss", ["cache", "outcome"])
+ANSWERS = Counter("causeway_answers", "Answers from documents: found or missed", ["outcome"])
+CITATIONS = Counter(
+    "causeway_citations", "Marks of answers: supported, partly, unsupported, or unknown and removed", ["status"]
+)
 _timings: ContextVar[dict[str, float] | None] = ContextVar("timings", default=None)
 
 
@@ -37,6 +41,17 @@ def count_lookups(cache: str, *, hits: int, misses: int) -> None:
     """A cache's hit rate is hits over both."""
     CACHE_LOOKUPS.labels(cache=cache, outcome="hit").inc(hits)
     CACHE_LOOKUPS.labels(cache=cache, outcome="miss").inc(misses)
+
+
+def count_answer(*, found: bool) -> None:
+    """The rate of misses is missed over both."""
+    ANSWERS.labels(outcome="found" if found else "missed").inc()
+
+
+def count_citations(counts: Mapping[str, int]) -> None:
+    """By status; "unknown" are those that were removed."""
+    for status, count in counts.items():
+        CITATIONS.labels(status=status).inc(count)
 
 
 def collect_timings() -> dict[str, float]:

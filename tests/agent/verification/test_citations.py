@@ -7,7 +7,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agent.citations import MarkFilter, Support, statements, verify
+from agent.verification.checking import verify
+from agent.verification.marks import MarkFilter
+from agent.verification.statements import StatementStream, find_statements
+from agent.verification.support import Support
 from graphrag.models import Passage
 from tests.factories import make_document
 
@@ -48,6 +51,26 @@ def known_numbers(text: str) -> list[int]:
 def stream(tokens: Sequence[str]) -> str:
     marks = MarkFilter(KNOWN)
     return "".join([*(marks.feed(token) for token in tokens), marks.flush()])
+
+
+class Streamed:
+    """An answer that streams, and what of it is cited so far."""
+
+    def __init__(self) -> None:
+        self._marks, self._statements = MarkFilter(KNOWN), StatementStream()
+
+    def feed(self, token: str) -> None:
+        self._marks.feed(token)
+        self._statements.read(self._marks.text)
+
+    def flush(self) -> None:
+        self._marks.flush()
+        self._statements.read(self._marks.text)
+        self._statements.close()
+
+    def cited(self) -> list[tuple[str, int]]:
+        known = [*self._statements.finished, *([self._statements.open] if self._statements.open else [])]
+        return [(statement.text, number) for statement in known for number in statement.numbers]
 
 
 def cut(text: str, places: Sequence[int]) -> list[str]:
@@ -110,7 +133,7 @@ def test_no_text_waits_longer_than_a_mark_needs(text: str) -> None:
 @example("El puente se cerró.\n\n[1]", [22])
 def test_what_is_cited_so_far_only_grows(text: str, places: list[int]) -> None:
     """R8.3 A citation that was announced while streaming is not taken back nor moved."""
-    marks = MarkFilter(KNOWN)
+    marks = Streamed()
     seen: list[int] = []
     for token in cut(text, places):
         marks.feed(token)
@@ -125,7 +148,7 @@ def test_what_is_cited_so_far_only_grows(text: str, places: list[int]) -> None:
 
 def test_cited_gives_statement_and_number_in_order() -> None:
     """R8.3 A mark is cited once it is closed, with the statement that it ends."""
-    marks = MarkFilter(KNOWN)
+    marks = Streamed()
     marks.feed("El puente se cerró [2")
     assert marks.cited() == []
     marks.feed("]. La caldera [9]")
@@ -181,7 +204,7 @@ def test_a_mark_of_several_numbers_becomes_several_marks(mark: str) -> None:
 )
 def test_a_mark_belongs_to_the_statement_it_ends(answer: str, expected: list[tuple[str, list[int]]]) -> None:
     """R8.3, R8.4 Before the full stop, after it, below the paragraph: models write all of these."""
-    assert list(statements(answer)) == expected
+    assert [(each.text, list(each.numbers)) for each in find_statements(answer)] == expected
 
 
 def test_one_citation_a_mark_in_order() -> None:
@@ -286,11 +309,21 @@ def test_a_heading_is_not_quoted_where_a_sentence_says_it() -> None:
     assert citation.quote == "El puente de Arenal se cerró el 3 de mayo de 2024 tras la riada."
 
 
-def test_a_statement_without_a_mark_is_flagged() -> None:
-    """R8.4 Unsupported statement → flagged, even where a passage would carry it."""
+def test_a_statement_without_a_mark_gets_the_passage_that_carries_it() -> None:
+    """R8.4 Beside its own marks: the answer's marks stay as they are."""
     checked = verify("El puente se cerró [1]. La reparación costó 9.240 euros.", passages())
-    assert checked.unsupported_statements == ("La reparación costó 9.240 euros.",)
-    assert len(checked.citations) == 1
+    assert checked.unsupported_statements == ()
+    assert [citation.statement for citation in checked.citations] == ["El puente se cerró."]
+    (implied,) = checked.statements[1].citations
+    assert (implied.implied, implied.number) == (True, 1)
+    assert implied.quote == "La reparación costó 9.240 euros y duró seis semanas."
+
+
+def test_a_statement_that_nothing_carries_is_flagged() -> None:
+    """R8.4 unsupported statement → flagged, with or without a mark."""
+    checked = verify("El alcalde inauguró la piscina. La reparación costó 9.240 euros [1].", passages())
+    assert checked.unsupported_statements == ("El alcalde inauguró la piscina.",)
+    assert (checked.statements[0].citations, len(checked.citations)) == ((), 1)
 
 
 def test_one_passage_is_enough_to_carry_a_statement() -> None:

@@ -1,0 +1,179 @@
+"""Which words of a statement a passage has, and how near two places are in what stands around them."""
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property, lru_cache
+
+from agent.verification.names import same_name
+from agent.verification.opposites import opposite_of
+from agent.verification.reading import Reading, Word
+from agent.verification.synonyms import meanings
+from graphrag.causal_graph.concepts import word_similarity
+
+NEARBY = 0.88  # what a word counts, a word further
+LATER_CLAUSE, EARLIER_CLAUSE = 0.4, 0.8  # «… por Stott y los jardines por Crane»: what is left out stood before
+OTHER_SENTENCE, RESUMED_SENTENCE = 0.17, 0.6  # a pronoun resumes the sentence before
+ALIKE, ALIKE_ACROSS = 0.6, 0.5  # trigrams, in one language and in two
+SAME_PAIR = 0.8
+SHORTEST_ALIKE = 5  # letters
+NAME_WEIGHT = 1.3
+
+
+class Alignment:
+    def __init__(self, statement: Reading, passage: Reading) -> None:
+        self.statement, self.passage = statement, passage
+
+    @cached_property
+    def links(self) -> dict[int, dict[int, float]]:
+        """Place in the statement → places in the passage, with how surely they say the same."""
+        held = [(place, word) for place, word in enumerate(self.passage.words) if word.says]
+        found: dict[int, dict[int, float]] = {}
+        for place, word in enumerate(self.statement.words):
+            if word.says:
+                alike = {other: score for other, each in held if (score := self._alike(word, each))}
+                if alike:
+                    found[place] = alike
+        return found
+
+    def _alike(self, one: Word, other: Word) -> float:
+        across = self.statement.language != self.passage.language
+        return words_alike(one.form, one.folded, other.form, other.folded, ALIKE_ACROSS if across else ALIKE)
+
+    @cached_property
+    def sentence_shares(self) -> dict[int, float]:
+        """How much of the statement each sentence of the passage has."""
+        shares: dict[int, float] = {}
+        for linked in self.links.values():
+            best: dict[int, float] = {}
+            for place, score in linked.items():
+                sentence = self.passage.words[place].sentence
+                best[sentence] = max(best.get(sentence, 0.0), score)
+            for sentence, score in best.items():
+                shares[sentence] = shares.get(sentence, 0.0) + score
+        total = sum(word.says for word in self.statement.words) or 1
+        return {sentence: score / total for sentence, score in shares.items()}
+
+    @cached_property
+    def _single_clauses(self) -> dict[int, int]:
+        """Places of the statement whose words one clause of the passage alone has, each with it."""
+        found: dict[int, int] = {}
+        for place, linked in self.links.items():
+            clauses = {self.passage.words[to].clause for to, score in linked.items() if score >= SAME_PAIR}
+            if len(clauses) == 1:
+                (found[place],) = clauses
+        return found
+
+    def votes_of(self, clause: int) -> int:
+        """The words of the statement that no other clause has."""
+        return sum(each == clause for each in self._single_clauses.values())
+
+    def is_outvoted(
+        self,
+        same: Iterable[int],
+        others: Iterable[int],
+        *,
+        told: Collection[int],
+        known: Iterable[int] = (),
+        reaching: bool = True,
+    ) -> bool:
+        """Whether the statement speaks more, or as much, of what belongs to one of the others than to one of the same.
+
+        Places of one kind in the passage, `known` all of them; `told`: the statement's own places of that kind, which
+        do not vote. `reaching`: the clauses beside belong to them, too.
+        """
+        own = {self.passage.words[place].clause for place in same}
+        other = {self.passage.words[place].clause for place in others} - own
+        owners = own | other | {self.passage.words[place].clause for place in known}
+        mine, theirs = 0, dict.fromkeys(other, 0)
+        for place, clause in self._single_clauses.items():
+            owner = self._owner(clause, owners) if reaching else clause
+            if place in told:
+                continue
+            if owner in own:
+                mine += 1
+            elif owner in theirs:
+                theirs[owner] += 1
+        if max(theirs.values(), default=0) >= max(1, mine):
+            return True
+        covered = max((self._covered(clause) for clause in own), default=0.0)
+        return any(votes and covered < 1 == self._covered(clause) for clause, votes in theirs.items())
+
+    def _covered(self, clause: int) -> float:
+        """The share of a clause's words, but names and numbers, that the statement has: «et 52 € le week-end»."""
+        linked = {to for places in self.links.values() for to in places}
+        counted = [(quantity.start, quantity.end) for quantity in self.passage.quantities]
+        own = [
+            place
+            for place, word in enumerate(self.passage.words)
+            if word.clause == clause
+            and word.says
+            and place not in self.passage.names
+            and not any(start <= word.start < end for start, end in counted)
+        ]
+        return sum(place in linked for place in own) / len(own) if own else 0.0
+
+    def _owner(self, clause: int, known: Collection[int]) -> int | None:
+        """The clause itself, or the one before or after it in its sentence that has something of the kind."""
+        if clause in known:
+            return clause
+        if self.passage.is_table:
+            return None
+        sentence = self._sentence_of[clause]
+        beside = [each for each in known if self._sentence_of.get(each) == sentence]
+        before, after = [each for each in beside if each < clause], [each for each in beside if each > clause]
+        if before or after:
+            return max(before) if before else min(after)
+        earlier = [each for each in known if self._sentence_of.get(each) == sentence - 1]
+        return max(earlier) if earlier and sentence in self.passage.resuming else None
+
+    @cached_property
+    def _sentence_of(self) -> dict[int, int]:
+        return {word.clause: word.sentence for word in self.passage.words}
+
+    def nearness(self, at: int, other: int, *, without: Iterable[int] = ()) -> float:
+        """How much stands around a place of the statement and around one of the passage alike."""
+        left_out = {at, *without}
+        total = 0.0
+        for place, linked in self.links.items():
+            if place in left_out:
+                continue
+            nearest = max(
+                (score * _held(self.passage, other, to) for to, score in linked.items() if to != other), default=0.0
+            )
+            weight = NAME_WEIGHT if place in self.statement.names else 1.0
+            total += weight * _told(self.statement.words, at, place) * nearest
+        return total
+
+
+def _told(words: Sequence[Word], one: int, other: int) -> float:
+    """In a statement, whose commas part little."""
+    return float(NEARBY ** abs(one - other))
+
+
+def _held(reading: Reading, one: int, other: int) -> float:
+    first, second = reading.words[one], reading.words[other]
+    apart = abs(first.sentence - second.sentence)
+    if apart:
+        is_resumed = apart == 1 and second.sentence < first.sentence and first.sentence in reading.resuming
+        return RESUMED_SENTENCE if is_resumed else float(OTHER_SENTENCE * 0.5 ** (apart - 1))
+    clauses = second.clause - first.clause
+    factor = LATER_CLAUSE ** min(2, clauses) if clauses > 0 else EARLIER_CLAUSE ** min(3, -clauses)
+    return float(NEARBY ** abs(one - other)) * float(factor)
+
+
+@lru_cache(maxsize=100_000)
+def words_alike(form: str, folded: str, other_form: str, other_folded: str, least: float) -> float:
+    if form == other_form or folded == other_folded:
+        return 1.0
+    if any(map(str.isdigit, folded + other_folded)):
+        return 0.0
+    if same_name(folded, other_folded):
+        return 1.0
+    pair, other_pair = opposite_of(folded), opposite_of(other_folded)
+    if pair and other_pair and pair[0] == other_pair[0]:
+        return SAME_PAIR
+    if meanings(folded) & meanings(other_folded):
+        return SAME_PAIR
+    if min(len(folded), len(other_folded)) < SHORTEST_ALIKE:
+        return 0.0
+    alike = word_similarity(folded, other_folded)
+    return alike if alike >= least else 0.0

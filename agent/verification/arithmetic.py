@@ -1,0 +1,81 @@
+"""Numbers that a statement computes from others: sums, differences, shares, changes, days between dates."""
+
+from collections.abc import Iterator
+from datetime import date
+from itertools import combinations, permutations
+
+from agent.verification.moments import Moment
+from agent.verification.quantities import TIME, Quantity
+from agent.verification.reading import Reading
+
+_TIMES = frozenset({"fois", "veces", "times"})
+MOST = 8  # operands
+
+
+def is_computed(told: Quantity, statement: Reading, passage: Reading, today: Moment | None = None) -> bool:
+    """From numbers of the passage that the statement gives, too; a share needs one of its two alone."""
+    given = [
+        other
+        for other in statement.quantities
+        if other is not told and any(other.is_same(held) for held in passage.quantities)
+    ][:MOST]
+    results = [*_results(given, told), *_shares(given, told, passage), *_days(told, statement, passage, today)]
+    if any(_near(value, result) for value in told.values for result in results):
+        return True
+    if any(word.folded in _TIMES and 0 <= word.start - told.end <= 1 for word in statement.words):
+        halves = {100 / value for value in told.values if value}  # «deux fois moins» is the half
+        if any(held.unit == "%" and halves & held.values for held in passage.quantities):
+            return True
+    listed = [moment.start for moment in statement.moments]
+    return not told.unit and len(listed) > 1 and float(len(listed)) in told.values  # «dos veces: el lunes y el jueves»
+
+
+def _near(value: float, result: float) -> bool:
+    return abs(value - result) <= max(0.005 * abs(result), 1e-6)
+
+
+def _results(given: list[Quantity], told: Quantity) -> Iterator[float]:
+    operands = [min(quantity.values) for quantity in given]
+    if len(operands) > 1:
+        yield sum(operands)
+    for one, other in permutations(operands, 2):
+        yield one - other
+        yield one + other
+        yield one * other
+        yield one * other / 100
+        if other:
+            yield one / other
+            if told.unit == "%":
+                yield 100 * abs(one - other) / other
+                yield 100 * one / other
+    for three in combinations(operands, 3):
+        yield sum(three)
+
+
+def _shares(given: list[Quantity], told: Quantity, passage: Reading) -> Iterator[float]:
+    if told.unit != "%":
+        return
+    for known in given:
+        for held in list(passage.quantities)[: 3 * MOST]:
+            one, other = min(known.values), min(held.values)
+            if one and other and known.fits(held):
+                yield 100 * one / other
+                yield 100 * other / one
+
+
+def _days(told: Quantity, statement: Reading, passage: Reading, today: Moment | None) -> Iterator[float]:
+    if told.unit != TIME:
+        return
+    moments = [*statement.moments, *passage.moments, *([today] if today else [])]
+    days = {day for moment in moments if (day := _day(moment))}
+    for one, other in combinations(sorted(days)[: 3 * MOST], 2):
+        yield float((other - one).days)
+
+
+def _day(moment: Moment) -> date | None:
+    if moment.year is None or moment.month is None or moment.day is None:
+        return None
+    try:
+        return date(moment.year, moment.month, moment.day)
+    except ValueError:
+        return None

@@ -1,0 +1,162 @@
+"""A text as it is compared: its words with their sentences and clauses, and the facts among them."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agent.verification.moments import Moment, read_moments
+from agent.verification.names import name_places
+from agent.verification.negation import denying_words, is_negative, negated_words
+from agent.verification.opposites import opposite_of
+from agent.verification.quantities import TIME, UNITS, Quantity, read_quantities
+from graphrag.language import ANSWER_LANGUAGES, fold, stem, stop_words
+from graphrag.sentences import split_sentences
+
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_CLAUSE_END = re.compile(r"[,;()«»“”—–|]")
+_CONJUNCTIONS = {
+    "es": frozenset("y e pero aunque mientras sino mas que".split()),
+    "fr": frozenset("et mais tandis alors quoique bien que qui".split()),
+    "en": frozenset("and but while whereas although though that which who".split()),
+}
+_PRONOUNS = frozenset(
+    "it its he his him she her they their them this that lo los su sus este esta estos ella ellos ello il ils elle"
+    " elles son sa"
+    " ses leur leurs celui celle ceux celles ce cette ces y en l".split()
+)
+_HEADER = re.compile(r"(?:^|[;\n])\s*[^;:\n]{1,40}?\s?:(?=\s)")  # «Fecha: » of a row
+_OTHER_WORDS = frozenset({("fr", "sur"), ("fr", "est"), ("es", "este")})  # «on», "is", "this": no directions there
+_BOUNDS = frozenset("over under above below sobre sous".split())  # of a number; else they say where
+MOST_LABELS = 3  # from so many on, a line is a row of a table
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    form: str  # its stem
+    folded: str
+    written: str
+    start: int
+    end: int
+    sentence: int
+    clause: int
+    says: bool  # no function word
+    negated: bool = False
+    denies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A word of a pair of opposites, with its side; a negation turns it."""
+
+    concept: str
+    side: int
+    place: int  # of its word
+    negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    text: str
+    language: str
+    words: tuple[Word, ...]
+    quantities: tuple[Quantity, ...]
+    moments: tuple[Moment, ...]
+    names: tuple[int, ...]  # places of the words that name
+    signs: tuple[Sign, ...]
+    rates: tuple[int, ...]  # places of units of time that count nothing themselves: «par mois»
+    openers: tuple[int, ...]  # capitalised words that begin a sentence, which may be names
+    is_table: bool  # rows of «Header: value»
+    resuming: frozenset[int]  # sentences that speak of something from before, by a pronoun
+
+    @property
+    def denies(self) -> bool:
+        return any(word.denies or is_negative(word.folded) for word in self.words)
+
+    @property
+    def denying_sentences(self) -> frozenset[int]:
+        return frozenset(word.sentence for word in self.words if word.denies or is_negative(word.folded))
+
+    def place(self, start: int) -> int:
+        """Of the word that begins there, or the last before it."""
+        return max(0, bisect_right([word.start for word in self.words], start) - 1)
+
+
+@lru_cache(maxsize=512)
+def read(text: str, language: str) -> Reading:
+    moments = read_moments(text, language)
+    taken = [(moment.start, moment.end) for moment in moments]
+    quantities = tuple(
+        quantity
+        for quantity in read_quantities(text, language)
+        if not any(start < quantity.end and quantity.start < end for start, end in taken)
+    )
+    words = tuple(_words(text, language))
+    headers = [match.span() for match in _HEADER.finditer(text)]
+    is_table = len(headers) >= MOST_LABELS
+    names = tuple(
+        place
+        for place in name_places(words)
+        if not (is_table and any(start <= words[place].start < end for start, end in headers))
+    )
+    signs = tuple(_signs(words, language))
+    counted = [(quantity.start, quantity.end) for quantity in quantities]
+    rates = tuple(
+        place
+        for place, word in enumerate(words)
+        if UNITS.get(word.folded, ("",))[0] == TIME
+        and len(word.folded) > 1
+        and not any(start <= word.start < end for start, end in counted + taken)
+    )
+    openers = tuple(
+        place
+        for place, word in enumerate(words)
+        if (place == 0 or words[place - 1].sentence != word.sentence) and word.written[0].isupper() and word.says
+    )
+    resuming = frozenset(word.sentence for word in words if word.folded in _PRONOUNS)
+    return Reading(text, language, words, quantities, moments, names, signs, rates, openers, is_table, resuming)
+
+
+def _words(text: str, language: str) -> Iterator[Word]:
+    ends = [span.end for span in split_sentences(text)]
+    matches = list(_WORD.finditer(text))
+    folded = [fold(match.group()) for match in matches]
+    cues = denying_words(text, matches, folded, language)
+    negated = negated_words(text, matches, folded, cues, language)
+    clause, before, previous = 0, 0, 0
+    empty = stop_words(language)
+    conjunctions = _CONJUNCTIONS.get(language, frozenset())
+    for place, match in enumerate(matches):
+        sentence = bisect_right(ends, match.start())
+        if _CLAUSE_END.search(text, before, match.start()) or folded[place] in conjunctions or sentence != previous:
+            clause += 1
+        previous = sentence
+        before = match.end()
+        word = folded[place]
+        says = word not in empty and not (len(word) == 1 and word.isalpha() and match.group().islower())
+        yield Word(
+            stem(match.group(), language), word, match.group(), match.start(), match.end(), sentence, clause, says,
+            place in negated, place in cues,
+        )  # fmt: skip
+
+
+def _signs(words: Sequence[Word], language: str) -> Iterator[Sign]:
+    for place, word in enumerate(words):
+        found = opposite_of(word.folded)
+        if found is None or (language, word.folded) in _OTHER_WORDS:
+            continue
+        is_bound = word.folded in _BOUNDS and not any(
+            next_.folded[0].isdigit() for next_ in words[place + 1 : place + 4]
+        )
+        if not is_bound:
+            concept, side = found
+            yield Sign(concept, -side if word.negated else side, place, word.negated)
+
+
+def language_of(text: str, likely: Sequence[str]) -> str:
+    """Of a statement: whose function words it has most of; the first of the likely ones where several do."""
+    found = [fold(match.group()) for match in _WORD.finditer(text)]
+    order = list(dict.fromkeys([*likely, *ANSWER_LANGUAGES]))
+    known = [language for language in order if language in ANSWER_LANGUAGES]
+    return max(known, key=lambda language: sum(word in stop_words(language) for word in found), default=order[0])

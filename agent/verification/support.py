@@ -1,0 +1,179 @@
+"""How far a passage carries a statement: words, meaning, and no disagreement in facts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from functools import lru_cache
+
+import numpy as np
+
+from agent.verification.agreement import disagreements
+from agent.verification.alignment import Alignment
+from agent.verification.moments import Moment
+from agent.verification.reading import Reading, language_of, read
+from agent.verification.statements import content_of
+from graphrag.embeddings.bundled import BundledEmbeddings
+from graphrag.language import content_words, fold, stem, words
+from graphrag.models import Passage, Span
+from graphrag.places import split_rows
+from graphrag.sentences import is_heading, plain
+
+SUPPORTED, PARTLY = 0.6, 0.3
+MIN_REPEATED_WORDS = 3
+MEANING, SURE_MEANING = 0.45, 0.6  # cosine from which other words say it, where they share more than half, or less
+HALF = 0.5
+_REASONS = frozenset("por porque debido culpa causa car parce raison because due owing".split())
+SHARED = 0.35  # share of its content words that such a statement must share all the same
+ACROSS = 0.2  # of a statement in another language, whose names and numbers meet, or words that are spelled alike
+_CONTRADICTED = 0.3  # the most that a statement gets that says something else
+
+
+class Support(StrEnum):
+    SUPPORTED = "supported"
+    PARTLY = "partly"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`span`: the passage's best sentence for the statement, in its content."""
+
+    status: Support
+    score: float
+    reasons: tuple[str, ...]
+    span: Span
+
+
+def find_support(statement: str, passage: Passage, *, today: date | None = None) -> Finding:
+    spans = sentence_spans(passage)
+    texts = [passage.content[span.start : span.end] for span in spans]
+    said = content_of(plain(statement))
+    repeated = [at for at, text in enumerate(texts) if _is_repeated(text, said)]
+    now = Moment(0, 0, year=today.year, month=today.month, day=today.day) if today else None
+    if repeated:
+        rest = _without(said, [plain(texts[at]) for at in repeated])
+        reasons = _wrong_facts(rest, passage, now) if words(rest) else ()
+        return _finding(reasons, 1.0, spans[repeated[0]])
+    language = language_of(said, [passage.document.language])
+    told, held = read(said, language), _read_passage(passage)
+    reasons = disagreements(told, held, beside=_read_beside(passage), today=now)
+    best = max(range(len(spans)), key=lambda at: _closeness(said, texts[at], language))
+    if language != held.language:
+        best = _best_across(told, held, spans, best)
+        return _finding(reasons, _score_across(told, held), spans[best])
+    return _finding(reasons, _score(said, passage, texts, language), spans[best])
+
+
+def _finding(reasons: tuple[str, ...], score: float, span: Span) -> Finding:
+    if reasons:
+        status = Support.PARTLY if score >= SUPPORTED else Support.UNSUPPORTED
+        return Finding(status, round(min(score, _CONTRADICTED), 3), reasons, span)
+    if score >= SUPPORTED:
+        return Finding(Support.SUPPORTED, round(score, 3), (), span)
+    return Finding(Support.PARTLY if score >= PARTLY else Support.UNSUPPORTED, round(score, 3), ("overlap",), span)
+
+
+def sentence_spans(passage: Passage) -> list[Span]:
+    """Of its sentences and rows, without the space around them; one at least."""
+    found = split_rows(passage.content, passage.places, start=passage.start_char)
+    return [_trimmed(passage.content, span) for span in found] or [Span(0, 0)]
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    sentence = text[span.start : span.end]
+    start = span.start + len(sentence) - len(sentence.lstrip())
+    return Span(start, max(start, span.end - (len(sentence) - len(sentence.rstrip()))))
+
+
+def _is_repeated(sentence: str, statement: str) -> bool:
+    """Word for word: that holds in every language."""
+    text = plain(sentence)
+    return not is_heading(sentence) and len(words(text)) >= MIN_REPEATED_WORDS and text in statement
+
+
+def _without(statement: str, sentences: Sequence[str]) -> str:
+    for sentence in sorted(sentences, key=len, reverse=True):
+        statement = statement.replace(sentence, " ")
+    return statement.strip(" .;,—-")
+
+
+def _wrong_facts(rest: str, passage: Passage, today: Moment | None) -> tuple[str, ...]:
+    """Of what is added to a sentence of the passage: figures, dates and names alone can be held against it."""
+    told = read(rest, language_of(rest, [passage.document.language]))
+    found = disagreements(told, _read_passage(passage), beside=_read_beside(passage), today=today)
+    return tuple(reason for reason in found if reason in ("number", "date", "name", "unit"))
+
+
+def _read_passage(passage: Passage) -> Reading:
+    return read(passage.content, passage.document.language)
+
+
+def _read_beside(passage: Passage) -> Reading:
+    """What else the reader of the passage knows: its title, its file, its columns and its dates."""
+    times = (place.temporal.date.isoformat() for place in passage.places if place.temporal)
+    known = [passage.document.title, passage.document.filename, *passage.headers, *dict.fromkeys(times)]
+    return read("\n".join(known), passage.document.language)
+
+
+def _score(statement: str, passage: Passage, texts: Sequence[str], language: str) -> float:
+    wanted = {stem(word, language) for word in content_words(statement, language)}
+    both = Alignment(read(statement, language), _read_passage(passage))
+    alike = len(both.links) / (sum(word.says for word in both.statement.words) or 1)
+    share = max(_share(wanted, passage.content, language), alike)
+    if share >= SUPPORTED or share < SHARED:
+        return share
+    meaning = max(_similarities(statement, tuple(texts)))
+    is_said = meaning >= (MEANING if share >= HALF else SURE_MEANING) and not _invents_reason(both)
+    return SUPPORTED if is_said else share
+
+
+def _invents_reason(both: Alignment) -> bool:
+    """«… por una huelga» of which the passage has no word."""
+    words = both.statement.words
+    for at, word in enumerate(words):
+        if word.folded in _REASONS:
+            reason = [to for to in range(at + 1, min(len(words), at + 6)) if words[to].says]
+            if reason and not any(to in both.links for to in reason):
+                return True
+    return False
+
+
+def _share(wanted: set[str], text: str, language: str) -> float:
+    held = {form for word in words(text) for form in (stem(word, language), fold(word))}
+    return len(wanted & held) / len(wanted) if wanted else 0.0
+
+
+def _closeness(statement: str, sentence: str, language: str) -> float:
+    wanted = {stem(word, language) for word in content_words(statement, language)}
+    return -1.0 if is_heading(sentence) else _share(wanted, sentence, language)
+
+
+def _best_across(told: Reading, held: Reading, spans: Sequence[Span], best: int) -> int:
+    """The sentence that has most of the names, numbers and words alike."""
+    shares = Alignment(told, held).sentence_shares
+    if not shares:
+        return best
+    start = next(word.start for word in held.words if word.sentence == max(shares, key=lambda each: shares[each]))
+    return next((at for at, span in enumerate(spans) if span.start <= start < span.end), best)
+
+
+def _score_across(told: Reading, held: Reading) -> float:
+    """In another language the figures, dates and names that agree say most."""
+    both = Alignment(told, held)
+    share = len(both.links) / (sum(word.says for word in told.words) or 1)
+    anchors = sum(any(quantity.is_same(other) for other in held.quantities) for quantity in told.quantities)
+    anchors += sum(any(moment.said() & other.said() for other in held.moments) for moment in told.moments)
+    anchors += sum(at in both.links for at in told.names)
+    return min(1.0, SUPPORTED * share / ACROSS) if not anchors else min(1.0, SUPPORTED * (0.5 + share / ACROSS))
+
+
+@lru_cache(maxsize=256)
+def _similarities(statement: str, sentences: tuple[str, ...]) -> tuple[float, ...]:
+    vectors = np.asarray(_embeddings().embed_documents([statement, *sentences]))
+    return tuple(float(value) for value in vectors[1:] @ vectors[0]) or (0.0,)
+
+
+@lru_cache(maxsize=1)
+def _embeddings() -> BundledEmbeddings:
+    return BundledEmbeddings()

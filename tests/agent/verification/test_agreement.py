@@ -1,0 +1,111 @@
+"""What a statement says against its passage is named: a number, a date, a name, a unit, a denial, a direction."""
+
+import pytest
+
+from agent.verification.quantities import read_quantities
+from agent.verification.support import Support
+from tests.agent.verification.passages import check
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "value", "unit"),
+    [
+        ("9.240 €", "es", 9240, "€"),
+        ("9,240 euros", "en", 9240, "€"),
+        ("9 240 euros", "fr", 9240, "€"),
+        ("nueve mil doscientos cuarenta euros", "es", 9240, "€"),
+        ("neuf mille deux cent quarante euros", "fr", 9240, "€"),
+        ("nine thousand two hundred and forty euros", "en", 9240, "€"),
+        ("quatre-vingt-dix-sept", "fr", 97, ""),
+        ("soixante-douze", "fr", 72, ""),
+        ("treinta y cinco", "es", 35, ""),
+        ("twenty-one", "en", 21, ""),
+        ("mil millones", "es", 10**9, ""),
+        ("2,5 M€", "fr", 2_500_000, "€"),
+        ("2.5 million euros", "en", 2_500_000, "€"),
+        ("2,5 millones de euros", "es", 2_500_000, "€"),
+        ("12k", "en", 12_000, ""),
+        ("25 %", "es", 25, "%"),
+        ("25 por ciento", "es", 25, "%"),
+        ("una cuarta parte", "es", 25, "%"),
+        ("trois quarts", "fr", 75, "%"),
+        ("la mitad", "es", 50, "%"),
+        ("3,5 km", "es", 3500, "length"),
+        ("two weeks", "en", 14, "time"),
+        ("0.250", "en", 0.25, ""),
+    ],
+)
+def test_a_number_is_read_in_all_its_writings(text: str, language: str, value: float, unit: str) -> None:
+    """R8.4 Digits, words, magnitudes, shares; with its unit."""
+    (quantity,) = read_quantities(text, language)
+    assert (quantity.values, quantity.unit) == (frozenset({value}), unit)
+
+
+BRIDGE = "El puente de Arenal se cerró el 3 de abril de 2024. La obra costó 1.200 euros y duró dos semanas."
+SALES = "Les ventes ont augmenté de 12 % en mars. Marie Dupont n'a pas signé le contrat avec Legrand."
+SHIP = "Kestrel Freight sued Amberley Ports in 2019. The crane failed because the cable broke."
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage", "language"),
+    [
+        ("La obra costó mil doscientos euros.", BRIDGE, "es"),
+        ("The work cost 1,200 euros.", BRIDGE, "es"),
+        ("El puente de Arenal se cerró el 3/4/2024.", BRIDGE, "es"),
+        ("The Arenal bridge was closed on April 3, 2024.", BRIDGE, "es"),
+        ("La obra duró 14 días.", BRIDGE, "es"),
+        ("En mars, les ventes ont augmenté de 12 pour cent.", SALES, "fr"),
+        ("Le contrat avec Legrand n'a pas été signé par Marie Dupont.", SALES, "fr"),
+        ("M. Dupont n'a pas signé le contrat.", "M. Dupont n'a pas signé le contrat.", "fr"),
+        ("Amberley Ports was sued by Kestrel Freight in 2019.", SHIP, "en"),
+        ("The cable broke, so the crane failed.", SHIP, "en"),
+    ],
+)
+def test_what_the_passage_says_is_supported(statement: str, passage: str, language: str) -> None:
+    """R8.4 In another writing, order, voice or language."""
+    found = check(statement, passage, language=language)
+    assert (found.status, found.reasons) == (Support.SUPPORTED, ())
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage", "language", "reason"),
+    [
+        ("La obra costó 1.300 euros.", BRIDGE, "es", "number"),
+        ("La obra costó 1.200 dólares.", BRIDGE, "es", "unit"),
+        ("La obra duró dos meses.", BRIDGE, "es", "number"),
+        ("El puente de Arenal se cerró el 4 de abril de 2024.", BRIDGE, "es", "date"),
+        ("The Arenal bridge was closed in May 2024.", BRIDGE, "es", "date"),
+        ("El puente de Villar se cerró el 3 de abril de 2024.", BRIDGE, "es", "name"),
+        ("El puente de Arenal no se cerró el 3 de abril de 2024.", BRIDGE, "es", "negation"),
+        ("El puente de Arenal se abrió el 3 de abril de 2024.", BRIDGE, "es", "direction"),
+        ("Les ventes ont baissé de 12 % en mars.", SALES, "fr", "direction"),
+        ("Las ventas bajaron un 12 % en marzo.", SALES, "fr", "direction"),
+        ("Marie Dupont a signé le contrat avec Legrand.", SALES, "fr", "negation"),
+        ("Amberley Ports sued Kestrel Freight in 2019.", SHIP, "en", "role"),
+    ],
+)
+def test_what_it_does_not_say_is_named(statement: str, passage: str, language: str, reason: str) -> None:
+    """R8.4 Numbers, names, dates and negation must agree; so must directions and who did it."""
+    found = check(statement, passage, language=language)
+    assert found.status is not Support.SUPPORTED
+    assert reason in found.reasons
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "De 60 hogares, 15 aceptaron: el 25 %.",
+        "Aceptaron 15 de los 60 hogares; 45 no.",
+    ],
+)
+def test_a_computed_number_is_told_by_its_operands(statement: str) -> None:
+    """R8.4 A share or a difference of numbers that the statement gives, too."""
+    assert "number" not in check(statement, "Se llamó a 60 hogares y 15 aceptaron.").reasons
+    assert "number" in check("De 60 hogares aceptó el 30 %.", "Se llamó a 60 hogares y 15 aceptaron.").reasons
+
+
+def test_the_number_of_another_thing_is_not_its_own() -> None:
+    """R8.4 The passage has both numbers; each belongs to something."""
+    passage = "Alquilar la sala cuesta 18 libras a los socios y 27 libras a los demás."
+    assert check("Los socios pagan 18 libras por la sala.", passage).reasons != ("number",)
+    assert "number" in check("Los socios pagan 27 libras por la sala.", passage).reasons

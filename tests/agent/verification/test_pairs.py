@@ -1,0 +1,67 @@
+"""Statements beside their passages, true ones and ones with one fact changed: which of them verification tells."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent.verification.support import Support
+from tests.agent.verification.passages import check
+
+PAIRS: list[dict[str, Any]] = [
+    json.loads(line) for line in Path(__file__).with_name("pairs.jsonl").read_text(encoding="utf-8").splitlines()
+]
+LEAST_CAUGHT = 0.9  # of the corrupted ones
+LEAST_BY_KIND = {
+    "number": 0.9,
+    "date": 0.95,
+    "unit": 0.95,
+    "direction": 0.85,
+    "negation": 0.85,
+    "role": 0.8,
+    "name": 0.7,
+}
+MOST_FALSE_ALARMS = 0.05  # of the true ones
+
+
+def is_doubted(pair: dict[str, Any]) -> bool:
+    found = check(pair["statement"], pair["passage"], language=pair["passage_language"])
+    return found.status is not Support.SUPPORTED
+
+
+@pytest.fixture(scope="module")
+def doubted() -> dict[str, bool]:
+    return {pair["id"]: is_doubted(pair) for pair in PAIRS}
+
+
+def shares(doubted: dict[str, bool], label: str, field: str) -> dict[str, float]:
+    asked = [pair for pair in PAIRS if pair["label"] == label]
+    counts = Counter(pair[field] for pair in asked)
+    caught = Counter(pair[field] for pair in asked if doubted[pair["id"]])
+    return {value: caught[value] / count for value, count in counts.items()}
+
+
+def test_the_pairs_are_sound() -> None:
+    """R8.4 Both labels, three languages, and a passage in another language for some of each."""
+    assert len({pair["id"] for pair in PAIRS}) == len(PAIRS) >= 200
+    for label in ("true", "corrupted"):
+        of_label = [pair for pair in PAIRS if pair["label"] == label]
+        assert {pair["language"] for pair in of_label} == {"es", "fr", "en"}
+        assert sum(pair["language"] != pair["passage_language"] for pair in of_label) >= 10
+
+
+def test_changed_facts_are_caught(doubted: dict[str, bool]) -> None:
+    """R8.4 Numbers, names, dates, units, denials, directions and roles: most of all, and of every kind."""
+    corrupted = [pair["id"] for pair in PAIRS if pair["label"] == "corrupted"]
+    assert sum(doubted[name] for name in corrupted) / len(corrupted) >= LEAST_CAUGHT
+    by_kind = shares(doubted, "corrupted", "kind")
+    assert all(by_kind[kind] >= least for kind, least in LEAST_BY_KIND.items()), by_kind
+
+
+def test_true_statements_are_not_doubted(doubted: dict[str, bool]) -> None:
+    """R8.4 Verbatim or in other words, joined, computed or translated."""
+    true = [pair["id"] for pair in PAIRS if pair["label"] == "true"]
+    alarms = [name for name in true if doubted[name]]
+    assert len(alarms) <= MOST_FALSE_ALARMS * len(true), alarms
