@@ -68,6 +68,7 @@ async def write_answer(
         writer.finish()
     except Exception as exc:
         if writer.text:
+            writer.finish()  # what waited for more
             raise AnswerInterrupted(f"The model failed in mid-answer: {exc!r}", partial_answer=writer.text) from exc
         raise
     if not writer.text:
