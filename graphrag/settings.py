@@ -176,6 +176,10 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     chat_timeout_seconds: PositiveFloat = 60
     chat_max_retries: NonNegativeInt = 2
     max_context_chars: PositiveInt = 8_000
+    max_context_tokens: PositiveInt = 3_000
+    max_document_share: float = Field(
+        default=0.6, gt=0, le=1, description="Of the context that one document takes where others were found"
+    )
     history_messages: NonNegativeInt = 8
     history_chars: NonNegativeInt = 4_000
 

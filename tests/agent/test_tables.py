@@ -9,7 +9,8 @@ from langchain_core.messages import HumanMessage
 
 from agent.citations import cite
 from agent.events import describe_citation, describe_place
-from agent.prompts import build_prompt, source_line
+from agent.excerpts import source_line
+from agent.prompts import build_prompt
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.extractive_chat_model import ExtractiveChatModel
 from graphrag.models import Intent, Passage, Place, TemporalContext, TransformedQuery
