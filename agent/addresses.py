@@ -11,7 +11,7 @@ SCHEMES = (
 )  # fmt: skip
 LINKED = ("http://", "https://", "mailto:")  # what a written link may lead to
 _DANGEROUS = ("javascript:", "vbscript:", "data:", "file:")
-JOINT = re.compile(r"[.@](?=\w)|:?//(?=\w)|/(?=\w)")
+JOINT = re.compile(r"[.@](?=\w)|:?//(?=\S)|/(?=\S)")
 UNFINISHED_JOINT = re.compile(r"[.@/]|:/{0,2}|//")
 # Only these ends make a host of «word.word» for a page that looks for links by itself.
 _GENERIC = (
@@ -24,8 +24,9 @@ _COUNTRY = (
     "|n[acefgilopruz]|om|p[aefghklmnrstwy]|qa|r[eosuw]|s[abcdeghijklmnortuvxyz]|t[cdfghjklmnortvwz]|u[agksyz]"
     "|v[aceginu]|w[fs]|y[et]|z[amw]"
 )
-HOST = re.compile(rf"(?:[\w-]+\.)+(?:{_GENERIC}|{_COUNTRY})(?![\w-])|//\w", re.IGNORECASE)
-COUNTRY_HOST = re.compile(rf"(?:[\w-]+\.)+(?:{_COUNTRY})", re.IGNORECASE)  # README.md, «fin.La» as well
+HOST = re.compile(rf"(?:[^\s./:@?#]+\.)+(?:{_GENERIC}|{_COUNTRY})(?![\w-])|//\S", re.IGNORECASE)
+COUNTRY_HOST = re.compile(rf"(?:[^\s./:@?#]+\.)+(?:{_COUNTRY})", re.IGNORECASE)  # README.md, «fin.La» as well
+_SEPARATING = re.compile(r"[ZP].|Cc")
 _OPENING, _ENDING = "(*_'‘", ".,;:!?*_~'’"
 
 
@@ -46,9 +47,14 @@ def trimmed(token: str) -> str:
     return token
 
 
+def is_letter(character: str) -> bool:
+    """Whether a page would take it for a part of an address: anything but spaces and punctuation."""
+    return character not in ("", *"<>|") and not _SEPARATING.fullmatch(unicodedata.category(character))
+
+
 def may_follow(character: str) -> bool:
-    """Whether an address that stands right after it begins there; other signs are taken for its beginning."""
-    return character == "" or character in "<>|^`" or unicodedata.category(character)[0] in "ZP" or character < " "
+    """Whether an address that stands right after it begins there."""
+    return character == "" or (not is_letter(character) and character not in "-_.@:/")
 
 
 def is_dangerous(address: str) -> bool:

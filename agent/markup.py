@@ -13,6 +13,7 @@ from agent.addresses import (
     SCHEMES,
     UNFINISHED_JOINT,
     is_dangerous,
+    is_letter,
     may_follow,
     opened,
     trimmed,
@@ -256,7 +257,7 @@ class MarkupFilter:
         joint = JOINT.match(self._held)
         before = self.text[-1:]
         is_second = joint is not None and joint[0] == "/" and before != "/"
-        is_first = joint is not None and joint[0] in (".", "@") and not before.isalnum()
+        is_first = joint is not None and joint[0] in (".", "@") and not is_letter(before)
         if joint is None or is_second or is_first:
             self._take(1)
         else:

@@ -25,8 +25,8 @@ _EARLIER = (
 )
 _RULES = (
     "instructions?|prompts?|rules|guidelines|directions|directives?|orders|commands|restrictions|safeguards|context"
-    "|instrucci(?:on|ones)|reglas|ordenes|indicaciones|directrices|restricciones"
-    "|consignes?|regles|ordres|anweisungen|istruzioni|instrucoes"
+    "|instrucci(?:on|ones)|reglas|ordenes|indicaciones|directrices|restricciones|contexto"
+    "|contexte|consignes?|regles|ordres|anweisungen|istruzioni|instrucoes"
 )
 _REVEAL = (
     "reveal|show|print|display|output|repeat|leak|dump|give me|tell me|send|expose|disclose|return|share|list"
