@@ -61,18 +61,19 @@ def _largest(parts: Sequence[Passage], fits: Callable[[Passage], bool]) -> Passa
 
 def _shorter(passage: Passage, max_chars: int) -> list[Passage]:
     """The passage, then ever less of it: what surrounds its matches goes first, the end before the beginning."""
-    text = passage.content[: max(max_chars, 0) + 1] if len(passage.content) > 2 * max_chars else passage.content
-    spans = split_rows(text, passage.places, start=passage.start_char)
     match_start = passage.matches[0][0] - passage.start_char
     match_end = passage.matches[-1][1] - passage.start_char
-    first, last = 0, len(spans) - (1 if text is passage.content else 2)
+    # A document that is searched whole is long, and no more than this of it can fit.
+    begin, end = max(0, match_start - max_chars), min(len(passage.content), match_start + 2 * max_chars)
+    spans = split_rows(passage.content[begin:end], passage.places, start=passage.start_char + begin)
+    first, last = int(begin > 0), len(spans) - 1 - int(end < len(passage.content))
     parts = [passage]
-    while first < last:
-        if spans[last].start < match_end and spans[first].end <= match_start:
+    while first <= last:
+        parts.append(clip(passage, begin + spans[first].start, begin + spans[last].end))
+        if begin + spans[last].start < match_end and begin + spans[first].end <= match_start:
             first += 1
         else:
             last -= 1
-        parts.append(clip(passage, spans[first].start, spans[last].end))
     return parts
 
 

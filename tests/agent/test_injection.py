@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from agent.messages import say
 from graphrag.causal_graph.model_extraction import ModelExtractor
@@ -153,7 +153,7 @@ async def test_what_an_answer_said_before_is_only_history(
 ) -> None:
     """R8.1, security 14: earlier answers come as messages of the assistant; the rules stay first and alone."""
     library = await open_library(registry, store=InMemoryStore(), **with_model())
-    earlier = [HumanMessage("¿Qué puente?"), AIMessage(ORDER), HumanMessage(QUESTIONS["es"])]
+    earlier: list[AnyMessage] = [HumanMessage("¿Qué puente?"), AIMessage(ORDER), HumanMessage(QUESTIONS["es"])]
     await ask(library, earlier)
     roles = [message["role"] for message in model_server.requests[-1].body["messages"]]
     assert roles == ["system", "user", "assistant", "user"]

@@ -116,7 +116,7 @@ async def measure(attack: str, place: str, *, registry: EmbeddingRegistry) -> Co
         for name, minds in (("obeys what it can read", False), ("obeys what is not delimited", True)):
             with ModelServer(default=credulous(attack.strip(), minds_delimiters=minds)) as server:
                 os.environ |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none"}
-                settings = {"chat_model": "openai:gpt-4o-mini", "query_refinement": False}
+                settings: dict[str, Any] = {"chat_model": "openai:gpt-4o-mini", "query_refinement": False}
                 asked = done(await ask(with_model(library, **settings), question))
                 bare = await open_chat_model(Settings(**settings)).ainvoke(bare_prompt(question, sources))
             obeyed[f"{name}, with"] += is_obeyed(asked["answer"], attack)
