@@ -112,6 +112,7 @@ ORDERS = re.compile(
             ),
             _near(_SHAPE, _ANSWER, apart=14, gap=_CLAUSE_GAP),
             rf"\b(?:{_MANNER})\b",
+            rf"{_BEGINNING}(?:replace|substitute|convert|swap|reemplaza|sustituye|cambia|remplace|change)\W+(?:\w+\W+){{0,3}}(?:letters?|vowels?|consonants?|letras?|vocales|consonantes|lettres?|voyelles|consonnes)\b",
             rf"\b(?:in|en|dans) (?:{_ANSWER})\W+(?:{_SHAPE}|suggest|tease|sugiere|suggere)\b",
             _near("linking to|suggest", "www|https?", apart=2),
             _near(
