@@ -10,8 +10,8 @@ from langchain_core.messages import AnyMessage
 from langgraph.config import get_stream_writer
 
 from agent.events import Event, citation_event, flag_event, token_event
-from agent.verification.checking import CheckedStatement, check_statement, cite
-from agent.verification.marks import MarkFilter
+from agent.sanitizing import AnswerFilter
+from agent.verification.checking import check_statement, cite
 from agent.verification.statements import Statement, StatementStream
 from graphrag.errors import AnswerInterrupted
 from graphrag.models import Passage
@@ -24,11 +24,13 @@ _MAY_END = re.compile(r"[\].!?…\n]")  # a mark, or a statement
 class AnswerWriter:
     """Takes a model's text in pieces and tells `write` what a client may see of it."""
 
-    def __init__(self, passages: Sequence[Passage], *, language: str, write: Callable[[Event], None]) -> None:
+    def __init__(
+        self, passages: Sequence[Passage], *, language: str, write: Callable[[Event], None], secret: str = ""
+    ) -> None:
         self._passages = passages
         self._language = language
         self._write = write
-        self._marks = MarkFilter(len(passages))
+        self._shown = AnswerFilter(passages, secret=secret)
         self._statements = StatementStream()
         self._announced = 0  # citations
         self._flagged = 0  # finished statements that were looked at
@@ -36,25 +38,30 @@ class AnswerWriter:
 
     @property
     def text(self) -> str:
-        return self._marks.text.strip()
+        return self._shown.text.strip()
 
-    def feed(self, piece: str) -> None:
-        self._pass_on(self._marks.feed(piece))
+    def feed(self, piece: str) -> str:
+        """What of it, and of what waited, goes on."""
+        text = self._shown.feed(piece)
+        self._pass_on(text)
+        return text
 
     def finish(self) -> None:
-        self._pass_on(self._marks.flush())
-        if self._marks.removed:
-            log.warning("unknown citations removed", count=self._marks.removed)
-            count_citations({"unknown": self._marks.removed})
+        self._pass_on(self._shown.flush())
+        if self._shown.leaks:
+            log.warning("system prompt cut from an answer", count=self._shown.leaks)
+        if self._shown.removed_marks:
+            log.warning("unknown citations removed", count=self._shown.removed_marks)
+            count_citations({"unknown": self._shown.removed_marks})
 
     async def announce(self, *, is_over: bool = False) -> None:
         """The citations of new marks, and the finished statements that no passage carries."""
         if not self._passages:
             return
-        self._statements.read(self._marks.text)
+        self._statements.read(self._shown.text)
         if is_over:
             self._statements.close()
-        told = self._statements.open if _JUST_CITED.search(self._marks.text) else None
+        told = self._statements.open if _JUST_CITED.search(self._shown.text) else None
         known = [*self._statements.finished, *([told] if told else [])]
         marks = [(statement, number) for statement in known for number in statement.numbers][self._announced :]
         unmarked = [each for each in self._statements.finished[self._flagged :] if each.states and not each.numbers]
@@ -72,31 +79,31 @@ class AnswerWriter:
             for statement, number in marks
         ]
         checked = (check_statement(statement, self._passages, today=self._today) for statement in unmarked)
-        return cited + [flag_event(statement) for statement in checked if _is_flagged(statement)]
+        return cited + [flag_event(statement) for statement in checked if not statement.citations]
 
     def _pass_on(self, text: str) -> None:
         if text:
             self._write(token_event(text))
 
 
-def _is_flagged(statement: CheckedStatement) -> bool:
-    return not statement.citations
-
-
 async def write_answer(
     model: BaseChatModel, prompt: Sequence[AnyMessage], passages: Sequence[Passage], *, language: str
 ) -> str:
-    """The answer, which has gone on in pieces. Raises AnswerInterrupted where the model fails after a first word."""
-    writer = AnswerWriter(passages, language=language, write=get_stream_writer())
+    """The answer, which has gone on in pieces; what the system message says is not repeated in it.
+
+    Raises AnswerInterrupted where the model fails after a first word.
+    """
+    secret = "\n".join(message.text for message in prompt if message.type == "system")
+    writer = AnswerWriter(passages, language=language, write=get_stream_writer(), secret=secret)
     try:
         async for chunk in model.astream(list(prompt)):
-            writer.feed(chunk.text)
-            if _MAY_END.search(chunk.text):
+            if _MAY_END.search(writer.feed(chunk.text)):
                 await writer.announce()
         writer.finish()
         await writer.announce(is_over=True)  # a mark before the first word waited for its statement
     except Exception as exc:
         if writer.text:
+            writer.finish()  # what waited for more
             raise AnswerInterrupted(f"The model failed in mid-answer: {exc!r}", partial_answer=writer.text) from exc
         raise
     if not writer.text:

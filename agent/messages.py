@@ -29,6 +29,11 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "fr": "Sans réponse dans les documents : {part}.",
         "en": "No answer in the documents: {part}.",
     },
+    "suspicious_source": {
+        "es": "«{}» contiene texto que parece dar órdenes a un modelo de lenguaje: se trata como una cita y no se obedece.",
+        "fr": "« {} » contient du texte qui semble donner des ordres à un modèle de langage : il est traité comme une citation, sans y obéir.",
+        "en": "“{}” holds text that seems to give orders to a language model: it is treated as a quotation and not obeyed.",
+    },
     "status_retrieve": {
         "es": "Buscando en los documentos…",
         "fr": "Recherche dans les documents…",

@@ -13,7 +13,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from agent.answer_writing import write_answer
+from agent.chains import chain_lines
 from agent.context import Context
+from agent.context_window import Window, fit, log_cut
 from agent.events import sources_event, status_event, token_event
 from agent.messages import DEFAULT_LANGUAGE, is_not_found, say
 from agent.prompts import build_plain_prompt, build_prompt, history_window
@@ -24,7 +26,8 @@ from agent.verification.judge import Judge
 from graphrag.causal_graph import evidence
 from graphrag.causal_graph.traversal import find_paths
 from graphrag.errors import AnswerInterrupted, ProviderError
-from graphrag.models import Filters, Intent, TransformedQuery
+from graphrag.instructions import find_instructions
+from graphrag.models import Filters, Intent, Passage, TransformedQuery
 from graphrag.query_transformation import transformation
 from graphrag.query_transformation.checking import check_question
 from graphrag.query_transformation.topic import Exchange
@@ -32,6 +35,7 @@ from graphrag.retrieval import expansion
 from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.named_files import within
 from graphrag.retrieval.search import follow_names, rank
+from graphrag.services import Services
 from graphrag.table_dates import asks_what_is_late
 from graphrag.telemetry import count_answer, count_citations, log, stage
 
@@ -154,8 +158,10 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     # A question of several parts needs the weaker hits too: each part has its own.
     least_share = 0.0 if state["query"].is_complex or state["files"] else config.least_share
     reach = expansion.Reach(config.window_sentences, config.parent_chars, least_share=least_share)
-    if asks_what_is_late(state["question"]):  # a row that was not found may be the latest
+    is_whole = asks_what_is_late(state["question"])  # a row that was not found may be the latest
+    if is_whole:
         reach = replace(reach, parent_chars=max(reach.parent_chars, TABLE_CHARS))
+    share = 1.0 if is_whole else services.settings.max_document_share
     degraded = []
     with stage("expand"):
         try:
@@ -165,12 +171,28 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
                 collection=state["collection"],
                 reach=reach,
                 max_chars=max_chars,
+                max_share=share,
             )
         except Exception as exc:
             degraded = [_degrade("expand", exc)]
-            passages = expansion.passages(hits, {}, reach=expansion.NOWHERE, max_chars=max_chars)
+            passages = expansion.passages(hits, {}, reach=expansion.NOWHERE, max_chars=max_chars, max_share=share)
+        passages, suspicious = await asyncio.to_thread(_prepare, passages, state, services)
+    log_cut(reach.worthy(hits), passages)
     get_stream_writer()(sources_event(passages, state["paths"]))
-    return {"passages": passages, "degraded": degraded}
+    return {"passages": passages, "degraded": degraded, "warnings": [*state["warnings"], *suspicious]}
+
+
+def _prepare(passages: Sequence[Passage], state: State, services: Services) -> tuple[list[Passage], list[str]]:
+    """What fits a prompt, and a warning for each file of it that speaks to a model."""
+    language = state["query"].language
+    window = Window(
+        services.settings.max_context_chars,
+        services.settings.max_context_tokens,
+        services.bundled_embeddings.count_tokens,
+    )
+    kept = fit(passages, window, language=language, beside="\n".join(chain_lines(state["paths"], passages)))
+    names = dict.fromkeys(passage.document.filename for passage in kept if find_instructions(passage.content))
+    return kept, [say("suspicious_source", language).format(name) for name in names]
 
 
 async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:

@@ -78,6 +78,7 @@ class Excerpt:
     start_char: int = 0  # in its document, like the offsets of its places
     places: tuple[Place, ...] = ()
     headers: tuple[str, ...] = ()  # of the table whose rows it holds
+    suspicious: tuple[Span, ...] = ()  # of its text: what speaks to a language model, and answers nothing
 
     @property
     def is_of_table(self) -> bool:
@@ -165,7 +166,8 @@ def _named_values(question: str, values: Sequence[str]) -> set[str]:
 
 
 def _split(excerpt: Excerpt) -> Sequence[Span]:
-    return split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
+    spans = split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
+    return [span for span in spans if not any(s.start < span.end and span.start < s.end for s in excerpt.suspicious)]
 
 
 class _Wanted:

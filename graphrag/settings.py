@@ -180,6 +180,10 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
         default=10, description="Of the chat model; then the rules' result stands"
     )
     max_context_chars: PositiveInt = 8_000
+    max_context_tokens: PositiveInt = 3_000
+    max_document_share: float = Field(
+        default=0.6, gt=0, le=1, description="Of the context that one document takes where others were found"
+    )
     history_messages: NonNegativeInt = 8
     history_chars: NonNegativeInt = 4_000
     title_refinement: bool | None = Field(

@@ -1,12 +1,13 @@
 """From hits to passages: each grows by what surrounds it, and neighbours merge. Never across documents."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, chain
+from dataclasses import dataclass, field
+from itertools import chain
 from uuid import UUID
 
 from graphrag.ingestion.chunking import MOST_CHILDREN
-from graphrag.models import Chunk, Collection, Hit, Passage
+from graphrag.models import Chunk, Collection, Document, Hit, Passage
 from graphrag.places import overlapping
 from graphrag.protocols import ChunkStore
 from graphrag.sentences import split_sentences
@@ -69,9 +70,16 @@ NOWHERE = Reach(parents=False)
 
 
 async def expand(
-    hits: Sequence[Hit], *, store: ChunkStore, collection: Collection, reach: Reach, max_chars: int
+    hits: Sequence[Hit],
+    *,
+    store: ChunkStore,
+    collection: Collection,
+    reach: Reach,
+    max_chars: int,
+    max_share: float = 1.0,
 ) -> list[Passage]:
-    """Passages in the order of their best hit, together at most `max_chars`; the first may be longer by itself."""
+    """Passages in the order of their best hit, together at most `max_chars`; the first may be longer by itself. Where
+    several documents were found, none has more than `max_share` of the characters."""
     read = reach.worthy(hits)
     counts = [reach.chunks(hit.chunk) for hit in read]
     spans = [
@@ -79,33 +87,62 @@ async def expand(
         for hit, count in zip(read, counts, strict=True)
     ]
     neighbours = await store.read_chunks(collection, spans) if any(counts) else {}
-    return passages(read, neighbours, reach=reach, max_chars=max_chars)
+    return passages(read, neighbours, reach=reach, max_chars=max_chars, max_share=max_share)
 
 
 def passages(
-    hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], *, reach: Reach, max_chars: int
+    hits: Sequence[Hit],
+    neighbours: Mapping[UUID, Sequence[Chunk]],
+    *,
+    reach: Reach,
+    max_chars: int,
+    max_share: float = 1.0,
 ) -> list[Passage]:
     """Without neighbours every hit is its own passage: the fallback where expansion fails.
 
     Where the characters run short the surroundings go first, then the least relevant hits.
     """
+    is_shared = len({hit.chunk.document.id for hit in hits}) > 1
+    room = _Room(max_chars, int(max_share * max_chars) if is_shared else max_chars)
     kept: list[Passage] = []
-    left = max_chars
-    for group in _groups(_affordable(hits, max_chars), neighbours, reach):
-        chunks = _by_index(group, neighbours)
+    for group in _groups(_affordable(hits, room), neighbours, reach):
+        chunks, document = _by_index(group, neighbours), group[0].chunk.document
         passage = _passage(group, chunks, reach)
-        if len(passage.content) > left:
+        if len(passage.content) > room.left(document):
             passage = _passage(group, chunks, NOWHERE)
-        if len(passage.content) <= left or not kept:
+        if len(passage.content) <= room.left(document) or not kept:
             kept.append(passage)
-            left -= len(passage.content)
+            room.take(document, len(passage.content))
     return kept
 
 
-def _affordable(hits: Sequence[Hit], max_chars: int) -> list[Hit]:
+@dataclass(slots=True)
+class _Room:
+    """Characters, of which one document takes only so many: nobody fills an answer with a source of their own."""
+
+    total: int
+    of_document: int
+    taken: Counter[UUID] = field(default_factory=Counter)
+
+    def left(self, document: Document) -> int:
+        return min(self.total - self.taken.total(), self.of_document - self.taken[document.id])
+
+    def take(self, document: Document, chars: int) -> None:
+        self.taken[document.id] += chars
+
+
+def _affordable(hits: Sequence[Hit], room: _Room) -> list[Hit]:
     """The first hits whose own text fits; at least one."""
-    used = list(accumulate(len(hit.chunk.content) for hit in hits))
-    return [hit for hit, chars in zip(hits, used, strict=True) if chars <= max_chars] or list(hits[:1])
+    tried = _Room(room.total, room.of_document)
+    kept: list[Hit] = []
+    for hit in hits:
+        document, chars = hit.chunk.document, len(hit.chunk.content)
+        if tried.taken.total() + chars > tried.total:
+            break
+        if chars <= tried.left(document):
+            kept.append(hit)
+            tried.take(document, chars)
+    return kept or list(hits[:1])
 
 
 def _groups(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], reach: Reach) -> list[list[Hit]]:

@@ -8,7 +8,8 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from agent.events import describe_citation, describe_place
-from agent.prompts import build_prompt, source_line
+from agent.excerpts import source_line
+from agent.prompts import build_prompt
 from agent.verification.checking import cite
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.extractive_chat_model import ExtractiveChatModel

@@ -366,3 +366,41 @@ def test_places_come_with_the_text_that_they_are_of() -> None:
     assert passage.content == "Uno. Dos. Tres. "
     assert passage.places == (places[0], shared, places[1], places[2])
     assert passage.headers == ("Número",)
+
+
+def flood(count: int, *, chars: int, document: Document) -> list[Hit]:
+    """Hits of one document that do not touch."""
+    texts = ["x" * chars for _ in range(count)]
+    return [
+        hit(make_chunk(text, index=3 * place, start_char=3 * place * chars, document=document), 1 - place / 100)
+        for place, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize("share", [0.2, 0.6, 1.0])
+def test_one_document_takes_only_its_share(share: float) -> None:
+    """Security 15: a source that holds whatever is asked for leaves room for the others."""
+    hits = [*flood(20, chars=100, document=make_document()), *flood(2, chars=100, document=make_document())]
+    found = passages(hits, {}, reach=Reach(), max_chars=1_000, max_share=share)
+    taken = Counter(passage.document.id for passage in found)
+    assert sorted(taken.values(), reverse=True) == [int(share * 10), 2][: 1 if share == 1 else 2]
+
+
+def test_a_document_that_was_found_alone_is_read_whole() -> None:
+    """Security 15: there is nobody to leave room for."""
+    found = passages(flood(20, chars=100, document=make_document()), {}, reach=Reach(), max_chars=1_000, max_share=0.2)
+    assert len(found) == 10
+
+
+def test_surroundings_keep_to_the_share() -> None:
+    """Security 15: a hit does not grow beyond what its document may take."""
+    chunks = chunked("Una frase de diez palabras que llena el contexto entero. " * 40, max_tokens=10)
+    other = make_chunk("Otra cosa.")
+    found = passages(
+        [hit(chunks[20], 0.9), hit(other, 0.8)],
+        {chunks[0].document.id: chunks},
+        reach=Reach(10),
+        max_chars=1_000,
+        max_share=0.5,
+    )
+    assert [passage.content for passage in found] == [chunks[20].content, "Otra cosa."]
