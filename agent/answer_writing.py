@@ -8,6 +8,7 @@ from langgraph.config import get_stream_writer
 
 from agent.citations import MarkFilter, cite
 from agent.events import Event, citation_event, token_event
+from agent.pace import kept_pace
 from graphrag.errors import AnswerInterrupted
 from graphrag.models import Passage
 
@@ -51,10 +52,12 @@ async def write_answer(
     model: BaseChatModel, prompt: Sequence[AnyMessage], passages: Sequence[Passage], *, language: str
 ) -> str:
     """The answer, which has gone on in pieces. Raises AnswerInterrupted where the model fails after a first word."""
-    writer = AnswerWriter(passages, language=language, write=get_stream_writer())
+    pace = kept_pace()
+    writer = AnswerWriter(passages, language=language, write=pace.counted(get_stream_writer()))
     try:
         async for chunk in model.astream(list(prompt)):
             writer.feed(chunk.text)
+            await pace.room()
         writer.finish()
     except Exception as exc:
         if writer.text:

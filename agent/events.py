@@ -12,6 +12,7 @@ from agent.chains import describe_paths
 from agent.citations import Citation, Verification
 from agent.context import Context
 from agent.messages import is_not_found, say
+from agent.pace import keep_pace
 from graphrag.graph_models import CausalPath
 from graphrag.models import Passage, Place
 from graphrag.periods import trend_in
@@ -84,7 +85,7 @@ async def stream_answer(
 
     Raises CausewayError.
     """
-    timings = collect_timings()
+    timings, pace = collect_timings(), keep_pace()
     state: dict[str, Any] = {}
     with stage("total"):
         parts = graph.astream({"messages": list(messages)}, context=context, stream_mode=["custom", "values"])
@@ -92,6 +93,7 @@ async def stream_answer(
             async for mode, payload in stream:
                 if mode == "custom":
                     yield payload
+                    pace.took_one()
                 else:
                     state = payload
     yield {"event": "done", "data": describe_answer(state, timings)}

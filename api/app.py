@@ -12,7 +12,8 @@ from fastapi_swagger import patch_fastapi
 
 from api import error_handlers
 from api.observability import RequestIdentity
-from api.routes import chat, collections, documents, system
+from api.routes import chat, collections, documents, streams, system
+from api.streams import Streams
 from graphrag.services import Services
 
 STATIC = Path(__file__).with_name("static")
@@ -31,6 +32,7 @@ def create_app(services: Services) -> FastAPI:
                     await stack.enter_async_context(services.library.queue.working(services.workshop))
                 yield
         finally:
+            await app.state.streams.close()
             await services.close()
 
     app = FastAPI(
@@ -43,12 +45,13 @@ def create_app(services: Services) -> FastAPI:
         swagger_ui_oauth2_redirect_url=None,
     )
     app.state.services = services
+    app.state.streams = Streams(services.settings)
     app.add_middleware(RequestIdentity)
     patch_fastapi(
         app, redirect_from_root_to_docs=False
     )  # /docs, from files of a package: FastAPI's own loads them from a CDN
     error_handlers.install(app)
-    for routes in (chat, collections, documents):
+    for routes in (chat, streams, collections, documents):
         app.include_router(routes.router, prefix="/api/v1")
         app.include_router(routes.router, prefix="/api", include_in_schema=False)
     app.include_router(system.router)

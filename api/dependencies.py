@@ -1,9 +1,10 @@
-"""What a route is handed: the services, and who is asking."""
+"""What a route is handed: the services, the running streams, and who is asking."""
 
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 
+from api.streams import Streams
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 
@@ -13,6 +14,11 @@ def get_services(request: Request) -> Services:
     return services
 
 
+def get_streams(request: Request) -> Streams:
+    streams: Streams = request.app.state.streams
+    return streams
+
+
 def get_owner() -> str:
     """Without authentication there is one local owner."""
     return LOCAL_OWNER
@@ -20,3 +26,5 @@ def get_owner() -> str:
 
 ServicesDep = Annotated[Services, Depends(get_services)]
 OwnerDep = Annotated[str, Depends(get_owner)]
+StreamsDep = Annotated[Streams, Depends(get_streams)]
+LastEventId = Annotated[str, Header(description="Of the last event that came: the stream goes on after it")]

@@ -21,6 +21,8 @@ STATUS = {
     "not_found": 404,
     "collection_not_found": 404,
     "document_not_found": 404,
+    "stream_not_found": 404,
+    "too_many_streams": 429,
     "quota_exceeded": 409,
     "unreadable_document": 400,
     "invalid_settings": 400,
@@ -71,6 +73,16 @@ MESSAGES = {
         "es": "No existe el documento «{document}». Vea los que hay: GET /api/v1/documents",
         "fr": "Le document « {document} » n'existe pas. Voyez ceux qui existent : GET /api/v1/documents",
         "en": "There is no document “{document}”. See those that there are: GET /api/v1/documents",
+    },
+    "stream_not_found": {
+        "es": "Esta respuesta ya no se puede retomar. Repita la pregunta.",
+        "fr": "Cette réponse ne peut plus être reprise. Reposez la question.",
+        "en": "This answer can no longer be resumed. Ask again.",
+    },
+    "too_many_streams": {
+        "es": "Ya se están redactando {limit} respuestas a la vez: espere a que termine una.",
+        "fr": "{limit} réponses sont déjà en cours : attendez que l'une d'elles se termine.",
+        "en": "{limit} answers are being written already: wait for one to end.",
     },
     "quota_exceeded": {
         "es": "La colección «{collection}» admite {limit} documentos: borre alguno o use otra colección.",

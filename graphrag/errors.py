@@ -75,6 +75,18 @@ class DocumentNotFound(CausewayError):
     code = "document_not_found"
 
 
+class StreamNotFound(CausewayError):
+    """Unknown, somebody else's, or gone."""
+
+    code = "stream_not_found"
+
+
+class TooManyStreams(CausewayError):
+    """`details`: limit."""
+
+    code = "too_many_streams"
+
+
 class QuotaExceeded(CausewayError):
     """`details`: collection, limit."""
 

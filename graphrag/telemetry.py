@@ -9,11 +9,12 @@ from contextvars import ContextVar
 
 import structlog
 from opentelemetry import trace
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 log = structlog.get_logger("causeway")
 STAGE_SECONDS = Histogram("causeway_stage_seconds", "Time of one stage of one request", ["stage"])
 CACHE_LOOKUPS = Counter("causeway_cache_lookups", "Look-ups in a cache: hit or miss", ["cache", "outcome"])
+RUNNING_STREAMS = Gauge("causeway_running_streams", "Answers that are being made for a stream")
 _timings: ContextVar[dict[str, float] | None] = ContextVar("timings", default=None)
 
 

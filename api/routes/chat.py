@@ -12,9 +12,9 @@ from starlette.requests import ClientDisconnect
 from agent.context import Context
 from agent.events import answer, stream_answer
 from agent.graph import graph
-from api.dependencies import OwnerDep, ServicesDep
+from api.dependencies import LastEventId, OwnerDep, ServicesDep, StreamsDep
 from api.schemas import ChatRequest, ChatResponse, ErrorResponse
-from api.sse import event_stream
+from api.sse import StreamResponse, with_errors
 from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import parse_filters
 
@@ -83,9 +83,23 @@ async def chat(body: ChatRequest, context: ContextDep, request: Request) -> Chat
 @router.post(
     "/chat/stream",
     summary="The same, streamed as Server-Sent Events",
-    description="Events: status, sources, token, citation, done; error instead of done where it fails. Each has an id.",
+    description="Events: status, sources, token, citation, done; error instead of done where it fails. Each has an id. "
+    "The same request with the id of the last event that came, as `Last-Event-ID`, goes on after it.",
     response_class=EventSourceResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}, 429: {"model": ErrorResponse}},
 )
-async def chat_stream(body: ChatRequest, context: ContextDep, request: Request) -> EventSourceResponse:
-    return event_stream(stream_answer(graph, to_messages(body), context), request)
+async def chat_stream(
+    body: ChatRequest,
+    services: ServicesDep,
+    streams: StreamsDep,
+    owner: OwnerDep,
+    request: Request,
+    last_event_id: LastEventId = "",
+) -> EventSourceResponse:
+    if last_event_id:
+        stream, after = streams.find_event(last_event_id, owner)
+        return StreamResponse(stream, streams, after=after)
+    context = await checked_context(body, services, owner)
+    events = stream_answer(graph, to_messages(body), context)
+    stream = streams.start(with_errors(events, request), owner)
+    return StreamResponse(stream, streams)
