@@ -80,9 +80,9 @@ MESSAGES = {
         "en": "This answer can no longer be resumed. Ask again.",
     },
     "too_many_streams": {
-        "es": "Ya se están redactando {limit} respuestas a la vez: espere a que termine una.",
-        "fr": "{limit} réponses sont déjà en cours : attendez que l'une d'elles se termine.",
-        "en": "{limit} answers are being written already: wait for one to end.",
+        "es": "Hay demasiadas respuestas en curso ({limit} como máximo): espere a que termine una.",
+        "fr": "Trop de réponses sont en cours ({limit} au maximum) : attendez que l'une d'elles se termine.",
+        "en": "Too many answers are being written (at most {limit}): wait for one to end.",
     },
     "quota_exceeded": {
         "es": "La colección «{collection}» admite {limit} documentos: borre alguno o use otra colección.",

@@ -130,7 +130,9 @@ async def test_a_stream_is_its_owners_alone() -> None:
     await streams.close()
 
 
-@pytest.mark.parametrize("event_id", ["", "1", "{}", "{}:", "{}:-1", "{}:1:1", "{}:3", "{}:9999999999", "{}:١", " {}:1"])
+@pytest.mark.parametrize(
+    "event_id", ["", "1", "{}", "{}:", "{}:-1", "{}:1:1", "{}:3", "{}:9999999999", "{}:١", " {}:1"]
+)
 async def test_an_id_that_no_event_had_is_not_found(event_id: str) -> None:
     """R9 However it is wrong."""
     streams = make_streams()

@@ -9,6 +9,7 @@ client, server, database and scripted model share its processors. `--home` keeps
 import argparse
 import asyncio
 import json
+import logging
 import random
 import re
 import tempfile
@@ -45,7 +46,7 @@ PATH = "/api/chat/stream"
 COLLECTION = "demo"
 # Every question is searched for anew; what is kept of streams is gone soon, to see what else stays.
 SETTINGS = {"RAG_QUERY_CACHE_SECONDS": "0", "RAG_STREAM_KEPT_SECONDS": "2", "RAG_STREAM_GRACE_SECONDS": "1"}
-UNDERSTANDING = {
+UNDERSTANDING: dict[str, Any] = {
     "standalone_question": "",
     "intent": "factual",
     "direction": None,
@@ -78,27 +79,31 @@ def reply(body: dict[str, Any]) -> str:
 
 
 @contextmanager
-def serving(home: Path, model: ModelServer | None, *, refining: bool = False) -> Iterator[Server]:
-    scripted = {} if model is None else {
-        "RAG_CHAT_MODEL": "openai:scripted",
-        "RAG_QUERY_REFINEMENT": str(refining).lower(),
-        "OPENAI_API_KEY": "none",
-        "OPENAI_BASE_URL": model.base_url,
-    }  # fmt: skip
+def serving(home: Path, scripted: Reply | None, *, refining: bool = False) -> Iterator[Server]:
+    """The extractive model's answers, or a scripted one's."""
     arguments = ("--collection", COLLECTION, "--ingest", str(DEMO))
-    with run_server(*arguments, CAUSEWAY_HOME=str(home), **SETTINGS, **scripted) as server:
-        yield server
+    with ModelServer(default=scripted) as model:
+        asked = {
+            "RAG_CHAT_MODEL": "openai:scripted",
+            "RAG_QUERY_REFINEMENT": str(refining).lower(),
+            "OPENAI_API_KEY": "none",
+            "OPENAI_BASE_URL": model.base_url,
+        }
+        environment = {"CAUSEWAY_HOME": str(home), **SETTINGS, **(asked if scripted else {})}
+        with run_server(*arguments, **environment) as server:
+            yield server
 
 
-def first_tokens(server: Server) -> list[float]:
+def first_words(server: Server) -> list[float]:
     """Milliseconds from the request to the first word, one client, each question once."""
 
     def ask(question: str) -> float:
         started = time.perf_counter()
         with client.stream("POST", PATH, json={"message": question}) as response:
-            first = next(event for event in read_events(response.iter_lines()) if event.name in {"token", "error"})
+            lines = response.iter_lines()
+            next(line for line in lines if line == "event: token")
             taken = (time.perf_counter() - started) * 1000
-            assert first.name == "token", first
+            assert "event: done" in lines  # the next question shall have the server for itself
         return taken
 
     with server.client() as client:
@@ -189,16 +194,22 @@ def shares(milliseconds: Sequence[float]) -> str:
 
 
 def report(home: Path) -> None:
-    for name, delay, refining in (("extractive", None, False), ("model", 0, False), ("model, refining", 0, True)):
-        with ModelServer(default=Reply(reply)) as model, serving(home, model if delay is not None else None, refining=refining) as server:
-            print(f"first word, {name}: {shares(first_tokens(server))}", flush=True)
-    for name, delay in (("extractive", None), ("model at 20 ms a word", 0.02)):
-        with ModelServer(default=Reply(reply, delay or 0)) as model, serving(home, model if delay is not None else None) as server:
+    silent = Reply(reply)
+    for name, scripted, refining in (
+        ("extractive", None, False),
+        ("model", silent, False),
+        ("model that refines", silent, True),
+    ):
+        with serving(home, scripted, refining=refining) as server:
+            print(f"first word, {name}: {shares(first_words(server))}", flush=True)
+    for name, scripted in (("extractive", None), ("model at 20 ms a word", Reply(reply, 0.02))):
+        with serving(home, scripted) as server:
             firsts, memory = asyncio.run(many_at_once(server))
-            print(f"{AT_ONCE} streams at once, {name}: first word {shares(firsts)}, memory {[round(mb) for mb in memory]} MB", flush=True)
+            grown = ", ".join(f"{mb:.0f}" for mb in memory)
+            print(f"{AT_ONCE} at once, {name}: first word {shares(firsts)}; MB after each round: {grown}", flush=True)
             for seed in range(3):
                 asyncio.run(many_leave(server, seed=seed))
-                print(f"after {LEAVING} left, {name}: {remains(server)}", flush=True)
+                print(f"{LEAVING} came and left, {name}: {remains(server)}", flush=True)
 
 
 def main() -> None:
@@ -207,6 +218,7 @@ def main() -> None:
     parser.add_argument("--home", type=Path, help="a folder that keeps the documents; without it, a temporary one")
     given = parser.parse_args()
     configure_logging("ERROR")
+    logging.getLogger().setLevel("ERROR")  # httpx tells every request
     with tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp") as temporary:
         home = given.home or Path(temporary)
         asyncio.run(fill(home, given.chunks))
