@@ -57,7 +57,7 @@ async def serve_http(services: Services, listener: socket.socket, *, announce: C
 
 
 def _drop_stalled_clients(listener: socket.socket, seconds: float) -> None:
-    """The socket of a client that takes nothing would stay as long as the client: closing waits for what it was sent."""
+    """The socket of one that takes nothing would stay as long as the client: closing waits for what is on its way."""
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; accepted sockets inherit it
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
 

@@ -1,4 +1,4 @@
-"""A stream whose client comes back, stays away, does not read, or stops it; over real HTTP, the model a scripted server."""
+"""A stream whose client comes back, stays away, does not read, or stops it; the model is a scripted server."""
 
 import signal
 import socket
