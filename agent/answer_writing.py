@@ -10,6 +10,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.config import get_stream_writer
 
 from agent.events import Event, citation_event, flag_event, token_event
+from agent.pace import kept_pace
 from agent.sanitizing import AnswerFilter
 from agent.verification.checking import check_statement, cite
 from agent.verification.statements import Statement, StatementStream
@@ -94,11 +95,13 @@ async def write_answer(
     Raises AnswerInterrupted where the model fails after a first word.
     """
     secret = "\n".join(message.text for message in prompt if message.type == "system")
-    writer = AnswerWriter(passages, language=language, write=get_stream_writer(), secret=secret)
+    pace = kept_pace()
+    writer = AnswerWriter(passages, language=language, write=pace.counted(get_stream_writer()), secret=secret)
     try:
         async for chunk in model.astream(list(prompt)):
             if _MAY_END.search(writer.feed(chunk.text)):
                 await writer.announce()
+            await pace.room()
         writer.finish()
         await writer.announce(is_over=True)  # a mark before the first word waited for its statement
     except Exception as exc:

@@ -11,6 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 from agent.chains import describe_paths
 from agent.context import Context
 from agent.messages import is_not_found, say
+from agent.pace import keep_pace
 from agent.verification.checking import CheckedStatement, Citation, Verification
 from agent.verification.references import reference, sentence
 from graphrag.graph_models import CausalPath
@@ -109,7 +110,7 @@ async def stream_answer(
 
     Raises CausewayError.
     """
-    timings = collect_timings()
+    timings, pace = collect_timings(), keep_pace()
     state: dict[str, Any] = {}
     with stage("total"):
         parts = graph.astream(
@@ -122,6 +123,7 @@ async def stream_answer(
             async for mode, payload in stream:
                 if mode == "custom":
                     yield payload
+                    pace.took_one()
                 else:
                     state = payload
     yield {"event": "done", "data": describe_answer(state, timings)}

@@ -13,7 +13,8 @@ from fastapi_swagger import patch_fastapi
 from agent.conversation import Conversing
 from api import error_handlers
 from api.observability import RequestIdentity
-from api.routes import chat, collections, conversations, documents, feedback, system
+from api.routes import chat, collections, conversations, documents, feedback, streams, system
+from api.streams import Streams
 from graphrag.services import Services
 
 STATIC = Path(__file__).with_name("static")
@@ -23,7 +24,7 @@ PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form
 def create_app(services: Services) -> FastAPI:
     """Opens the services at start and closes them at the end."""
 
-    conversing = Conversing(services)
+    conversing, running = Conversing(services), Streams(services.settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -31,6 +32,7 @@ def create_app(services: Services) -> FastAPI:
         try:
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(conversing.close)
+                stack.push_async_callback(running.close)  # the first to end: what it breaks off is kept
                 if services.settings.worker:
                     await stack.enter_async_context(services.library.queue.working(services.workshop))
                 yield
@@ -48,12 +50,13 @@ def create_app(services: Services) -> FastAPI:
     )
     app.state.services = services
     app.state.conversing = conversing
+    app.state.streams = running
     app.add_middleware(RequestIdentity)
     patch_fastapi(
         app, redirect_from_root_to_docs=False
     )  # /docs, from files of a package: FastAPI's own loads them from a CDN
     error_handlers.install(app)
-    for routes in (chat, conversations, feedback, collections, documents):
+    for routes in (chat, streams, conversations, feedback, collections, documents):
         app.include_router(routes.router, prefix="/api/v1")
         app.include_router(routes.router, prefix="/api", include_in_schema=False)
     app.include_router(system.router)

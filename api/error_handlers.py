@@ -23,6 +23,8 @@ STATUS = {
     "document_not_found": 404,
     "conversation_not_found": 404,
     "message_not_found": 404,
+    "stream_not_found": 404,
+    "too_many_streams": 429,
     "quota_exceeded": 409,
     "unreadable_document": 400,
     "invalid_settings": 400,
@@ -83,6 +85,16 @@ MESSAGES = {
         "es": "En esta conversación no existe ese mensaje, o no es de la clase que se pide: «{message_id}». Vea los que hay: GET /api/v1/conversations/…",
         "fr": "Ce message n'existe pas dans cette conversation, ou n'est pas du type demandé : « {message_id} ». Voyez ceux qui existent : GET /api/v1/conversations/…",
         "en": "There is no such message in this conversation, or it is not of the kind asked for: “{message_id}”. See those that there are: GET /api/v1/conversations/…",
+    },
+    "stream_not_found": {
+        "es": "Esta respuesta ya no se puede retomar. Repita la pregunta.",
+        "fr": "Cette réponse ne peut plus être reprise. Reposez la question.",
+        "en": "This answer can no longer be resumed. Ask again.",
+    },
+    "too_many_streams": {
+        "es": "Hay demasiadas respuestas en curso ({limit} como máximo): espere a que termine una.",
+        "fr": "Trop de réponses sont en cours ({limit} au maximum) : attendez que l'une d'elles se termine.",
+        "en": "Too many answers are being written (at most {limit}): wait for one to end.",
     },
     "quota_exceeded": {
         "es": "La colección «{collection}» admite {limit} documentos: borre alguno o use otra colección.",

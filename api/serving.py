@@ -50,9 +50,16 @@ async def serve_http(services: Services, listener: socket.socket, *, announce: C
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
+    _drop_stalled_clients(listener, services.settings.stream_stalled_seconds)
     host, port = listener.getsockname()[:2]
     shown = "localhost" if host in {"127.0.0.1", "::1"} else host
     await _AnnouncedServer(config, lambda: announce(f"http://{shown}:{port}")).serve(sockets=[listener])
+
+
+def _drop_stalled_clients(listener: socket.socket, seconds: float) -> None:
+    """The socket of one that takes nothing would stay as long as the client: closing waits for what is on its way."""
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; accepted sockets inherit it
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(seconds * 1000))
 
 
 class _AnnouncedServer(uvicorn.Server):

@@ -85,6 +85,18 @@ class MessageNotFound(CausewayError):
     code = "message_not_found"
 
 
+class StreamNotFound(CausewayError):
+    """Unknown, somebody else's, or gone."""
+
+    code = "stream_not_found"
+
+
+class TooManyStreams(CausewayError):
+    """`details`: limit."""
+
+    code = "too_many_streams"
+
+
 class QuotaExceeded(CausewayError):
     """`details`: collection, limit."""
 

@@ -11,6 +11,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
@@ -190,6 +191,13 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
         default=None, description="A call of the chat model a conversation; None: where query_refinement is on"
     )
     conversation_days: PositiveInt | None = Field(default=None, description="Without a message; None: they are kept")
+
+    # Streams
+    stream_heartbeat_seconds: PositiveFloat = Field(default=15, description="Between comments for proxies")
+    stream_grace_seconds: NonNegativeFloat = Field(default=3, description="Without a reader; then it is stopped")
+    stream_kept_seconds: NonNegativeFloat = Field(default=60, description="When whole, for a reader that comes back")
+    stream_stalled_seconds: PositiveFloat = Field(default=30, description="A reader that takes nothing is dropped")
+    streams_per_owner: PositiveInt = Field(default=100, description="At the same time, kept ones included")
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
 

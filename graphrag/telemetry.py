@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 import structlog
 from opentelemetry import trace
-from prometheus_client import Counter, Histogram
+from prometheus_client import Counter, Gauge, Histogram
 
 log = structlog.get_logger("causeway")
 STAGE_SECONDS = Histogram("causeway_stage_seconds", "Time of one stage of one request", ["stage"])
@@ -18,6 +18,7 @@ ANSWERS = Counter("causeway_answers", "Answers from documents: found or missed",
 CITATIONS = Counter(
     "causeway_citations", "Marks of answers: supported, partly, unsupported, or unknown and removed", ["status"]
 )
+RUNNING_STREAMS = Gauge("causeway_running_streams", "Answers that are being made for a stream")
 _timings: ContextVar[dict[str, float] | None] = ContextVar("timings", default=None)
 
 

@@ -13,9 +13,9 @@ from agent.context import Context
 from agent.conversation import Place
 from agent.events import Event, last_of, stream_answer
 from agent.graph import graph
-from api.dependencies import ConversingDep, OwnerDep, ServicesDep
+from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, StreamsDep
 from api.schemas import ChatRequest, ChatResponse, ErrorResponse
-from api.sse import event_stream
+from api.sse import StreamResponse, with_errors
 from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import parse_filters
 
@@ -100,14 +100,26 @@ async def chat(body: ChatRequest, context: ContextDep, conversing: ConversingDep
     "/chat/stream",
     summary="The same, streamed as Server-Sent Events",
     description="Events: status, sources, token, citation, done; error instead of done where it fails. Each has an id. "
+    "The same request with the id of the last event that came, as `Last-Event-ID`, goes on after it. "
     "The headers X-Conversation-Id and X-Question-Id name the conversation and the question that are kept.",
     response_class=EventSourceResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}, 429: {"model": ErrorResponse}},
 )
 async def chat_stream(
-    body: ChatRequest, context: ContextDep, conversing: ConversingDep, request: Request
+    body: ChatRequest,
+    services: ServicesDep,
+    conversing: ConversingDep,
+    streams: StreamsDep,
+    owner: OwnerDep,
+    request: Request,
+    last_event_id: LastEventId = "",
 ) -> EventSourceResponse:
+    if last_event_id:
+        stream, after = streams.find_event(last_event_id, owner)
+        return StreamResponse(stream, streams, after=after)
+    context = await checked_context(body, services, owner)
+    streams.make_room(owner)
     events, named = await events_of(body, context, conversing)
-    response = event_stream(events, request)
+    response = StreamResponse(streams.start(with_errors(events, request), owner), streams)
     response.headers.update(named)
     return response

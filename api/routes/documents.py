@@ -12,11 +12,11 @@ from fastapi import APIRouter, Depends, File, Form, Query, Request, Response, Up
 from sse_starlette import EventSourceResponse
 
 from agent.events import Event
-from api.dependencies import OwnerDep, ServicesDep
+from api.dependencies import OwnerDep, ServicesDep, StreamsDep
 from api.document_causes import cause_of
 from api.document_schemas import DocumentList, DocumentOut, UploadList, UploadOut
 from api.schemas import ErrorResponse
-from api.sse import event_stream
+from api.sse import StreamResponse, with_errors
 from graphrag.errors import DocumentNotFound, UnreadableDocument
 from graphrag.ingestion.library import file_key
 from graphrag.ingestion.sources import SourceFile
@@ -182,9 +182,11 @@ async def download(found: FoundDep, services: ServicesDep) -> Response:
     response_class=EventSourceResponse,
     responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
-async def events(found: FoundDep, request: Request) -> EventSourceResponse:
+async def events(found: FoundDep, streams: StreamsDep, owner: OwnerDep, request: Request) -> EventSourceResponse:
+    """Begins anew for a client that comes back: what counts is the state that there is."""
     await found.show(request)
-    return event_stream(_follow(found, request), request)
+    stream = streams.start(with_errors(_follow(found, request), request), owner)
+    return StreamResponse(stream, streams)
 
 
 async def _follow(found: Found, request: Request) -> AsyncGenerator[Event, None]:

@@ -26,6 +26,7 @@ const TEXTS = {
     language: "Idioma", examples: "Preguntas de ejemplo", turns: "Preguntas y respuestas",
     question: "Su pregunta", send: "Enviar", stop: "Parar",
     chain: "Cadena causal", sources: "Fuentes", consulted: "Fragmentos consultados", source: "Fuente",
+    unsourced: "Ninguna fuente respalda esta frase de la respuesta",
     partly: "La fuente respalda solo en parte esta frase de la respuesta", unsupported: "La fuente no respalda esta frase de la respuesta",
     stopped: "Respuesta detenida.", reference: "Referencia",
     network: "No se pudo hablar con el servidor. Compruebe la conexión y vuelva a preguntar.",
@@ -37,6 +38,7 @@ const TEXTS = {
     language: "Langue", examples: "Exemples de questions", turns: "Questions et réponses",
     question: "Votre question", send: "Envoyer", stop: "Arrêter",
     chain: "Chaîne causale", sources: "Sources", consulted: "Passages consultés", source: "Source",
+    unsourced: "Aucune source n’appuie cette phrase de la réponse",
     partly: "La source n’appuie qu’en partie cette phrase de la réponse", unsupported: "La source n’appuie pas cette phrase de la réponse",
     stopped: "Réponse arrêtée.", reference: "Référence",
     network: "Le serveur est injoignable. Vérifiez la connexion et reposez la question.",
@@ -48,6 +50,7 @@ const TEXTS = {
     language: "Language", examples: "Example questions", turns: "Questions and answers",
     question: "Your question", send: "Send", stop: "Stop",
     chain: "Causal chain", sources: "Sources", consulted: "Passages consulted", source: "Source",
+    unsourced: "No source supports this sentence of the answer",
     partly: "The source supports this sentence of the answer only in part", unsupported: "The source does not support this sentence of the answer",
     stopped: "Answer stopped.", reference: "Reference",
     network: "The server could not be reached. Check the connection and ask again.",
@@ -56,18 +59,21 @@ const TEXTS = {
   },
 };
 
+const ADDRESS = "/api/chat/stream";
+const RESUME_AFTER = [500, 1000, 2000, 4000]; // milliseconds; the server soon stops an answer that nobody reads
+
 const byId = (id) => document.getElementById(id);
 const form = byId("ask");
 const box = byId("question");
 let language = "es";
-let running = null; // the AbortController of the answer being streamed
+let running = null; // of the answer being streamed: its AbortController, and its address once the server told it
 
 async function ask(question) {
   const turn = new Turn(question, TEXTS[language], language);
-  running = new AbortController();
+  running = { aborter: new AbortController(), address: null };
   showRunning(true);
   try {
-    await stream(question, turn, running.signal);
+    await stream(question, turn, running);
     if (!turn.ended) turn.note(turn.words.cut, "error");
   } catch (error) {
     if (error.name === "AbortError") return turn.note(turn.words.stopped);
@@ -80,18 +86,59 @@ async function ask(question) {
   }
 }
 
-async function stream(question, turn, signal) {
-  const response = await fetch("/api/chat/stream", {
+async function stream(question, turn, run) {
+  const headers = { "Accept-Language": turn.language, Accept: "text/event-stream" };
+  let response = await fetch(ADDRESS, {
     method: "POST",
-    headers: { "Content-Type": "application/json", "Accept-Language": turn.language, Accept: "text/event-stream" },
+    headers: { ...headers, "Content-Type": "application/json" },
     body: JSON.stringify({ message: question }),
-    signal,
+    signal: run.aborter.signal,
   });
-  if (!response.ok) return turn.onError(await response.json().catch(() => ({}))); // a proxy's page is no JSON
-  for await (const { event, data } of readEvents(response.body)) {
-    show(turn, event, JSON.parse(data));
-    if (turn.ended) return;
+  const id = response.headers.get("X-Stream-Id");
+  run.address = id && `${ADDRESS}/${id}`;
+  const waits = [...RESUME_AFTER];
+  while (response?.ok) {
+    if (response.body && await showEvents(turn, response.body)) waits.splice(0, Infinity, ...RESUME_AFTER);
+    if (turn.ended || !run.address) return;
+    response = await resume(run, { ...headers, "Last-Event-ID": turn.lastEvent ?? `${id}:0` }, waits);
   }
+  if (response) turn.onError(await response.json().catch(() => ({}))); // a proxy's page is no JSON
+}
+
+// Whether there was any.
+async function showEvents(turn, body) {
+  const before = turn.lastEvent;
+  for await (const { id, event, data } of readEvents(body)) {
+    show(turn, event, JSON.parse(data));
+    turn.lastEvent = id;
+    if (turn.ended) break;
+  }
+  return turn.lastEvent !== before;
+}
+
+// The response that goes on after an event; null when there is no wait left.
+async function resume(run, headers, waits) {
+  while (waits.length) {
+    await pause(waits.shift(), run.aborter.signal);
+    try {
+      return await fetch(run.address, { headers, signal: run.aborter.signal });
+    } catch (error) {
+      if (error.name === "AbortError" || !waits.length) throw error;
+    }
+  }
+  return null;
+}
+
+function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+function stop({ aborter, address }) {
+  aborter.abort();
+  if (address) fetch(address, { method: "DELETE", keepalive: true }).catch(() => {}); // then it ends by itself
 }
 
 function show(turn, event, data) {
@@ -156,7 +203,7 @@ box.addEventListener("keydown", (event) => {
   form.requestSubmit();
 });
 
-byId("stop").addEventListener("click", () => running?.abort());
+byId("stop").addEventListener("click", () => running && stop(running));
 
 byId("languages").addEventListener("click", ({ target }) => {
   if (!target.lang) return;

@@ -10,9 +10,11 @@ export class Turn {
     this.language = language;
     this.sources = new Map(); // number -> {source, element}
     this.citations = [];
+    this.flagged = []; // statements that no source supports, before the whole answer is known
     this.text = "";
     this.held = ""; // the end of a token that may be half a mark
     this.ended = false;
+    this.lastEvent = null; // its id
     this.element = byId("turn").content.firstElementChild.cloneNode(true);
     this.find(".question").textContent = question;
     byId("turns").append(this.element);
@@ -54,15 +56,17 @@ export class Turn {
   }
 
   onCitation(citation) {
-    this.citations.push(citation);
+    if (citation.number === null) this.flagged.push(citation.statement);
+    else if (!citation.implied) this.citations.push(citation);
   }
 
-  onDone({ answer, citations, sources, paths, degraded_messages, timings_ms, language: answerLanguage, found }) {
+  onDone({ answer, citations, statements, sources, paths, degraded_messages, timings_ms, language: answerLanguage, found }) {
     this.ended = true;
     this.onSources({ sources });
     if (!found) this.find(".sources h3").textContent = this.words.consulted;
-    this.citations = citations;
-    this.rewrite(answer);
+    this.citations = citations.filter(({ implied }) => !implied); // those of the marks
+    this.flagged = [];
+    this.rewrite(answer, statements);
     const told = paths?.find(({ edges }) => edges.every((edge) => citations.some((citation) => isOf(citation, edge))));
     if (told) this.showChain(told);
     this.find(".answer").lang = answerLanguage ?? "";
@@ -81,20 +85,33 @@ export class Turn {
     this.append(this.held);
     this.held = "";
     this.judgeMarks();
+    for (const statement of this.flagged) this.note(`${this.words.unsourced}: “${statement}”`);
     this.find(".stage").remove();
     this.find(".answer").ariaBusy = "false";
   }
 
-  rewrite(text) {
+  // The doubtful of `statements`, which are spans of the text, are shown as such.
+  rewrite(text, statements = []) {
     this.held = "";
     this.text = text;
     this.find(".answer").replaceChildren();
-    this.append(text);
+    const characters = Array.from(text); // as the server counts them
+    let shown = 0;
+    for (const { start, end, status, citations } of statements) {
+      if (!VERDICTS.includes(status) || start < shown) continue;
+      this.append(characters.slice(shown, start).join(""));
+      const span = make("span", `statement ${status}`, "");
+      span.title = this.words[citations?.length ? status : "unsourced"];
+      this.append(characters.slice(start, end).join(""), span);
+      this.find(".answer").append(span);
+      shown = end;
+    }
+    this.append(characters.slice(shown).join(""));
   }
 
-  append(text) {
+  append(text, parent = this.find(".answer")) {
     const pieces = text.split(/(\[\d{1,3}\])/).filter(Boolean);
-    this.find(".answer").append(...pieces.map((piece) => this.markButton(piece) ?? piece));
+    parent.append(...pieces.map((piece) => this.markButton(piece) ?? piece));
   }
 
   // The button for "[3]", or undefined where the piece is no mark of a known source.

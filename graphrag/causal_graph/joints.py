@@ -2,15 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping
+from functools import cached_property, lru_cache
 from math import log
 from uuid import UUID
 
 from graphrag.causal_graph.concepts import concept_words, word_similarity
-from graphrag.causal_graph.question import contradict, holds
+from graphrag.causal_graph.question import FAMILY_LETTERS, contradict, holds
 from graphrag.graph_models import CausalEdge, Entity
-from graphrag.language import fold
+from graphrag.language import CACHED_WORDS, fold
 
 HEAD = 2.0  # what the word that a cause or an effect begins with weighs against its others
 NAMED = 1.5  # a name or a code
@@ -18,6 +18,7 @@ SLIGHT = 0.3  # «falta de presión» is about pressure
 REFERRED = 0.8  # at least: «esa bajada de pedidos», of what the document said before it
 SAME_DOCUMENT = 0.15  # more for two links of one document
 CERTAIN = 0.5  # similarity that is no chance between two languages either
+CACHED_NAMES = 4_096
 ACROSS = 1.3  # times as sure is what two languages have in common: they share no small words
 _REFERRING = re.compile(
     r"(?:es[aeo]s?|est[aeo]s?|dich[ao]s?|tal(?:es)?|ce|cet|cette|ces|th[ai]t|this|th[eo]se|such)\s", re.IGNORECASE
@@ -27,6 +28,7 @@ _SLIGHT = frozenset(
     aparicion parada manque exces chute baisse hausse augmentation reduction perte probleme accumulation absence
     apparition arret lack excess fall drop rise increase decrease loss problem shortage stop""".split()
 )
+Words = tuple[str, ...]
 
 
 class Joints:
@@ -35,7 +37,8 @@ class Joints:
     def __init__(self, edges: Iterable[CausalEdge], links: Mapping[tuple[UUID, UUID], float]) -> None:
         self._edges = list(edges)
         self._links = links
-        self._words: dict[tuple[UUID, str], tuple[str, ...]] = {}
+        self._words: dict[tuple[UUID, str], Words] = {}
+        self._weighed: dict[Words, dict[str, float]] = {}
 
     def between(self, one: CausalEdge, other: CausalEdge) -> float:
         """In [0, 1]. «A, por lo que B. Eso provocó C»: «eso» is A with its B."""
@@ -43,13 +46,15 @@ class Joints:
             return 1.0
         linked = self._links.get((one.effect.id, other.cause.id), 0.0)
         effect, cause = self._of(one.effect, one), self._of(other.cause, other)
-        if contradict(one.effect.name, other.cause.name):
-            return 0.0
         if one.document.language != other.document.language:
-            return min(1.0, ACROSS * linked) if linked >= CERTAIN or _have_enough(effect, cause) else 0.0
-        return max(linked, self._shared(one, other, effect, cause))
+            surety = _across(linked, effect, cause)
+        else:
+            surety = max(linked, self._shared(one, other, effect, cause))
+        return 0.0 if surety and contradict(one.effect.name, other.cause.name) else surety
 
-    def _shared(self, one: CausalEdge, other: CausalEdge, effect: Sequence[str], cause: Sequence[str]) -> float:
+    def _shared(self, one: CausalEdge, other: CausalEdge, effect: Words, cause: Words) -> float:
+        if _families(effect).isdisjoint(_families(cause)):  # so nearly all pairs of links are told apart
+            return 0.0
         alike = max(self._share(effect, cause), self._share(cause, effect))
         if not alike or one.document.id != other.document.id:
             return alike
@@ -57,17 +62,18 @@ class Joints:
         follows = one.start_char <= other.start_char
         return max(alike, REFERRED) if follows and _REFERRING.match(other.cause.name) else alike
 
-    def _share(self, words: Sequence[str], others: Sequence[str]) -> float:
+    def _share(self, words: Words, others: Words) -> float:
         """Of the weight of the words, what the others hold too."""
-        held = frozenset(map(fold, others))
         weights = self._weights(words)
-        shared = [word for word in weights if holds(held, word)]
+        shared = [word for word in weights if holds(_folded(others), word)]
         if all(map(_is_slight, shared)):
             return 0.0
         return sum(weights[word] for word in shared) / sum(weights.values())
 
-    def _weights(self, words: Sequence[str]) -> dict[str, float]:
-        weights = {}
+    def _weights(self, words: Words) -> dict[str, float]:
+        if words in self._weighed:
+            return self._weighed[words]
+        weights = self._weighed[words] = {}
         head = next((word for word in words if not _is_slight(word)), None)
         for word in words:
             weight = self._rarity.get(fold(word), 1.0) * (NAMED if _is_name(word) else 1.0)
@@ -83,7 +89,7 @@ class Joints:
         )
         return {word: log(1 + len(self._edges) / count) for word, count in counts.items()}
 
-    def _of(self, entity: Entity, edge: CausalEdge) -> tuple[str, ...]:
+    def _of(self, entity: Entity, edge: CausalEdge) -> Words:
         key = entity.id, edge.document.language
         if key not in self._words:
             self._words[key] = concept_words(entity.name, edge.document.language)
@@ -95,7 +101,24 @@ def _is_continued(one: CausalEdge, other: CausalEdge) -> bool:
     return is_same_place and one.start_char < other.end_char and one.effect.name in other.cause.name
 
 
-def _have_enough(words: Sequence[str], others: Sequence[str]) -> bool:
+def _across(linked: float, effect: Words, cause: Words) -> float:
+    """Between two languages, words that look alike only confirm a link."""
+    sure = linked >= CERTAIN or (linked > 0 and _have_enough(effect, cause))
+    return min(1.0, ACROSS * linked) if sure else 0.0
+
+
+@lru_cache(maxsize=CACHED_NAMES)
+def _folded(words: Words) -> frozenset[str]:
+    return frozenset(map(fold, words))
+
+
+@lru_cache(maxsize=CACHED_NAMES)
+def _families(words: Words) -> frozenset[str]:
+    """Two words of one family have the same one here."""
+    return frozenset(word[:FAMILY_LETTERS] for word in _folded(words))
+
+
+def _have_enough(words: Words, others: Words) -> bool:
     """Across languages one word alone may only look alike: «recambio» and "recall"."""
     shared = {word for word in words if any(word_similarity(word, other) for other in others)}
     return len(shared) > 1 or any(map(_is_name, shared))
@@ -105,5 +128,6 @@ def _is_name(word: str) -> bool:
     return word[:1].isupper() or any(map(str.isdigit, word))
 
 
+@lru_cache(maxsize=CACHED_WORDS)
 def _is_slight(word: str) -> bool:
     return any(slight.startswith(fold(word)) for slight in _SLIGHT) and len(word) > 2

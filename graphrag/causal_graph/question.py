@@ -100,6 +100,7 @@ def holds(held: frozenset[str], word: str) -> bool:
     return word in held or (len(word) >= FAMILY_LETTERS and any(_are_family(word, other) for other in held))
 
 
+@lru_cache(maxsize=4096)
 def find_codes(text: str) -> frozenset[str]:
     return frozenset(code.lower() for code in _CODE.findall(text))
 

@@ -1,9 +1,10 @@
 """The chat page in Chromium, as a person uses it."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -379,6 +380,120 @@ async def test_a_lost_connection_is_told(demo_server: Server, visit: Open) -> No
     visited.complaints.clear()  # Chromium tells a failed request there
     await visited.page.context.set_offline(False)
     await expect((await visited.answered(QUESTION)).locator(".mark").first).to_be_visible()
+
+
+class Wire:
+    """Between page and server; it can be cut."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._connections: set[asyncio.StreamWriter] = set()
+
+    async def open(self) -> Server:
+        """The server as it is reached through the wire."""
+        self._listener = await asyncio.start_server(self._connect, "127.0.0.1", 0)
+        return Server(f"http://127.0.0.1:{self._listener.sockets[0].getsockname()[1]}", self._server.process)
+
+    def cut(self) -> None:
+        for writer in self._connections:
+            writer.transport.abort()
+
+    async def close(self) -> None:
+        self._listener.close()
+        self.cut()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", urlsplit(self._server.url).port)
+        self._connections |= {writer, far_writer}
+        await asyncio.gather(self._carry(reader, far_writer), self._carry(far_reader, writer))
+        self._connections -= {writer, far_writer}
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while data := await reader.read(1 << 16):
+                writer.write(data)
+        writer.close()
+
+
+@pytest.fixture
+async def wire(model_backed: Server) -> AsyncIterator[Wire]:
+    opened = Wire(model_backed)
+    yield opened
+    await opened.close()
+
+
+async def test_an_answer_survives_a_cut_connection(wire: Wire, model: ModelServer, visit: Open) -> None:
+    """R8.9 Twice cut off in mid-answer: it is resumed, every word is there once, and the model was asked once."""
+    model.script(SLOW)
+    asked = len(model.requests)
+    visited = await visit(await wire.open())
+    turn = await visited.ask(QUESTION)
+    for words in ("The tins", "because the night"):
+        await expect(turn.locator(".answer")).to_contain_text(words)
+        wire.cut()
+    await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false", timeout=15_000)
+    shown = await turn.locator(".answer").inner_text()
+    assert shown.split() == "The tins were late because the night shift on line L4 was suspended 1.".split()
+    await expect(turn.locator(".error")).to_have_count(0)
+    assert len(model.requests) == asked + 1
+    assert visited.complaints
+    visited.complaints.clear()  # Chromium tells a cut connection there
+
+
+async def test_a_connection_that_stays_cut_is_told(wire: Wire, model: ModelServer, visit: Open) -> None:
+    """R11.1 After some tries; the words that came stay, and the model is stopped."""
+    model.script(ENDLESS)
+    before = model.disconnects
+    visited = await visit(await wire.open())
+    turn = await visited.ask(QUESTION)
+    await expect(turn.locator(".answer")).to_contain_text("word word word")
+    await wire.close()
+    await expect(turn.locator(".error")).to_have_text(
+        "The server could not be reached. Check the connection and ask again.", timeout=30_000
+    )
+    await expect(turn.locator(".answer")).to_contain_text("word word word")
+    assert model.disconnects == before + 1
+    assert visited.complaints
+    visited.complaints.clear()
+
+
+async def test_what_no_source_supports_is_flagged(demo_server: Server, visit: Open) -> None:
+    """R8.4 A statement without a source, where it stands, and not as a source; also where the answer is cut off."""
+    visited = await visit(demo_server)
+    texts = ["It is \U0001f37a time.", "The seal was worn. [1]", "So it leaked."]
+    answer = " ".join(texts)
+    flag = {"number": None, "statement": texts[2], "status": "unsupported", "score": 0.0, "reasons": ["overlap"]}
+    verdicts = [("supported", []), ("partly", [{"number": 1}]), ("unsupported", [])]
+    starts = [0, len(texts[0]) + 1, len(texts[0]) + len(texts[1]) + 2]
+    statements = [
+        {"start": start, "end": start + len(text), "status": status, "citations": cited}
+        for text, start, (status, cited) in zip(texts, starts, verdicts, strict=True)
+    ]
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("sources", {"sources": [], "paths": []}),
+        ("token", {"text": answer}),
+        ("citation", flag),
+        ("done", {"answer": answer, "citations": [], "statements": statements, "sources": [], "found": True}),
+    ]
+
+    async def fulfil(route: "Route") -> None:
+        body = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events)
+        await route.fulfill(content_type="text/event-stream", body=body)
+
+    await visited.page.route("**/api/chat/stream", fulfil)
+    turn = await visited.answered(QUESTION)
+    flagged = turn.locator(".statement")
+    assert await flagged.all_inner_texts() == texts[1:]
+    assert [await each.get_attribute("title") for each in await flagged.all()] == [
+        "The source supports this sentence of the answer only in part",
+        "No source supports this sentence of the answer",
+    ]
+    assert await turn.locator(".answer").inner_text() == answer
+    events[-1] = ("error", {"error": {"message": "It broke off."}, "partial_answer": answer})
+    turn = await visited.answered(QUESTION)
+    await expect(turn.locator(".notes")).to_contain_text(
+        f"No source supports this sentence of the answer: “{texts[2]}”"
+    )
 
 
 @pytest.mark.parametrize("language", ASKED)

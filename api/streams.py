@@ -1,0 +1,188 @@
+"""Answers being streamed. Each is made by a task of its own into a log, which readers follow from any event on."""
+
+import asyncio
+import json
+import re
+import secrets
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
+from itertools import count
+
+from agent.events import Event
+from graphrag.errors import StreamNotFound, TooManyStreams
+from graphrag.settings import Settings
+from graphrag.telemetry import RUNNING_STREAMS, log
+
+READ_AHEAD = 32  # events that an answer is ahead of its fastest reader at most: about a line of text
+MOST_BYTES = 64_000_000  # of all logs together; an answer with its sources has about 50,000
+RETRY_MILLISECONDS = 500  # after which a client that lost the connection resumes
+ID_BYTES = 16  # unguessable: the id is all that a reader needs
+_EVENT_ID = re.compile(r"([\w-]{1,64}):([0-9]{1,9})", re.ASCII)
+# Line ends to some clients, though not to the standard; inside JSON they may be escaped.
+_LINE_ENDS = str.maketrans({"\x85": r"\u0085", "\u2028": r"\u2028", "\u2029": r"\u2029"})
+
+
+class Stream:
+    """One answer's log. Readers that come back continue after what they have; several may read at the same time."""
+
+    def __init__(self, owner: str) -> None:
+        self.id = secrets.token_urlsafe(ID_BYTES)
+        self.owner = owner
+        self.readers = 0
+        self.ended = False
+        self.size = 0  # bytes
+        self._log: list[bytes] = []
+        self._sent = 0  # events that the fastest reader has been sent
+        self._changed = asyncio.Event()
+
+    def __len__(self) -> int:
+        """How many events there are so far."""
+        return len(self._log)
+
+    def append(self, event: Event) -> None:
+        logged = encode(event, f"{self.id}:{len(self._log) + 1}")
+        self._log.append(logged)
+        self.size += len(logged)
+        self._change()
+
+    def end(self) -> None:
+        self.ended = True
+        self._change()
+
+    async def room(self) -> None:
+        """Returns when a reader has been sent all but the last few events."""
+        while len(self._log) - self._sent >= READ_AHEAD:
+            await self._changed.wait()
+
+    async def follow(self, after: int = 0) -> AsyncIterator[bytes]:
+        """Every event after that number, once each, until the last; before them, what tells a client how to resume."""
+        yield f"retry: {RETRY_MILLISECONDS}\nid: {self.id}:{after}\n\n".encode()
+        for number in count(after):
+            while number == len(self._log) and not self.ended:
+                await self._changed.wait()
+            if number == len(self._log):
+                return
+            yield self._log[number]
+            self._sent_up_to(number + 1)
+
+    def _sent_up_to(self, number: int) -> None:
+        if number > self._sent:
+            self._sent = number
+            self._change()
+
+    def _change(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+
+def encode(event: Event, event_id: str) -> bytes:
+    data = json.dumps(event["data"], ensure_ascii=False).translate(_LINE_ENDS)
+    # A model may write half a surrogate pair, which no client takes.
+    return f"id: {event_id}\nevent: {event['event']}\ndata: {data}\n\n".encode(errors="replace")
+
+
+class Streams:
+    """One a process.
+
+    A stream that nobody reads is cancelled after a while; one that is whole is kept a while for who comes back.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._streams: dict[str, Stream] = {}  # in the order of their beginnings
+        self._runs: dict[str, asyncio.Task[None]] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    def start(self, events: AsyncGenerator[Event, None], owner: str) -> Stream:
+        """Makes the answer in a task of its own; cancelling it closes `events`. Raises TooManyStreams."""
+        self.make_room(owner)
+        stream = Stream(owner)
+        self._streams[stream.id] = stream
+        run = asyncio.create_task(self._run(stream, events))
+        self._runs[stream.id] = run
+        run.add_done_callback(lambda done: self._ran(stream, done))
+        self._schedule(stream)
+        return stream
+
+    def find(self, stream_id: str, owner: str) -> Stream:
+        """Raises StreamNotFound, in the same words for a stream of somebody else's."""
+        stream = self._streams.get(stream_id)
+        if stream is None or stream.owner != owner:
+            raise StreamNotFound("There is no such stream, or it has ended too long ago: ask again.")
+        return stream
+
+    def find_event(self, event_id: str, owner: str) -> tuple[Stream, int]:
+        """The stream that sent it, and its number there. Raises StreamNotFound."""
+        match = _EVENT_ID.fullmatch(event_id)
+        stream = self.find(match[1] if match else "", owner)
+        number = int(match[2]) if match else 0
+        if number > len(stream):
+            raise StreamNotFound(f"The stream has no event {number} yet: ask again.")
+        return stream, number
+
+    @contextmanager
+    def reading(self, stream: Stream) -> Iterator[None]:
+        """While a client is there."""
+        stream.readers += 1
+        self._schedule(stream)
+        try:
+            yield
+        finally:
+            stream.readers -= 1
+            self._schedule(stream)
+
+    def cancel(self, stream: Stream) -> None:
+        """Stops the graph and the model call where they still run, and forgets the stream."""
+        if self._streams.pop(stream.id, None) is None:
+            return  # a second cancellation would break LangGraph's cleanup off and leave its nodes running
+        if timer := self._timers.pop(stream.id, None):
+            timer.cancel()
+        if run := self._runs.get(stream.id):
+            run.cancel()
+
+    async def close(self) -> None:
+        for stream in list(self._streams.values()):
+            self.cancel(stream)
+        await asyncio.gather(*self._runs.values(), return_exceptions=True)
+
+    async def _run(self, stream: Stream, events: AsyncGenerator[Event, None]) -> None:
+        with RUNNING_STREAMS.track_inprogress():
+            async with aclosing(events) as parts:
+                async for event in parts:
+                    stream.append(event)
+                    self._keep_within_bytes()
+                    await stream.room()
+
+    def _ran(self, stream: Stream, run: asyncio.Task[None]) -> None:
+        del self._runs[stream.id]
+        stream.end()
+        self._schedule(stream)
+        if not run.cancelled() and (exc := run.exception()):
+            log.error("stream failed", error=repr(exc), exc_info=exc)
+
+    def _schedule(self, stream: Stream) -> None:
+        """When it goes by itself: when nobody has read it for a while, or it has been whole for a while."""
+        if stream.id not in self._streams:
+            return
+        if timer := self._timers.pop(stream.id, None):
+            timer.cancel()
+        if not stream.readers or stream.ended:
+            seconds = self.settings.stream_kept_seconds if stream.ended else self.settings.stream_grace_seconds
+            self._timers[stream.id] = asyncio.get_running_loop().call_later(seconds, self.cancel, stream)
+
+    def make_room(self, owner: str) -> None:
+        """For a new one, to which the longest kept gives way. Raises TooManyStreams."""
+        owned = [stream for stream in self._streams.values() if stream.owner == owner]
+        if len(owned) < self.settings.streams_per_owner:
+            return
+        whole = next((stream for stream in owned if stream.ended), None)
+        if whole is None:
+            limit = self.settings.streams_per_owner
+            raise TooManyStreams(f"{limit} answers are being streamed already: wait for one of them.", limit=limit)
+        self.cancel(whole)
+
+    def _keep_within_bytes(self) -> None:
+        """The longest kept give way; where all are still being made, the largest does: its model may have run wild."""
+        while sum(stream.size for stream in self._streams.values()) > MOST_BYTES:
+            whole = next((stream for stream in self._streams.values() if stream.ended), None)
+            self.cancel(whole or max(self._streams.values(), key=lambda stream: stream.size))

@@ -1,0 +1,78 @@
+"""How far a model is read ahead of whoever takes the events."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessageChunk, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+
+from agent.context import Context
+from agent.events import stream_answer
+from agent.graph import graph
+from agent.pace import MOST_AHEAD, kept_pace
+from graphrag.embeddings.registry import EmbeddingRegistry
+from graphrag.testing import InMemoryStore
+from tests.agent.library import open_library, replace_part
+
+WORDS = 20 * MOST_AHEAD
+
+
+class CountingModel(BaseChatModel):
+    """Writes one word after the other, as fast as they are taken."""
+
+    written: list[str]
+
+    @property
+    def _llm_type(self) -> str:
+        return "counting"
+
+    def _generate(self, messages: list[BaseMessage], *given: Any, **options: Any) -> ChatResult:
+        raise NotImplementedError
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **options: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        for number in range(WORDS):
+            await asyncio.sleep(0)
+            self.written.append(f"word{number} ")
+            yield ChatGenerationChunk(message=AIMessageChunk(content=self.written[-1]))
+
+
+async def test_a_model_waits_for_whoever_takes_the_events(registry: EmbeddingRegistry) -> None:
+    """Back-pressure: through the graph, whose own queue has no end; taken on, the answer is whole."""
+    model = CountingModel(written=[])
+    services = await open_library(registry, store=InMemoryStore())
+    replace_part(services, chat_model=model)
+    context = Context(services=services, rag_enabled=False)
+    async with aclosing(stream_answer(graph, [HumanMessage("Hello?")], context)) as events:
+        first = next_token = await anext(events)
+        while next_token["event"] != "token":
+            first = next_token = await anext(events)
+        await asyncio.sleep(0.2)
+        assert len(model.written) < 3 * MOST_AHEAD
+        texts = [first["data"]["text"]]
+        done = first
+        async for event in events:
+            done = event
+            texts += [event["data"]["text"]] if event["event"] == "token" else []
+    assert len(model.written) == WORDS
+    assert "".join(texts).strip() == done["data"]["answer"] == "".join(model.written).strip()
+
+
+async def test_where_nobody_counts_nothing_waits() -> None:
+    """Back-pressure: LangGraph Studio takes events without saying so."""
+    written: list[int] = []
+    pace = kept_pace()
+    write = pace.counted(written.append)
+    for number in range(WORDS):
+        write(number)
+        await pace.room()
+    assert written == list(range(WORDS))

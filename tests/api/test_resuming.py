@@ -1,0 +1,297 @@
+"""A stream whose client comes back, stays away, does not read, or stops it; the model is a scripted server."""
+
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from tests.api.expectations import check_error
+from tests.api.streams import StreamedEvent, check_ids, joined, read_events, stream
+from tests.conftest import DEMO, Server, run_server
+from tests.model_server import Hang, ModelServer, Reply
+
+PATH = "/api/v1/chat/stream"
+QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
+BODY = {"message": QUESTION}
+ANSWER = (
+    "Harrowmere dropped Dorada from its Easter promotion [1]. We could not promise full quantities [1]. "
+    "The butter was late because of a landslide, so nothing could be baked for two whole days [2]."
+)
+SLOW = Reply(ANSWER, delay_seconds_per_token=0.05)
+ENDLESS = Reply("word " * 600, delay_seconds_per_token=0.05)
+FLOOD_WORDS = 100_000
+GONE = {
+    "es": "Esta respuesta ya no se puede retomar. Repita la pregunta.",
+    "fr": "Cette réponse ne peut plus être reprise. Reposez la question.",
+    "en": "This answer can no longer be resumed. Ask again.",
+}
+SOON = 15  # seconds that nothing here takes, however busy the machine
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ModelServer]:
+    with ModelServer(default=Reply(ANSWER)) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def environment(model: ModelServer, make_database: Callable[[], str]) -> dict[str, str]:
+    return {
+        "DATABASE_URL": make_database(),
+        "RAG_CHAT_MODEL": "openai:scripted",
+        "RAG_QUERY_REFINEMENT": "false",
+        "RAG_STREAM_GRACE_SECONDS": "1.5",
+        "RAG_STREAM_STALLED_SECONDS": "1",
+        "RAG_STREAM_HEARTBEAT_SECONDS": "0.2",
+        "OPENAI_API_KEY": "no-key",
+        "OPENAI_BASE_URL": model.base_url,
+    }
+
+
+@pytest.fixture(scope="module")
+def server(environment: dict[str, str]) -> Iterator[Server]:
+    """The demo documents, answered by the scripted model."""
+    with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(server: Server) -> Iterator[httpx.Client]:
+    with server.client() as client:
+        yield client
+
+
+def read_until(client: httpx.Client, name: str, count: int) -> list[StreamedEvent]:
+    """The beginning of a stream, left with the so-manieth event of that name."""
+    events: list[StreamedEvent] = []
+    with client.stream("POST", PATH, json=BODY) as response:
+        for event in read_events(response.iter_lines()):
+            events.append(event)
+            if sum(event.name == name for event in events) == count:
+                return events
+    raise AssertionError(f"the stream ended after {[event.name for event in events]}")
+
+
+def read_on(client: httpx.Client, last: str, method: str = "POST") -> list[StreamedEvent]:
+    """As a client does that lost the connection: the same request again, or the stream's own address."""
+    path, body = (PATH, BODY) if method == "POST" else (f"{PATH}/{last.partition(':')[0]}", None)
+    with client.stream(method, path, json=body, headers={"Last-Event-ID": last}) as response:
+        assert response.status_code == 200, response.read()
+        assert response.headers["x-stream-id"] == last.partition(":")[0]
+        return list(read_events(response.iter_lines()))
+
+
+def wait_for_disconnects(model: ModelServer, expected: int) -> None:
+    deadline = time.monotonic() + SOON
+    while model.disconnects < expected and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert model.disconnects == expected
+
+
+def opening(lines: Iterator[str]) -> dict[str, str]:
+    """The first block of a stream."""
+    fields: dict[str, str] = {}
+    for line in lines:
+        if not line:
+            return fields
+        name, _, value = line.partition(": ")
+        fields[name] = value
+    raise AssertionError(fields)
+
+
+def test_the_first_bytes_say_how_to_resume(client: httpx.Client, model: ModelServer) -> None:
+    """R8.9 Also while the model is silent: the id, and after how long to come back; comments keep proxies waiting."""
+    model.script(Hang(1))
+    with client.stream("POST", PATH, json=BODY) as response:
+        lines = response.iter_lines()
+        first = opening(lines)
+        rest = list(lines)
+    assert first == {"retry": "500", "id": f"{response.headers['x-stream-id']}:0"}
+    assert len([line for line in rest if line.startswith(": ping")]) >= 2
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_a_cut_stream_goes_on_where_it_was_cut(client: httpx.Client, model: ModelServer, method: str) -> None:
+    """R8.9, R9.1 In mid-answer: each event once, one answer, one call of the model."""
+    model.script(SLOW)
+    asked = len(model.requests)
+    before = read_until(client, "token", 5)
+    after = read_on(client, before[-1].id, method)
+    check_ids([*before, *after])
+    assert after[-1].name == "done"
+    assert joined([*before, *after]) == after[-1].data["answer"] == ANSWER
+    assert len(model.requests) == asked + 1
+
+
+def test_a_stream_is_resumed_before_its_first_event(client: httpx.Client, model: ModelServer) -> None:
+    """R8.9 With nothing but the header of the response."""
+    model.script(SLOW)
+    with client.stream("POST", PATH, json=BODY) as response:
+        stream_id = response.headers["x-stream-id"]
+    events = read_on(client, f"{stream_id}:0", "GET")
+    check_ids(events)
+    assert joined(events) == ANSWER
+
+
+def test_a_whole_answer_is_read_again(client: httpx.Client) -> None:
+    """R8.9 From its middle, twice, and after its end, where an EventSource is told to stay away."""
+    events = stream(client, PATH, message=QUESTION)
+    for _ in range(2):
+        assert [event.id for event in read_on(client, events[3].id)] == [event.id for event in events[4:]]
+    again = read_on(client, f"{events[0].stream}:0", "GET")
+    assert [(event.id, event.data) for event in again] == [(event.id, event.data) for event in events]
+    assert read_on(client, events[-1].id) == []
+    response = client.get(f"{PATH}/{events[0].stream}", headers={"Last-Event-ID": events[-1].id})
+    assert response.status_code == 204
+
+
+@pytest.mark.parametrize("language", GONE)
+def test_a_stream_that_is_not_there_is_not_found(client: httpx.Client, language: str) -> None:
+    """R9 However it is asked for; nothing is answered anew instead."""
+    events = stream(client, PATH, message=QUESTION)
+    unknown, headers = "A" * len(events[0].stream), {"Accept-Language": language}
+    resumed = [{**headers, "Last-Event-ID": last} for last in (f"{unknown}:1", f"{events[0].stream}:999", "1", "x:y")]
+    responses = [
+        *(client.post(PATH, json=BODY, headers=given) for given in resumed),
+        client.get(f"{PATH}/{unknown}", headers=headers),
+        client.get(f"{PATH}/{unknown}", headers={**headers, "Last-Event-ID": events[0].id}),
+        client.delete(f"{PATH}/{unknown}", headers=headers),
+    ]
+    for response in responses:
+        error = check_error(response, 404, "stream_not_found")
+        assert error["message"] == GONE[language]
+        assert error["details"] == {}
+
+
+def test_a_client_that_stays_away_stops_the_model(client: httpx.Client, model: ModelServer) -> None:
+    """Security 18: one that comes back in time does not; then nothing is left to resume."""
+    model.script(ENDLESS)
+    before = model.disconnects
+    events = read_until(client, "token", 2)
+    with client.stream("POST", PATH, json=BODY, headers={"Last-Event-ID": events[-1].id}) as response:
+        tokens = read_events(response.iter_lines())
+        deadline = time.monotonic() + 2  # longer than one may stay away
+        while time.monotonic() < deadline:
+            assert next(tokens).name == "token"
+        assert model.disconnects == before
+    wait_for_disconnects(model, before + 1)
+    check_error(client.get(f"{PATH}/{events[0].stream}"), 404, "stream_not_found")
+
+
+def test_a_client_that_stays_away_from_a_silent_model_stops_it(client: httpx.Client, model: ModelServer) -> None:
+    """Security 18: a model that hangs."""
+    model.script(Hang(60))
+    before, asked = model.disconnects, len(model.requests)
+    with client.stream("POST", PATH, json=BODY):
+        while len(model.requests) == asked:
+            time.sleep(0.01)
+    wait_for_disconnects(model, before + 1)
+
+
+def test_stopping_ends_the_model_s_work_at_once(client: httpx.Client, server: Server, model: ModelServer) -> None:
+    """Security 18: while the client still reads; what reads it ends, and nothing is left to resume."""
+    model.script(ENDLESS)
+    before = model.disconnects
+    with client.stream("POST", PATH, json=BODY) as response:
+        events = read_events(response.iter_lines())
+        while next(events).name != "token":
+            pass
+        address = f"{server.url}{PATH}/{response.headers['x-stream-id']}"
+        assert httpx.delete(address).status_code == 204
+        rest = {event.name for event in events}
+    assert rest <= {"token"}
+    wait_for_disconnects(model, before + 1)
+    for method in ("GET", "DELETE"):
+        check_error(httpx.request(method, address), 404, "stream_not_found")
+
+
+def test_a_client_that_does_not_read_holds_the_model_back_and_is_dropped(server: Server, model: ModelServer) -> None:
+    """Back-pressure: most of a long answer is never fetched; model and socket are let go."""
+    model.script(Reply("word " * FLOOD_WORDS))
+    before = model.disconnects
+    with closing(unread_stream(server)) as connection:
+        port = connection.getsockname()[1]
+        wait_for_disconnects(model, before + 1)
+        wait_until_dropped(server, port)
+        received = 0
+        with pytest.raises(ConnectionResetError):
+            while chunk := connection.recv(1 << 16):
+                received += chunk.count(b"event: token")
+    assert received < FLOOD_WORDS / 4
+
+
+def unread_stream(server: Server) -> socket.socket:
+    """A connection that takes next to nothing."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)  # before it connects: it is told to the server
+    connection.connect((httpx.URL(server.url).host, httpx.URL(server.url).port))
+    request = httpx.Request("POST", f"{server.url}{PATH}", json=BODY)
+    head = "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
+    connection.sendall(f"POST {PATH} HTTP/1.1\r\n{head}\r\n".encode() + request.content)
+    return connection
+
+
+def wait_until_dropped(server: Server, port: int) -> None:
+    deadline = time.monotonic() + SOON
+    while port in clients_of(server) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert port not in clients_of(server)
+
+
+def clients_of(server: Server) -> set[int]:
+    connections = psutil.Process(server.process.pid).net_connections("tcp")
+    return {connection.raddr.port for connection in connections if connection.raddr}
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_the_server_s_end_ends_stream_and_model(
+    environment: dict[str, str], model: ModelServer, end: signal.Signals
+) -> None:
+    """Security 17, 18: what came is whole events; after a new start the stream is not found, and nothing is stuck."""
+    model.script(ENDLESS)
+    before = model.disconnects
+    events: list[StreamedEvent] = []
+    with run_server("--collection", "demo", **environment) as ending, ending.client() as client:
+        with client.stream("POST", PATH, json=BODY) as response:
+            lines: list[str] = []
+            with pytest.raises((httpx.RemoteProtocolError, httpx.ReadError)):
+                for line in response.iter_lines():
+                    lines.append(line)
+                    if len([text for text in lines if text == "event: token"]) == 3:
+                        ending.process.send_signal(end)
+            events = list(read_events(whole_events(lines)))
+        ending.process.wait(SOON)
+    check_ids(events)
+    wait_for_disconnects(model, before + 1)
+    with run_server("--collection", "demo", **environment) as started, started.client() as client:
+        resumed = client.post(PATH, json=BODY, headers={"Last-Event-ID": events[-1].id})
+        check_error(resumed, 404, "stream_not_found")
+        assert joined(stream(client, PATH, message=QUESTION)) == ANSWER
+
+
+def whole_events(lines: list[str]) -> list[str]:
+    while lines and lines[-1]:
+        lines.pop()
+    return lines
+
+
+def test_an_owner_s_streams_are_counted(environment: dict[str, str], model: ModelServer) -> None:
+    """Security 18: who has too many is told so, in the language asked for; the next may begin when one has ended."""
+    model.script(SLOW)
+    limited: dict[str, Any] = environment | {"RAG_STREAMS_PER_OWNER": "1"}
+    with run_server("--collection", "demo", **limited) as server, server.client(**{"Accept-Language": "fr"}) as client:
+        with client.stream("POST", PATH, json=BODY) as response:
+            refused = httpx.post(f"{server.url}{PATH}", json=BODY, headers={"Accept-Language": "fr"})
+            error = check_error(refused, 429, "too_many_streams")
+            assert (
+                error["message"]
+                == "Trop de réponses sont en cours (1 au maximum) : attendez que l'une d'elles se termine."
+            )
+            response.read()
+        assert joined(stream(client, PATH, message=QUESTION)) == ANSWER
