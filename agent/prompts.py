@@ -103,6 +103,7 @@ def build_prompt(
                         passage.start_char,
                         passage.places,
                         passage.headers,
+                        passage.score,
                     )
                     for number, passage in enumerate(passages, start=1)
                 ],
