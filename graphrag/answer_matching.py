@@ -67,14 +67,12 @@ class Wanted:
         self._kinds = wanted_kinds(question)
         self._sentences = sentences
         self._best = max((sentence.score for sentence in sentences), default=0.0)
+        titles = list(dict.fromkeys(sentence.title for sentence in sentences))
         # A file's name may join its words: Super_Bowl_50.
-        titles = [title.replace("_", " ") for title in dict.fromkeys(sentence.title for sentence in sentences)]
-        texts = [*(sentence.text for sentence in sentences), *titles]
+        texts = [*(sentence.text for sentence in sentences), *(title.replace("_", " ") for title in titles)]
         self._matches = find_words(self._question, texts, [""] * len(texts))
-        by_title = zip(
-            dict.fromkeys(sentence.title for sentence in sentences), self._matches[len(sentences) :], strict=True
-        )
-        self._titled = {title: match.passage.exact for title, match in by_title}
+        in_titles = (match.passage.exact for match in self._matches[len(sentences) :])
+        self._titled = dict(zip(titles, in_titles, strict=True))
 
     @cached_property
     def _weights(self) -> dict[str, float]:

@@ -116,15 +116,14 @@ async def ask_all(
     dataset: Dataset, answers: Answers, *, count: int, name: str, services: Services, keep: bool, console: Console
 ) -> list[Outcome]:
     queries = spread([query for query in dataset.queries if query.id in answers], count)
-    with (
-        progress(f"{name}: documents", len(dataset.documents), console) as read,
-        progress(f"{name}: questions", len(queries), console) as asked,
-    ):
-        async with loaded(dataset, services=services, name=name, embedding_model=None, keep=keep, advance=read) as load:
+    with progress(f"{name}: documents, questions", len(dataset.documents) + len(queries), console) as step:
+        async with loaded(dataset, services=services, name=name, embedding_model=None, keep=keep, advance=step) as load:
+            if not load.seconds:  # it was there already
+                step(len(dataset.documents))
             outcomes = []
             for query in queries:
                 outcomes.append(await ask(query, answers[query.id], services=services, collection=load.collection))
-                asked(1)
+                step(1)
     return outcomes
 
 

@@ -21,7 +21,7 @@ from tests.benchmarks.answering import Outcome, holds, read_answers, row, spread
     ],
 )
 def test_answer_is_held_as_whole_words(text: str, answers: list[str], expected: bool) -> None:
-    """R10.2 whatever the case, accents and punctuation."""
+    """R10.6 whatever the case, accents and punctuation."""
     assert holds(text, answers) is expected
 
 
