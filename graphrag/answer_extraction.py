@@ -15,8 +15,6 @@ from graphrag.table_dates import asks_what_is_late, late_rows, say_late
 
 MAX_STATEMENTS = 3
 MAX_LATE = 10  # rows
-# In another language mostly names and numbers can meet, which say little of what is asked.
-COVERED_ACROSS = 0.5
 NEAR_BEST = 4.0  # in score: further below the best sentence another one is not worth adding
 SAME = 0.6  # share of words from which two sentences say the same
 MIN_WORDS = 4
@@ -91,7 +89,7 @@ def extract_answer(
     scores = {number: wanted.score(number) for number in candidates}
     ranked = sorted(candidates, key=lambda number: -scores[number])
     first = ranked[0]
-    if not _is_answered(wanted, first, is_across=sentences[first].excerpt.language != language):
+    if not wanted.is_answered_by(first, is_across=sentences[first].excerpt.language != language):
         return []
     met = wanted.met_by(first)  # rows are alike in all that they do not say themselves
     good = [
@@ -101,10 +99,6 @@ def extract_answer(
         and (met <= wanted.met_by(number) or not sentences[number].excerpt.is_of_table)
     ]
     return distinct(good)[:MAX_STATEMENTS]
-
-
-def _is_answered(wanted: Wanted, number: int, *, is_across: bool) -> bool:
-    return wanted.covered(number) >= COVERED_ACROSS if is_across else wanted.is_answered_by(number)
 
 
 def _statement(sentence: _Sentence, score: float) -> Statement:

@@ -56,6 +56,8 @@ class Trust:
 WEIGHTS = Fit(own=6.5, alike=4, titled=5, before=2.5, after=1, pairs=2, passage=6.3, figure=1.9, name=1.1, reason=1)
 TRUST = Trust(one=-3.95, covered=4.1, alike=2.5, unnamed=-0.8, score=6.7)
 LEAST_MET = 0.25  # of the question; on less even the best of all passages is no answer
+# In another language mostly names and numbers can meet: less will do, if it is more than one word.
+TRUST_ACROSS, WORDS_ACROSS = -1.0, 2
 
 
 class Wanted:
@@ -126,19 +128,25 @@ class Wanted:
         return self._sum(own) + TITLED * self._sum(titled) + NEARBY * self._sum(beside) + AROUND * self._sum(around)
 
     def trust(self, number: int) -> Trust:
-        sentence = self._sentences[number]
-        near = self._around[sentence.passage] | self._titled[sentence.title]
         return Trust(
             one=1.0,
             covered=self.covered(number),
             alike=self._sum(self._held(number).alike),
-            unnamed=float(not self._question.names <= near),
-            score=sentence.score,
+            unnamed=float(not self._question.names <= self._near(number)),
+            score=self._sentences[number].score,
         )
 
-    def is_answered_by(self, number: int) -> bool:
+    def is_answered_by(self, number: int, *, is_across: bool) -> bool:
+        """`is_across`: the sentence is in another language than the question."""
         trust = self.trust(number)
+        if is_across:
+            return len(self._near(number)) >= WORDS_ACROSS and _weigh(TRUST, trust) > TRUST_ACROSS
         return trust.covered + trust.alike >= LEAST_MET and _weigh(TRUST, trust) > 0
+
+    def _near(self, number: int) -> frozenset[str]:
+        """The question's words in the sentence's passage or its title."""
+        sentence = self._sentences[number]
+        return self._around[sentence.passage] | self._titled[sentence.title]
 
     def _held(self, number: int) -> Held:
         return self._matches[number].passage

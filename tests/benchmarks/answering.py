@@ -95,10 +95,11 @@ async def ask(query: Query, gold: Sequence[str], *, services: Services, collecti
     context = Context(services=services, opened=collection)
     state = await graph.ainvoke({"messages": [HumanMessage(query.text)]}, context=context)
     answer, language = state["messages"][-1].text, state["query"].language
-    if is_not_found(answer, language):
-        return Outcome(query.text, gold, answer, is_refused=True)
-    said = _MARK.sub("", answer)
     sources = [passage.document.source for passage in state["passages"]]
+    is_read = bool(query.relevance.keys() & set(sources))
+    if is_not_found(answer, language):
+        return Outcome(query.text, gold, answer, is_refused=True, is_read=is_read)
+    said = _MARK.sub("", answer)
     cited = [sources[citation.number - 1] for citation in state["verification"].citations]
     return Outcome(
         query.text,
@@ -108,7 +109,7 @@ async def ask(query: Query, gold: Sequence[str], *, services: Services, collecti
         is_first=holds(said[: split_sentences(said)[0].end], gold),
         is_held=holds(said, gold),
         is_cited=cited[:1] != [] and cited[0] in query.relevance,
-        is_read=bool(query.relevance.keys() & set(sources)),
+        is_read=is_read,
     )
 
 
