@@ -123,6 +123,7 @@ def build_prompt(
                         passage.places,
                         passage.headers,
                         suspicious=suspicious_spans(passage, query),
+                        score=passage.score,
                     )
                     for number, passage in enumerate(passages, start=1)
                 ],

@@ -1,4 +1,4 @@
-"""Which sentences of the evidence answer a question, if any: words, their rarity, the kind of answer asked for."""
+"""Which sentences of the evidence answer a question, if any."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,59 +6,19 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import chain
 
-from graphrag.language import content_words, fold, stem, words
+from graphrag.answer_matching import Said, Wanted
+from graphrag.language import fold, words
 from graphrag.models import Place, Span
 from graphrag.places import named_cells, split_rows
-from graphrag.rerankers.bundled import rarity
 from graphrag.sentences import is_heading, plain
 from graphrag.table_dates import asks_what_is_late, late_rows, say_late
 
 MAX_STATEMENTS = 3
 MAX_LATE = 10  # rows
-# Shares of the weight of the question that the best sentence, in its surroundings, must meet; tuned on development
-# sets. In another language mostly names and numbers can meet, which say little of what is asked.
-ANSWERABLE = 0.31
-ANSWERABLE_ACROSS = 0.5
-WORTH_ADDING = 0.75  # of the best sentence's score
+NEAR_BEST = 4.0  # in score: further below the best sentence another one is not worth adding
 SAME = 0.6  # share of words from which two sentences say the same
-NEARBY, AROUND, TITLED = 0.5, 0.3, 0.3  # what a word counts in the sentence beside, the passage, the title
-KIND_BONUS = 0.15
-REASON_BONUS = 0.3  # a sentence that repeats the question must not outweigh the one that gives the reason
-NEGATED_REASON = 0.3  # taken from «no se debió a…» where a reason is asked for
 MIN_WORDS = 4
-PLACE_BONUS = 0.3  # for the first excerpt, falling with rank
 
-_NUMBER = re.compile(r"\d")
-_MONEY = re.compile(r"[€£$]\s?\d|\d\s?(?:[€£$]|euros?\b|pounds?\b|livres\b|libras\b)", re.IGNORECASE)
-_DATE = re.compile(
-    r"\b\d{1,2}[/.-]\d{1,2}\b|\b\d{4}\b|\b\d{1,2}:\d{2}\b|\b(?:ene|feb|mar|abr|may|jun|jul|ago|sep|oct|nov|dic)\w*\b"
-    r"|\b(?:janv|févr|mars|avr|mai|juin|juil|août|sept|déc)\w*\b|\b(?:jan|apr|aug|dec)\w*\b"
-    r"|\b(?:lunes|martes|miércoles|jueves|viernes|lundi|mardi|mercredi|jeudi|vendredi|(?:mon|tues|wednes|thurs|fri)day)\b",
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"(?<=[\w,;:«(] )[A-ZÁÉÍÓÚÑÀÂÇÈÊÎÔÛŒ][\w'’-]+")
-_REASON = re.compile(
-    r"\bdebid[oa] a\b|\bporque\b|\ba causa de\b|\ba ra[íi]z de\b|\bpor (?:lo que|eso|ello|culpa|falta)\b|\bprovoc|\bcaus[óa]"
-    r"|\bse deb[eií]|\bya que\b|\bpuesto que\b|\bcomo consecuencia\b|\ba consecuencia\b|\boriginó|\bllevó a\b|\bimpidió\b"
-    r"|\bà cause\b|\bparce qu|\ben raison\b|\bpuisqu|\bcar\b|\ba entraîné|\bprovoqu|\bc'est pourquoi\b|\bfaute d|\bsuite à\b"
-    r"|\bdonc\b|\bgrâce à\b|\bdû à\b|\bdue? à\b|\bsi bien qu|\bde sorte qu"
-    r"|\bbecause\b|\bdue to\b|\bled to\b|\bas a (?:result|consequence)\b|\bso that\b|\btriggered\b|\bcaused\b|\bsince\b"
-    r"|\btherefore\b|\bowing to\b|\bresult(?:ed|ing)? (?:in|from)\b|\bthat is why\b|, so\b",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"\bno (?:se |ha |había |fue |tiene |tuvo )\w*|\btampoco\b|\bn[e'’] ?(?:s['’]|se )?\w+ pas\b|\bnor\b"
-    r"|\b(?:was|were|is|did|does|has|had) not\b|n't\b",
-    re.IGNORECASE,
-)
-# What a question word asks for, and how a sentence shows that it has it.
-_KINDS = (
-    (re.compile(r"\bcu[áa]nt[oa]s?\b|\bcombien\b|\bhow (?:many|much|long|far|often)\b", re.I), _NUMBER),
-    (re.compile(r"\bcost\b|\bpay\b|\bprice\b|\bcuesta\b|\bprecio\b|\bpenalización\b|\bpagar\b|\bcoûte|\bprix\b|\bavoir\b", re.I), _MONEY),
-    (re.compile(r"\bcu[áa]ndo\b|\bfecha\b|\bquand\b|\bdate\b|\bwhen\b|\b(?:quel|what|which|qué) (?:jour|mois|an|day|month|year|día|mes|año)", re.I), _DATE),
-    (re.compile(r"\bqui[ée]n(?:es)?\b|\bqui\b|\bwhom?\b|\bwhose\b", re.I), _NAME),
-    (re.compile(r"\bpor qu[ée]\b|\bcausas?\b|\bmotivo|\braz[óo]n|\bqu[ée] (?:llevó|provocó|se deb)|\bpourquoi\b|\braison\b|\bpoussé\b|\bwhy\b|\bhow come\b|\breason\b|\bcause", re.I), _REASON),
-)  # fmt: skip
 # What has a form of its own is in a sentence or is not.
 _FORMS = (
     (re.compile(r"\bt[ée]l[ée]fono|\btéléphone|\b(?:tele)?phone\b", re.I), re.compile(r"\+?\d(?:[ .()-]*\d){6,}")),
@@ -79,6 +39,7 @@ class Excerpt:
     places: tuple[Place, ...] = ()
     headers: tuple[str, ...] = ()  # of the table whose rows it holds
     suspicious: tuple[Span, ...] = ()  # of its text: what speaks to a language model, and answers nothing
+    score: float = 0.35  # how well it matches the question, in [0, 1]; where nobody judged it, as in a doubtful case
 
     @property
     def is_of_table(self) -> bool:
@@ -98,10 +59,7 @@ class Statement:
 class _Sentence:
     text: str
     excerpt: Excerpt
-    own: frozenset[str]
-    beside: frozenset[str]
-    around: frozenset[str]
-    titled: frozenset[str]
+    is_statement: bool
 
 
 def extract_answer(
@@ -116,33 +74,49 @@ def extract_answer(
     question for what is late gets the rows of tables that are so today."""
     if today and asks_what_is_late(question) and (late := _late(question, excerpts, language, today)):
         return late
-    sentences = [
-        sentence for excerpt in excerpts for sentence in _sentences(excerpt) if _is_of_form(question, sentence)
+    sentences = [sentence for excerpt in excerpts for sentence in _sentences(excerpt)]
+    candidates = [
+        number
+        for number, sentence in enumerate(sentences)
+        if sentence.is_statement and _is_of_form(question, sentence.text)
     ]
-    if not sentences or _names_something_else(question, excerpts):
+    if not candidates or _names_something_else(question, excerpts):
         return []
     if parts:
         found = [extract_answer(part, excerpts, language=language, today=today)[:1] for part in parts]
         statements = distinct(chain.from_iterable(found))
         return statements[:MAX_STATEMENTS] or extract_answer(question, excerpts, language=language, today=today)
-    wanted = _Wanted(question, language, sentences)
-    ranked = sorted(((wanted.score(sentence), sentence) for sentence in sentences), key=lambda pair: -pair[0])
-    best, first = ranked[0]
-    if wanted.coverage(first) < (ANSWERABLE if first.excerpt.language == language else ANSWERABLE_ACROSS):
+    wanted = Wanted(question, language, _said(sentences))
+    scores = {number: wanted.score(number) for number in candidates}
+    ranked = sorted(candidates, key=lambda number: -scores[number])
+    first = ranked[0]
+    if not wanted.is_answered_by(first, is_across=sentences[first].excerpt.language != language):
         return []
     met = wanted.met_by(first)  # rows are alike in all that they do not say themselves
     good = [
-        Statement(
-            finished(sentence.text),
-            sentence.excerpt.number,
-            sentence.excerpt.language,
-            score,
-            is_row=sentence.excerpt.is_of_table,
-        )
-        for score, sentence in ranked
-        if score >= WORTH_ADDING * best and (met <= wanted.met_by(sentence) or not sentence.excerpt.is_of_table)
+        _statement(sentences[number], scores[number])
+        for number in ranked
+        if scores[number] >= scores[first] - NEAR_BEST
+        and (met <= wanted.met_by(number) or not sentences[number].excerpt.is_of_table)
     ]
     return distinct(good)[:MAX_STATEMENTS]
+
+
+def _statement(sentence: _Sentence, score: float) -> Statement:
+    excerpt = sentence.excerpt
+    return Statement(finished(plain(sentence.text)), excerpt.number, excerpt.language, score, excerpt.is_of_table)
+
+
+def _said(sentences: Sequence[_Sentence]) -> list[Said]:
+    return [
+        Said(
+            _PERIOD_BEFORE.sub("", sentence.text) if sentence.excerpt.is_of_table else sentence.text,
+            sentence.excerpt.title,
+            sentence.excerpt.number,
+            sentence.excerpt.score,
+        )
+        for sentence in sentences
+    ]
 
 
 def _late(question: str, excerpts: Sequence[Excerpt], language: str, today: date) -> list[Statement]:
@@ -170,56 +144,10 @@ def _split(excerpt: Excerpt) -> Sequence[Span]:
     return [span for span in spans if not any(s.start < span.end and span.start < s.end for s in excerpt.suspicious)]
 
 
-class _Wanted:
-    """A question's content words, their weights, and how far a sentence meets them."""
-
-    def __init__(self, question: str, language: str, sentences: Sequence[_Sentence]) -> None:
-        self._words = list(dict.fromkeys(content_words(question, language)))
-        languages = {language, *(sentence.excerpt.language for sentence in sentences)}
-        self._forms = {word: {fold(word), *(stem(word, each) for each in languages)} for word in self._words}
-        texts = [self.met_by(sentence) for sentence in sentences]
-        self._weights = rarity(set(self._words), texts)
-        self._total = sum(self._weights.values()) or 1.0
-        self._kinds = [shows for asks, shows in _KINDS if asks.search(question)]
-
-    def met_by(self, sentence: _Sentence) -> set[str]:
-        return {word for word in self._words if self._forms[word] & sentence.own}
-
-    def coverage(self, sentence: _Sentence) -> float:
-        return sum(self._weights[word] * self._met(self._forms[word], sentence) for word in self._words) / self._total
-
-    def score(self, sentence: _Sentence) -> float:
-        return self.coverage(sentence) + self._fit(sentence.text) + PLACE_BONUS / sentence.excerpt.number
-
-    def _fit(self, text: str) -> float:
-        """What a sentence gains for having the kind of thing that is asked for."""
-        if _REASON in self._kinds and _NEGATED.search(text):
-            return -NEGATED_REASON
-        if _REASON in self._kinds and _REASON.search(text):
-            return REASON_BONUS
-        return KIND_BONUS if any(shows.search(text) for shows in self._kinds) else 0.0
-
-    @staticmethod
-    def _met(forms: set[str], sentence: _Sentence) -> float:
-        if forms & sentence.own:
-            return 1.0
-        if forms & sentence.titled:
-            return TITLED
-        if forms & sentence.beside:
-            return NEARBY
-        return AROUND if forms & sentence.around else 0.0
-
-
 def _sentences(excerpt: Excerpt) -> Iterator[_Sentence]:
-    texts = [excerpt.text[span.start : span.end] for span in _split(excerpt)]
-    forms = [_forms(_PERIOD_BEFORE.sub("", text) if excerpt.is_of_table else text, excerpt.language) for text in texts]
-    around = frozenset().union(*forms)
-    titled = _forms(excerpt.title, excerpt.language)
-    for index, text in enumerate(texts):
-        if _is_no_statement(text, excerpt) or len(words(text)) < MIN_WORDS:
-            continue
-        beside = frozenset().union(*forms[max(0, index - 1) : index + 2])
-        yield _Sentence(plain(text), excerpt, forms[index], beside, around, titled)
+    for span in _split(excerpt):
+        text = excerpt.text[span.start : span.end]
+        yield _Sentence(text, excerpt, not _is_no_statement(text, excerpt) and len(words(text)) >= MIN_WORDS)
 
 
 def _is_no_statement(text: str, excerpt: Excerpt) -> bool:
@@ -229,13 +157,8 @@ def _is_no_statement(text: str, excerpt: Excerpt) -> bool:
     return is_heading(text) or said == excerpt.title or is_over_table or _TABLE_RULE.fullmatch(text) is not None
 
 
-def _forms(text: str, language: str) -> frozenset[str]:
-    found = words(text)
-    return frozenset(chain((fold(word) for word in found), (stem(word, language) for word in found)))
-
-
-def _is_of_form(question: str, sentence: _Sentence) -> bool:
-    return all(shows.search(sentence.text) for asks, shows in _FORMS if asks.search(question))
+def _is_of_form(question: str, text: str) -> bool:
+    return all(shows.search(text) for asks, shows in _FORMS if asks.search(question))
 
 
 def _names_something_else(question: str, excerpts: Sequence[Excerpt]) -> bool:

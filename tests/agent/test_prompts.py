@@ -160,7 +160,10 @@ def test_the_extractive_model_is_briefed() -> None:
         "question": query.original,
         "language": "fr",
         "parts": query.sub_queries,
-        "excerpts": [Excerpt(1, "Cifras", "1 < 2", "es"), Excerpt(2, "Builders", "Built by Ruiz.", "en")],
+        "excerpts": [
+            Excerpt(1, "Cifras", "1 < 2", "es", score=0.5),
+            Excerpt(2, "Builders", "Built by Ruiz.", "en", score=0.5),
+        ],
         "not_found": say("not_found", "fr"),
         "lead": say("lead_other_language", "fr"),
         "no_part": say("no_part", "fr"),

@@ -291,6 +291,100 @@ def test_a_negated_reason_does_not_win_over_a_stated_one(
     assert answer(question, f"{negated} {stated}", language=language)[0] == stated
 
 
+@pytest.mark.parametrize(
+    ("language", "question", "given", "without"),
+    [
+        (
+            "es",
+            "¿Cuántos hornos tiene la planta?",
+            "La planta tiene tres hornos de gas y una cámara fría.",
+            "La planta tiene hornos de gas que se revisan siempre.",
+        ),
+        (
+            "es",
+            "¿En qué siglo se fundó la panadería?",
+            "La panadería se fundó en el siglo XIX junto al río.",
+            "La panadería se fundó junto al río por varios socios.",
+        ),
+        (
+            "fr",
+            "Qui dirige l'atelier de peinture ?",
+            "L'atelier de peinture est dirigé depuis peu par Claire Morel.",
+            "L'atelier de peinture est dirigé avec beaucoup de soin.",
+        ),
+        (
+            "fr",
+            "Où se trouve l'entrepôt principal ?",
+            "L'entrepôt principal se trouve depuis longtemps à Nantes.",
+            "L'entrepôt principal se trouve derrière un grand mur gris.",
+        ),
+        (
+            "en",
+            "How many trucks does the depot have?",
+            "The depot has forty trucks and a small office.",
+            "The depot has trucks that are washed very often.",
+        ),
+        (
+            "en",
+            "When was the depot built?",
+            "The depot was built in the winter of 1987.",
+            "The depot was built with bricks and old timber.",
+        ),
+    ],
+)
+def test_what_has_the_kind_that_is_asked_for_comes_first(
+    language: str, question: str, given: str, without: str
+) -> None:
+    """R8.8: a number, a date, a person, a place; written before it or not, the sentence without one comes later."""
+    assert answer(question, f"{without} {given}", language=language)[0] == given
+    assert answer(question, f"{given} {without}", language=language)[0] == given
+
+
+def test_what_the_question_says_itself_is_not_what_it_asks_for() -> None:
+    """R8.8"""
+    text = "In 2025 the new depot opened its doors. The new depot opened late, in March of that year."
+    assert answer("When in 2025 did the new depot open?", text, language="en")[0].startswith(
+        "The new depot opened late"
+    )
+
+
+def test_a_sentence_follows_the_one_that_names_the_subject() -> None:
+    """R8.8: of two that say as much themselves, the one whose subject the sentence before it names."""
+    ours = "La empresa Tesorel hace cintas. Vende cada año muchas piezas de goma."
+    others = "El viento llega del norte. Vende cada año muchas piezas de madera."
+    found = answer("¿Qué piezas vende Tesorel?", others, ours, language="es")
+    assert found[0] == "Vende cada año muchas piezas de goma."
+
+
+def test_the_passage_that_was_judged_better_answers() -> None:
+    """R8.8"""
+    text = "La reparación costó {} euros según la factura."
+    excerpts = [
+        Excerpt(number, "Informe", text.format(price), "es", score=score)
+        for number, price, score in ((1, "1.250", 0.4), (2, "3.000", 0.9))
+    ]
+    found = extract_answer("¿Cuánto costó la reparación?", excerpts, language="es")
+    assert [statement.number for statement in found] == [2]
+
+
+def test_a_passage_that_was_judged_bad_must_say_more() -> None:
+    """R8.5"""
+    text = "El taller de Huesca reparó una bomba vieja."
+    question = "¿Qué taller de Huesca atiende los domingos por la tarde?"
+    by_score = {
+        score: extract_answer(question, [Excerpt(1, "Informe", text, "es", score=score)], language="es")
+        for score in (0.1, 0.9)
+    }
+    assert by_score[0.1] == []
+    assert [statement.text for statement in by_score[0.9]] == [text]
+
+
+def test_a_good_score_alone_is_no_answer() -> None:
+    """R8.5"""
+    excerpts = [Excerpt(1, "Informe", SPANISH, "es", score=1.0)]
+    assert extract_answer("¿Qué comen los koalas?", excerpts, language="es") == []
+
+
 def test_statements_know_their_excerpt() -> None:
     """R8.3"""
     excerpts = [excerpt("El gas llega del norte.", "es", number=1), excerpt(SPANISH, "es", number=2)]
