@@ -16,12 +16,13 @@ from agent.citations import Verification
 from agent.citations import verify as verify_citations
 from agent.context import Context
 from agent.events import sources_event, status_event, token_event
+from agent.fallbacks import first_answer
 from agent.messages import DEFAULT_LANGUAGE, is_not_found, say
 from agent.prompts import build_plain_prompt, build_prompt, history_window
 from agent.state import Input, State
 from graphrag.causal_graph import evidence
 from graphrag.causal_graph.traversal import find_paths
-from graphrag.errors import AnswerInterrupted, ProviderError
+from graphrag.chat_models import beginning_with
 from graphrag.models import Filters, Intent, TransformedQuery
 from graphrag.query_transformation import transformation
 from graphrag.query_transformation.checking import check_question
@@ -51,7 +52,7 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
         except Exception as exc:
             degraded = [_degrade("transform", exc)]
     log.info("query strategy", strategy=query.strategy)
-    empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": []}
+    empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
     return {"question": question, "query": query, "degraded": Overwrite(degraded), **empty}
 
 
@@ -173,20 +174,22 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("generate", state)
-    services = runtime.context.services
-    prompt, language = _prompt(state, runtime.context), state["query"].language
-    degraded = []
+    services, passages, language = runtime.context.services, state["passages"], state["query"].language
+    config, not_valid = services.generation_config(state.get("collection"))
+    models, not_known = beginning_with(config.chat_model, services.chat_models)
+    prompt = _prompt(state, runtime.context, config.system_prompt)
     with stage("generate"):
-        try:
-            answer = await write_answer(services.chat_model, prompt, state["passages"], language=language)
-        except AnswerInterrupted:
-            raise
-        except Exception as exc:
-            if not state["passages"]:  # plain chat has nothing to quote instead
-                raise ProviderError(f"The model does not answer: {exc!r}") from exc
-            degraded = [_degrade("generate", exc)]
-            answer = await write_answer(services.extractive_chat_model, prompt, state["passages"], language=language)
-    return {"messages": [AIMessage(answer)], "degraded": degraded}
+        written = await first_answer(
+            models,
+            lambda model: write_answer(model, prompt, passages, language=language),
+            can_quote=bool(passages),
+        )
+    return {
+        "messages": [AIMessage(written.text)],
+        "chat_model": written.chat_model,
+        "degraded": [_degrade("generate", failure) for failure in written.failures[:1]],
+        "warnings": [*state["warnings"], *not_valid, *not_known],
+    }
 
 
 async def refuse(state: State) -> dict[str, Any]:
@@ -213,16 +216,15 @@ async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"verification": checked, "messages": [answer]}
 
 
-def _prompt(state: State, context: Context) -> list[AnyMessage]:
+def _prompt(state: State, context: Context, system_prompt: str) -> list[AnyMessage]:
     settings = context.services.settings
     history = history_window(
         state["messages"], max_messages=settings.history_messages, max_chars=settings.history_chars
     )
+    asked: dict[str, Any] = {"history": history, "today": date.today(), "system_prompt": system_prompt}
     if state["passages"]:
-        return build_prompt(
-            state["query"], state["passages"], paths=state["paths"], history=history, today=date.today()
-        )
-    return build_plain_prompt(state["query"], history=history, today=date.today())
+        return build_prompt(state["query"], state["passages"], paths=state["paths"], **asked)
+    return build_plain_prompt(state["query"], **asked)
 
 
 def _announce(name: str, state: State) -> None:

@@ -11,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from graphrag import language
 from graphrag.cache import PostgresCache
 from graphrag.causal_graph.model_extraction import ModelExtractor
-from graphrag.chat_models import open_chat_model
+from graphrag.chat_models import EXTRACTIVE, NamedModel, open_chat_model, open_fallbacks
 from graphrag.database import Database
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.cached import cached
@@ -19,6 +19,7 @@ from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load
 from graphrag.errors import CollectionNotFound, InvalidSettings
 from graphrag.extractive_chat_model import ExtractiveChatModel
 from graphrag.files.opening import open_files
+from graphrag.guarded_chat_model import GuardedChatModel
 from graphrag.ingestion.library import Library
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
@@ -34,7 +35,7 @@ from graphrag.rerankers.fallback import FallbackReranker
 from graphrag.rerankers.llm_reranker import LLMReranker
 from graphrag.rerankers.mmr import MMRReranker
 from graphrag.retrieval.query_cache import QueryCache
-from graphrag.settings import RetrievalConfig, Settings
+from graphrag.settings import GenerationConfig, RetrievalConfig, Settings
 from graphrag.stores.graph import PostgresGraph
 from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.postgres import PostgresStore
@@ -54,7 +55,7 @@ class Services:
         await asyncio.gather(
             self.database.open(), asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load)
         )
-        _ = self.chat_model
+        _ = self.chat_models
         _ = self.files
         _ = self.reranker
         _ = self.cache
@@ -140,6 +141,14 @@ class Services:
         return open_chat_model(self.settings) if self.settings.chat_model else self.extractive_chat_model
 
     @cached_property
+    def chat_models(self) -> tuple[NamedModel, ...]:
+        """In the order in which they are asked for an answer; the last one needs nothing. Raises InvalidSettings."""
+        first = NamedModel(self.settings.chat_model or EXTRACTIVE, self.chat_model)
+        quoting = NamedModel(EXTRACTIVE, self.extractive_chat_model)
+        fallbacks = [*open_fallbacks(self.settings), quoting]
+        return (first,) if first.model is quoting.model else (first, *fallbacks)
+
+    @cached_property
     def extractive_chat_model(self) -> ExtractiveChatModel:
         return ExtractiveChatModel()
 
@@ -148,7 +157,10 @@ class Services:
         """None where no model is to refine what the rules understand of a question."""
         if not (self.settings.chat_model and self.settings.query_refinement):
             return None
-        return Refiner(self.chat_model, cache=self.cache, timeout_seconds=self.settings.transform_timeout_seconds)
+        seconds, model = self.settings.transform_timeout_seconds, self.chat_model
+        if isinstance(model, GuardedChatModel):  # which learns of its slowness only if its own limit comes first
+            return Refiner(model.within(seconds, purpose="refining"), cache=self.cache, timeout_seconds=seconds + 0.2)
+        return Refiner(model, cache=self.cache, timeout_seconds=seconds)
 
     @cached_property
     def parser(self) -> IsolatedParser:
@@ -224,6 +236,10 @@ class Services:
         if ignored:
             log.warning("retrieval configuration", collection=collection.name, ignored=ignored)
         return config, ignored
+
+    def generation_config(self, collection: Collection | None) -> tuple[GenerationConfig, list[str]]:
+        """The service's values, then the collection's; one that is not valid is passed over, with a warning."""
+        return self.settings.generation.overridden(collection.generation_config if collection else {})
 
     async def make_collection(self, owner_id: str, name: str | None) -> Collection:
         """The named one, made where there is none."""

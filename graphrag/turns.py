@@ -1,0 +1,51 @@
+"""So many at the same time, the others in order behind them, and nobody else."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from graphrag.errors import ProviderError
+
+
+@dataclass(slots=True)
+class _Line:
+    free: asyncio.Semaphore
+    waiting: int = 0
+
+
+class Turns:
+    """For each event loop of the process; a service has one."""
+
+    def __init__(self, name: str, *, at_once: int, waiting: int, wait_seconds: float) -> None:
+        self._name = name
+        self._at_once = at_once
+        self._most_waiting = waiting
+        self._wait_seconds = wait_seconds
+        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _Line] = WeakKeyDictionary()
+
+    @asynccontextmanager
+    async def take(self) -> AsyncIterator[None]:
+        """Raises ProviderError where too many wait already, or the turn does not come in time."""
+        line = self._lines.setdefault(asyncio.get_running_loop(), _Line(asyncio.Semaphore(self._at_once)))
+        await self._wait(line)
+        try:
+            yield
+        finally:
+            line.free.release()
+
+    async def _wait(self, line: _Line) -> None:
+        if line.free.locked() and line.waiting >= self._most_waiting:
+            raise self._busy(f"{line.waiting} wait for it already")
+        line.waiting += 1
+        try:
+            async with asyncio.timeout(self._wait_seconds):
+                await line.free.acquire()
+        except TimeoutError as exc:
+            raise self._busy(f"no turn within {self._wait_seconds:g} s") from exc
+        finally:
+            line.waiting -= 1
+
+    def _busy(self, why: str) -> ProviderError:
+        return ProviderError(f"{self._name} is busy: {why}", reason="busy")
