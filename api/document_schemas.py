@@ -82,7 +82,7 @@ class UploadList(BaseModel):
 
 
 class CollectionConfigIn(BaseModel):
-    """Values of its own; what is left out of them is the service's. Of the three, one that is not given stays as it is."""
+    """Values of its own; what is left out of them is the service's. What is not given of the three stays as it is."""
 
     model_config = ConfigDict(extra="forbid")
 

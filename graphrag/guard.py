@@ -1,8 +1,9 @@
 """What stands between us and a provider: turns, deadlines, retries, a breaker, and one error for all of theirs."""
 
+import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -16,6 +17,7 @@ from graphrag.secrets import without_secrets
 from graphrag.turns import Turns
 
 T = TypeVar("T")
+MOST_TOLD = 500  # characters of a vendor's error, which may repeat a whole web page
 REFUSED = {400, 413, 422}  # of what was asked, by a provider that is well
 # Of openai, by name, for it need not be imported: an answer that is too long, or that a filter holds back.
 ANSWERED = {"LengthFinishReasonError", "ContentFilterFinishReasonError"}
@@ -82,7 +84,7 @@ class Guard:
                     begun = persevere(lambda: _begin(speech), self.patience)
                     said, rest = await in_time(begun, first_seconds)
                     greet()
-                    async with aclosing(rest):
+                    async with _hung_up_at_last(rest):
                         for piece in said:
                             yield piece
                         has_ended = any(map(speech.is_end, said))
@@ -102,7 +104,8 @@ class Guard:
         except ProviderError:
             raise
         except Exception as exc:  # each vendor has a tree of its own
-            raise ProviderError(f"{self.name} failed: {without_secrets(repr(exc))}") from exc
+            told = without_secrets(repr(exc))[:MOST_TOLD]
+            raise ProviderError(f"{self.name} failed: {told}") from exc
 
 
 async def _begin(speech: Speech[T]) -> tuple[list[T], AsyncGenerator[T, None]]:
@@ -119,3 +122,22 @@ async def _next(pieces: AsyncGenerator[T, None]) -> T | None:
     async for piece in pieces:
         return piece
     return None
+
+
+@asynccontextmanager
+async def _hung_up_at_last(pieces: AsyncGenerator[T, None]) -> AsyncIterator[None]:
+    """To close them is not enough: Gemini's client goes on with a request that nobody reads any more, until the garbage
+    collector finds it. One that is cancelled while it reads ends at once.
+    """
+    try:
+        yield
+    finally:
+        reading = asyncio.ensure_future(_read_out(pieces))
+        await asyncio.sleep(0)  # it takes what has come already, and waits for more
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+async def _read_out(pieces: AsyncGenerator[T, None]) -> None:
+    async for _ in pieces:
+        pass
