@@ -30,7 +30,7 @@ class ModelServer:
         self.embeddings_delay_seconds = 0.0
         self.disconnects = 0  # clients that left before their answer was whole; closing the server adds none
         self.most_at_once = 0  # chat requests
-        self._at_once = 0
+        self._open_ones: set[int] = set()
         self._port = port
         self._requests: list[RecordedRequest] = []
         self._chat_script: deque[Behaviour] = deque()
@@ -132,12 +132,19 @@ class ModelServer:
 
     def _counted(self, app: ASGIApp) -> ASGIApp:
         async def counted(scope: Scope, receive: Receive, send: Send) -> None:
-            self._at_once += 1
-            self.most_at_once = max(self.most_at_once, self._at_once)
+            open_ones = self._open_ones
+            open_ones.add(id(app))
+            self.most_at_once = max(self.most_at_once, len(open_ones))
+
+            async def send_on(message: Message) -> None:
+                if message["type"] == "http.response.body" and not message.get("more_body"):
+                    open_ones.discard(id(app))  # before the client knows, who may ask again at once
+                await send(message)
+
             try:
-                await app(scope, receive, send)
+                await app(scope, receive, send_on)
             finally:
-                self._at_once -= 1
+                open_ones.discard(id(app))
 
         return counted
 
