@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from graphrag.breaker import Breaker
 from graphrag.errors import ProviderError
-from graphrag.retrying import Patience, http_status, in_time, persevere
+from graphrag.retrying import FOR_DOCUMENTS, Patience, http_status, in_time, persevere
 from graphrag.secrets import without_secrets
-from graphrag.turns import Turns
+from graphrag.turns import HalfTheTurns, Turns
 
 T = TypeVar("T")
 MOST_TOLD = 500  # characters of a vendor's error, which may repeat a whole web page
@@ -50,7 +50,7 @@ class Speech(Generic[T]):
 @dataclass(frozen=True, slots=True)
 class Guard:
     name: str
-    turns: Turns
+    turns: Turns | HalfTheTurns
     breaker: Breaker
     patience: Patience
     first_word_seconds: float  # with all retries; waiting for a turn is not in it
@@ -61,6 +61,18 @@ class Guard:
         """For calls that have less time: too slow for them is not too slow for the others."""
         name = f"{self.name} ({purpose})"
         return replace(self, name=name, breaker=self.breaker.sibling(name), answer_seconds=seconds)
+
+    def in_background(self) -> "Guard":
+        """For calls that nobody waits for: with more patience, half of the turns at most, and failures of their own."""
+        name = f"{self.name} (in the background)"
+        return replace(
+            self,
+            name=name,
+            turns=self.turns.half() if isinstance(self.turns, Turns) else self.turns,
+            breaker=self.breaker.sibling(name),
+            patience=FOR_DOCUMENTS,
+            answer_seconds=self.answer_seconds * (1 + FOR_DOCUMENTS.retries),
+        )
 
     async def call(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Raises ProviderError."""

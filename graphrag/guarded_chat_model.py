@@ -36,6 +36,10 @@ class GuardedChatModel(BaseChatModel):
         """For calls that have less time, which may fail by that without harm to the others."""
         return GuardedChatModel(inner=self.inner, guard=self.guard.within(seconds, purpose=purpose))
 
+    def in_background(self) -> "GuardedChatModel":
+        """For calls that nobody waits for: people's calls come first."""
+        return GuardedChatModel(inner=self.inner, guard=self.guard.in_background())
+
     def with_structured_output(
         self, schema: dict[str, Any] | type, *, include_raw: bool = False, **kwargs: Any
     ) -> Runnable[LanguageModelInput, Any]:

@@ -133,7 +133,7 @@ class Services:
         elif not self.settings.chat_model:
             raise InvalidSettings("RAG_RERANKER=llm needs RAG_CHAT_MODEL: the model that judges.")
         if self.settings.chat_model:
-            yield LLMReranker(self.chat_model)
+            yield LLMReranker(self._within(self.settings.chat_first_token_seconds, purpose="reranking"))
         yield BundledReranker()
 
     @cached_property
@@ -157,10 +157,20 @@ class Services:
         """None where no model is to refine what the rules understand of a question."""
         if not (self.settings.chat_model and self.settings.query_refinement):
             return None
-        seconds, model = self.settings.transform_timeout_seconds, self.chat_model
-        if isinstance(model, GuardedChatModel):  # which learns of its slowness only if its own limit comes first
-            return Refiner(model.within(seconds, purpose="refining"), cache=self.cache, timeout_seconds=seconds + 0.2)
-        return Refiner(model, cache=self.cache, timeout_seconds=seconds)
+        seconds = self.settings.transform_timeout_seconds
+        model = self._within(seconds, purpose="refining")
+        # The guard comes first: it learns of the slowness. The other limit is for who waits for a turn.
+        return Refiner(model, cache=self.cache, timeout_seconds=seconds + 0.2)
+
+    def _within(self, seconds: float, *, purpose: str) -> BaseChatModel:
+        model = self.chat_model
+        return model.within(seconds, purpose=purpose) if isinstance(model, GuardedChatModel) else model
+
+    @cached_property
+    def background_chat_model(self) -> BaseChatModel:
+        """The chat model as documents are ingested with it."""
+        model = self.chat_model
+        return model.in_background() if isinstance(model, GuardedChatModel) else model
 
     @cached_property
     def parser(self) -> IsolatedParser:
@@ -178,7 +188,7 @@ class Services:
             self.parser,
             self.cache,
             embed_meaning=lambda texts: self.bundled_embeddings.embed_documents(list(texts)),
-            chat_model=self.chat_model if self.settings.chat_model else None,
+            chat_model=self.background_chat_model if self.settings.chat_model else None,
             relation_extractor=self.relation_extractor,
         )
 
@@ -189,7 +199,7 @@ class Services:
             return None
         if not self.settings.chat_model:
             raise InvalidSettings("RAG_GRAPH_MAX_CALLS needs RAG_CHAT_MODEL: the model that finds relations.")
-        return ModelExtractor(self.chat_model, self.cache, self.settings.graph_max_calls)
+        return ModelExtractor(self.background_chat_model, self.cache, self.settings.graph_max_calls)
 
     @cached_property
     def library(self) -> Library:

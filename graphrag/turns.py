@@ -28,12 +28,21 @@ class Turns:
     @asynccontextmanager
     async def take(self) -> AsyncIterator[None]:
         """Raises ProviderError where too many wait already, or the turn does not come in time."""
-        line = self._lines.setdefault(asyncio.get_running_loop(), _Line(asyncio.Semaphore(self._at_once)))
+        line = self._line()
         await self._wait(line)
         try:
             yield
         finally:
             line.free.release()
+
+    @asynccontextmanager
+    async def take_patiently(self) -> AsyncIterator[None]:
+        """As soon as there is one, however long the line."""
+        async with self._line().free:
+            yield
+
+    def _line(self) -> _Line:
+        return self._lines.setdefault(asyncio.get_running_loop(), _Line(asyncio.Semaphore(self._at_once)))
 
     async def _wait(self, line: _Line) -> None:
         if line.free.locked() and line.waiting >= self._most_waiting:
@@ -49,3 +58,19 @@ class Turns:
 
     def _busy(self, why: str) -> ProviderError:
         return ProviderError(f"{self._name} is busy: {why}", reason="busy")
+
+    def half(self) -> "HalfTheTurns":
+        return HalfTheTurns(self, at_once=max(1, self._at_once // 2))
+
+
+class HalfTheTurns:
+    """Never more than these of all the turns: for work that may wait, and must not make others wait."""
+
+    def __init__(self, all_of_them: Turns, *, at_once: int) -> None:
+        self._all = all_of_them
+        self._half = Turns("", at_once=at_once, waiting=0, wait_seconds=0)
+
+    @asynccontextmanager
+    async def take(self) -> AsyncIterator[None]:
+        async with self._half.take_patiently(), self._all.take_patiently():
+            yield

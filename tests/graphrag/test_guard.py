@@ -182,6 +182,34 @@ async def test_all_kinds_of_calls_share_the_turns(model_server: ModelServer) -> 
     assert (len(model_server.requests), model_server.most_at_once) == (4, 1)
 
 
+async def test_ingestion_never_takes_all_turns(model_server: ModelServer) -> None:
+    """R8.8, R1.9 Half of them at most, however many chunks there are; who waits is served before the rest of these."""
+    model_server.default = Reply("uno dos tres", delay_seconds_per_token=0.03)
+    model = open_model(chat_concurrency=2, chat_queue=1, chat_first_token_seconds=0.5)
+    background = model.in_background()
+    working = [asyncio.create_task(background.ainvoke(f"trozo {number}")) for number in range(9)]
+    while not model_server.requests:
+        await asyncio.sleep(0.01)
+    assert await listen(model, "pregunta") == "uno dos tres"
+    assert sum(task.done() for task in working) < 9
+    assert {(await task).text for task in working} == {"uno dos tres"}
+    assert model_server.most_at_once == 2  # one of each kind
+    await asyncio.gather(*(background.ainvoke("trozo") for _ in range(3)))
+    assert len(model_server.requests) == 13
+
+
+async def test_what_fails_in_the_background_is_not_down_for_people(model_server: ModelServer) -> None:
+    """R11.1 A load that is throttled leaves the chat as it is."""
+    model = fragile()
+    background = model.in_background()
+    model_server.script(*[Fail(401)] * 3)
+    for _ in range(4):
+        with pytest.raises(ProviderError):
+            await background.ainvoke("trozo")
+    assert len(model_server.requests) == 3
+    assert await listen(model)
+
+
 async def test_too_long_a_line_is_told(model_server: ModelServer) -> None:
     """R8.8, security 16: busy is an error at once, and no outage."""
     model_server.default = Reply("uno dos tres", delay_seconds_per_token=0.05)
