@@ -26,7 +26,7 @@ def credentials(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def open_with(registry: EmbeddingRegistry, *fallbacks: str, **settings: Any) -> Services:
-    given = {"chat_max_retries": 0, "chat_first_token_seconds": 0.4, "query_refinement": False, **settings}
+    given = {"chat_max_retries": 0, "chat_first_token_seconds": 2, "query_refinement": False, **settings}
     return await open_library(
         registry, store=InMemoryStore(), chat_model=OPENAI, chat_fallbacks=fallbacks or (SECOND,), **given
     )
@@ -96,7 +96,7 @@ async def test_what_was_begun_is_not_begun_anew(
 ) -> None:
     """R8.9, R11.1, security 17: after the first word no other model is asked."""
     model_server.script(CutStream(3, ANSWER, ending), Reply("otra cosa"))
-    services = await open_with(registry, chat_token_seconds=0.3)
+    services = await open_with(registry, chat_token_seconds=1)
     with pytest.raises(AnswerInterrupted) as caught:
         await ask(services, COST)
     assert caught.value.details["partial_answer"] == "La reparación costó"
@@ -121,8 +121,8 @@ async def test_a_dead_model_costs_nothing_any_more(registry: EmbeddingRegistry, 
         store=InMemoryStore(),
         chat_model=OPENAI,
         chat_max_retries=0,
-        chat_first_token_seconds=0.2,
-        transform_timeout_seconds=0.2,
+        chat_first_token_seconds=0.5,
+        transform_timeout_seconds=0.5,
     )
     for number in range(3):
         answer = done(await ask(services, f"{COST} Pregunta {number}."))

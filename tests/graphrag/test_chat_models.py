@@ -76,7 +76,7 @@ async def test_a_failure_before_the_first_word_is_ours(
     model_server.default = behaviour
     said: list[str] = []
     with pytest.raises(ProviderError, match=name) as caught:
-        await listen(open_model(name, chat_first_token_seconds=0.4), into=said)
+        await listen(open_model(name, chat_first_token_seconds=1), into=said)
     assert (said, len(model_server.requests)) == ([], 1)
     assert "geheimnis" not in str(caught.value)
     assert len(str(caught.value)) < 600
@@ -91,17 +91,17 @@ async def test_a_failure_after_the_first_word_is_told_and_not_tried_again(
     model_server.default = behaviour
     said: list[str] = []
     with pytest.raises(ProviderError, match=name):
-        await listen(open_model(name, retries=3, chat_token_seconds=0.3), into=said)
+        await listen(open_model(name, retries=3, chat_token_seconds=1), into=said)
     assert ("".join(said), len(model_server.requests)) == ("La reparación costó", 1)
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
 async def test_an_answer_has_a_time_limit(name: str, model_server: ModelServer) -> None:
     """R11.1 RAG_CHAT_TIMEOUT_SECONDS, however steadily it goes on."""
-    model_server.default = Reply("sí " * 1000, delay_seconds_per_token=0.02)
+    model_server.default = Reply("sí " * 1000, delay_seconds_per_token=0.05)
     said: list[str] = []
     with pytest.raises(ProviderError, match="no answer within"):
-        await listen(open_model(name, chat_timeout_seconds=0.5), into=said)
+        await listen(open_model(name, chat_timeout_seconds=1.5), into=said)
     assert 1 < len(said) < 100
 
 

@@ -11,7 +11,7 @@ from graphrag.guarded_chat_model import GuardedChatModel
 from tests.chat_providers import listen, open_model, point_at
 from tests.model_server import Behaviour, CutStream, Fail, Hang, ModelServer, Reply
 
-REST_SECONDS = 0.2  # that a model is left alone
+REST_SECONDS = 0.5  # that a model is left alone
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ async def fell_silent(model: GuardedChatModel, server: ModelServer) -> bool:
 async def test_a_model_that_is_down_is_left_alone(behaviour: Behaviour, model_server: ModelServer) -> None:
     """R11.1 circuit breakers: after so many failures in a row, in mid-answer too, nobody waits for it."""
     model_server.default = behaviour
-    model = fragile(chat_first_token_seconds=0.1)
+    model = fragile(chat_first_token_seconds=0.5)
     await fail(model, times=3)
     assert len(model_server.requests) == 3
     assert await fell_silent(model, model_server)
@@ -185,7 +185,7 @@ async def test_all_kinds_of_calls_share_the_turns(model_server: ModelServer) -> 
 async def test_ingestion_never_takes_all_turns(model_server: ModelServer) -> None:
     """R8.8, R1.9 Half of them at most, however many chunks there are; who waits is served before the rest of these."""
     model_server.default = Reply("uno dos tres", delay_seconds_per_token=0.03)
-    model = open_model(chat_concurrency=2, chat_queue=1, chat_first_token_seconds=0.5)
+    model = open_model(chat_concurrency=2, chat_queue=1)
     background = model.in_background()
     working = [asyncio.create_task(background.ainvoke(f"trozo {number}")) for number in range(9)]
     while not model_server.requests:
@@ -225,8 +225,8 @@ async def test_too_long_a_line_is_told(model_server: ModelServer) -> None:
 
 async def test_a_turn_that_does_not_come_is_told(model_server: ModelServer) -> None:
     """R8.8, R11.1 Nobody waits in the line for ever; who gave up is no longer in it."""
-    model_server.default = Reply("uno dos tres cuatro cinco", delay_seconds_per_token=0.1)
-    model = open_model(chat_concurrency=1, chat_queue=1, chat_first_token_seconds=0.25)
+    model_server.default = Reply("uno dos tres cuatro cinco", delay_seconds_per_token=0.5)
+    model = open_model(chat_concurrency=1, chat_queue=1, chat_first_token_seconds=1)
     speaking = asyncio.create_task(listen(model))
     await asyncio.sleep(0)
     for _ in range(2):
