@@ -14,6 +14,7 @@ from agent.messages import is_not_found, say
 from agent.pace import keep_pace
 from agent.verification.checking import CheckedStatement, Citation, Verification
 from agent.verification.references import reference, sentence
+from graphrag.chat_models import EXTRACTIVE
 from graphrag.graph_models import CausalPath
 from graphrag.models import Passage, Place
 from graphrag.periods import trend_in
@@ -157,12 +158,18 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
         "sources": describe_sources(passages),
         "paths": describe_paths(state["paths"], passages),
         "degraded": degraded,
-        "degraded_messages": [say(f"degraded_{name}", query.language) for name in degraded],
+        "degraded_messages": [_tell_degraded(name, state) for name in degraded],
         "warnings": state["warnings"],
         "unsupported_statements": list(verification.unsupported_statements),
         "found": not is_not_found(verification.answer, query.language),
         "reliability": round(len(used) / len(passages), 3) if passages else 0.0,
         "language": query.language,
         "intent": query.intent.value,
+        "chat_model": state["chat_model"],
         "timings_ms": timings,
     }
+
+
+def _tell_degraded(name: str, state: dict[str, Any]) -> str:
+    by_another = name == "generate" and state["chat_model"] != EXTRACTIVE
+    return say(f"degraded_{name}{'_other_model' if by_another else ''}", state["query"].language)

@@ -104,6 +104,11 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "fr": "Le modèle de langage n'a pas répondu : la réponse cite des phrases des documents.",
         "en": "The language model did not answer: the answer quotes sentences of the documents.",
     },
+    "degraded_generate_other_model": {
+        "es": "El modelo de lenguaje preferido no respondió: contestó otro.",
+        "fr": "Le modèle de langage préféré n'a pas répondu : un autre a répondu.",
+        "en": "The preferred language model did not answer: another one did.",
+    },
     "degraded_verify": {
         "es": "Las citas no se pudieron comprobar.",
         "fr": "Les citations n'ont pas pu être vérifiées.",

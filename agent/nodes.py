@@ -17,6 +17,7 @@ from agent.chains import chain_lines
 from agent.context import Context
 from agent.context_window import Window, fit, log_cut
 from agent.events import sources_event, status_event, token_event
+from agent.fallbacks import first_answer
 from agent.messages import DEFAULT_LANGUAGE, is_not_found, say
 from agent.prompts import build_plain_prompt, build_prompt, history_window
 from agent.state import Input, State
@@ -25,7 +26,7 @@ from agent.verification.checking import verify as verify_citations
 from agent.verification.judge import Judge
 from graphrag.causal_graph import evidence
 from graphrag.causal_graph.traversal import find_paths
-from graphrag.errors import AnswerInterrupted, ProviderError
+from graphrag.chat_models import beginning_with
 from graphrag.instructions import find_instructions
 from graphrag.models import Filters, Intent, Passage, TransformedQuery
 from graphrag.query_transformation import transformation
@@ -57,7 +58,7 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
         except Exception as exc:
             degraded = [_degrade("transform", exc)]
     log.info("query strategy", strategy=query.strategy)
-    empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": []}
+    empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
     return {"question": question, "query": query, "degraded": Overwrite(degraded), **empty}
 
 
@@ -188,6 +189,8 @@ def _prepare(passages: Sequence[Passage], state: State, services: Services) -> t
     window = Window(
         services.settings.max_context_chars,
         services.settings.max_context_tokens,
+        # Llama 2's tokens. The models that answer know several times as many, so theirs are fewer; what would count them
+        # exactly is fetched from the network, or is a request of its own.
         services.bundled_embeddings.count_tokens,
     )
     kept = fit(passages, window, language=language, beside="\n".join(chain_lines(state["paths"], passages)))
@@ -197,20 +200,22 @@ def _prepare(passages: Sequence[Passage], state: State, services: Services) -> t
 
 async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("generate", state)
-    services = runtime.context.services
-    prompt, language = _prompt(state, runtime.context), state["query"].language
-    degraded = []
+    services, passages, language = runtime.context.services, state["passages"], state["query"].language
+    config, not_valid = services.generation_config(state.get("collection"))
+    models, not_known = beginning_with(config.chat_model, services.chat_models)
+    prompt = _prompt(state, runtime.context, config.system_prompt)
     with stage("generate"):
-        try:
-            answer = await write_answer(services.chat_model, prompt, state["passages"], language=language)
-        except AnswerInterrupted:
-            raise
-        except Exception as exc:
-            if not state["passages"]:  # plain chat has nothing to quote instead
-                raise ProviderError(f"The model does not answer: {exc!r}") from exc
-            degraded = [_degrade("generate", exc)]
-            answer = await write_answer(services.extractive_chat_model, prompt, state["passages"], language=language)
-    return {"messages": [AIMessage(answer)], "degraded": degraded}
+        written = await first_answer(
+            models,
+            lambda model: write_answer(model, prompt, passages, language=language),
+            can_quote=bool(passages),
+        )
+    return {
+        "messages": [AIMessage(written.text)],
+        "chat_model": written.chat_model,
+        "degraded": [_degrade("generate", failure) for failure in written.failures[:1]],
+        "warnings": [*state["warnings"], *not_valid, *not_known],
+    }
 
 
 async def refuse(state: State) -> dict[str, Any]:
@@ -254,16 +259,15 @@ def _judge(context: Context) -> Judge | None:
     return Judge(services.chat_model, timeout_seconds=settings.verify_timeout_seconds)
 
 
-def _prompt(state: State, context: Context) -> list[AnyMessage]:
+def _prompt(state: State, context: Context, system_prompt: str) -> list[AnyMessage]:
     settings = context.services.settings
     history = history_window(
         state["messages"], max_messages=settings.history_messages, max_chars=settings.history_chars
     )
+    asked: dict[str, Any] = {"history": history, "today": date.today(), "system_prompt": system_prompt}
     if state["passages"]:
-        return build_prompt(
-            state["query"], state["passages"], paths=state["paths"], history=history, today=date.today()
-        )
-    return build_plain_prompt(state["query"], history=history, today=date.today())
+        return build_prompt(state["query"], state["passages"], paths=state["paths"], **asked)
+    return build_plain_prompt(state["query"], **asked)
 
 
 def _announce(name: str, state: State) -> None:

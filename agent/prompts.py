@@ -88,9 +88,10 @@ def build_prompt(
     paths: Sequence[CausalPath] = (),
     history: Sequence[AnyMessage],
     today: date,
+    system_prompt: str = "",
 ) -> list[AnyMessage]:
-    """System rules with the date, the history, then excerpts, causal chains and question. The brief is for the
-    extractive model.
+    """System rules with the collection's own and the date, the history, then excerpts, causal chains and question. The
+    brief is for the extractive model.
     """
     not_found = say("not_found", query.language)
     rules = RULES[query.language].format(not_found=not_found)
@@ -105,7 +106,7 @@ def build_prompt(
         write_excerpt(number, passage, query.language) for number, passage in enumerate(passages, start=1)
     )
     return [
-        SystemMessage(f"{rules}\n\n{date_line(query.language, today)}"),
+        SystemMessage("\n\n".join(filter(None, [rules, system_prompt, date_line(query.language, today)]))),
         *history,
         HumanMessage(
             f"<excerpts>\n{excerpts}\n</excerpts>\n\n{chains}{query.original}",
@@ -161,10 +162,13 @@ def _sound(paths: Sequence[CausalPath], passages: Sequence[Passage], query: Tran
     ]
 
 
-def build_plain_prompt(query: TransformedQuery, *, history: Sequence[AnyMessage], today: date) -> list[AnyMessage]:
+def build_plain_prompt(
+    query: TransformedQuery, *, history: Sequence[AnyMessage], today: date, system_prompt: str = ""
+) -> list[AnyMessage]:
     """Plain chat, without documents; the extractive model can only say that it can't."""
+    rules = [PLAIN_RULES[query.language], system_prompt, date_line(query.language, today)]
     return [
-        SystemMessage(f"{PLAIN_RULES[query.language]}\n\n{date_line(query.language, today)}"),
+        SystemMessage("\n\n".join(filter(None, rules))),
         *history,
         HumanMessage(
             query.original,

@@ -36,5 +36,6 @@ class State(TypedDict, total=False):
     paths: Annotated[list[CausalPath], UntrackedValue]
     evidence: Annotated[list[Hit], UntrackedValue]
     passages: Annotated[list[Passage], UntrackedValue]
+    chat_model: Annotated[str | None, UntrackedValue]  # that wrote the answer, by name
     verification: Annotated[Verification, UntrackedValue]
     degraded: Annotated[list[str], operator.add]  # the stages that failed and were done without, this turn

@@ -82,12 +82,13 @@ class UploadList(BaseModel):
 
 
 class CollectionConfigIn(BaseModel):
-    """Values of its own; what is left out of them is the service's. Without one of the two, that one stays as it is."""
+    """Values of its own; what is left out of them is the service's. What is not given of the three stays as it is."""
 
     model_config = ConfigDict(extra="forbid")
 
     retrieval: dict[Text, Any] | None = None
     ingestion: dict[Text, Any] | None = None
+    generation: dict[Text, Any] | None = None
 
 
 class CollectionOut(BaseModel):
@@ -97,6 +98,7 @@ class CollectionOut(BaseModel):
     chunk_count: int
     retrieval: dict[str, Any]
     ingestion: dict[str, Any]
+    generation: dict[str, Any]
 
     @classmethod
     def of(cls, collection: Collection) -> "CollectionOut":
@@ -107,6 +109,7 @@ class CollectionOut(BaseModel):
             chunk_count=collection.chunk_count,
             retrieval=dict(collection.config),
             ingestion=dict(collection.ingestion_config),
+            generation=dict(collection.generation_config),
         )
 
 

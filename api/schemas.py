@@ -183,6 +183,7 @@ class ChatResponse(BaseModel):
     reliability: float = Field(description="Passages used / passages at hand")
     language: Literal["es", "fr", "en"]
     intent: Literal["factual", "causal", "temporal", "comparative"]
+    chat_model: str | None = Field(description="That wrote the answer; null where none was asked")
     timings_ms: dict[str, float]
     conversation_id: UUID | None = Field(default=None, description="null: the conversation is not kept")
     parent_id: UUID | None = Field(default=None, description="The question's")

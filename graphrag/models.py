@@ -30,6 +30,7 @@ class Collection:
     config: Mapping[str, Any] = field(default_factory=dict)  # its own values of RetrievalConfig
     ingestion_config: Mapping[str, Any] = field(default_factory=dict)  # its own values of IngestionConfig
     has_contextual: bool = False  # every chunk of it has vectors of both kinds
+    generation_config: Mapping[str, Any] = field(default_factory=dict)  # its own values of GenerationConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,9 +46,10 @@ class ChunkStore(Protocol):
         config: Mapping[str, Any] | None = None,
         *,
         ingestion_config: Mapping[str, Any] | None = None,
+        generation_config: Mapping[str, Any] | None = None,
     ) -> Collection:
-        """The collection with these values of RetrievalConfig and IngestionConfig as its own, in place of those that it
-        had; None leaves them.
+        """The collection with these values of RetrievalConfig, IngestionConfig and GenerationConfig as its own, in
+        place of those that it had; None leaves them.
 
         Raises InvalidSettings; CollectionNotFound where the owner has none such.
         """

@@ -11,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from graphrag import language
 from graphrag.cache import PostgresCache
 from graphrag.causal_graph.model_extraction import ModelExtractor
-from graphrag.chat_models import open_chat_model
+from graphrag.chat_models import EXTRACTIVE, NamedModel, open_chat_model, open_fallbacks
 from graphrag.database import Database
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.cached import cached
@@ -19,6 +19,7 @@ from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load
 from graphrag.errors import CollectionNotFound, InvalidSettings
 from graphrag.extractive_chat_model import ExtractiveChatModel
 from graphrag.files.opening import open_files
+from graphrag.guarded_chat_model import GuardedChatModel
 from graphrag.ingestion.library import Library
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
@@ -35,7 +36,7 @@ from graphrag.rerankers.llm_reranker import LLMReranker
 from graphrag.rerankers.mmr import MMRReranker
 from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
-from graphrag.settings import RetrievalConfig, Settings
+from graphrag.settings import GenerationConfig, RetrievalConfig, Settings
 from graphrag.stores.conversations import Conversations
 from graphrag.stores.feedback import FeedbackStore
 from graphrag.stores.graph import PostgresGraph
@@ -57,7 +58,7 @@ class Services:
         await asyncio.gather(
             self.database.open(), asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load)
         )
-        _ = self.chat_model
+        _ = self.chat_models
         _ = self.files
         _ = self.reranker
         _ = self.cache
@@ -143,12 +144,20 @@ class Services:
         elif not self.settings.chat_model:
             raise InvalidSettings("RAG_RERANKER=llm needs RAG_CHAT_MODEL: the model that judges.")
         if self.settings.chat_model:
-            yield LLMReranker(self.chat_model)
+            yield LLMReranker(self._within(self.settings.chat_first_token_seconds, purpose="reranking"))
         yield BundledReranker()
 
     @cached_property
     def chat_model(self) -> BaseChatModel:
         return open_chat_model(self.settings) if self.settings.chat_model else self.extractive_chat_model
+
+    @cached_property
+    def chat_models(self) -> tuple[NamedModel, ...]:
+        """In the order in which they are asked for an answer; the last one needs nothing. Raises InvalidSettings."""
+        first = NamedModel(self.settings.chat_model or EXTRACTIVE, self.chat_model)
+        quoting = NamedModel(EXTRACTIVE, self.extractive_chat_model)
+        fallbacks = [*open_fallbacks(self.settings), quoting]
+        return (first,) if first.model is quoting.model else (first, *fallbacks)
 
     @cached_property
     def extractive_chat_model(self) -> ExtractiveChatModel:
@@ -159,7 +168,20 @@ class Services:
         """None where no model is to refine what the rules understand of a question."""
         if not (self.settings.chat_model and self.settings.query_refinement):
             return None
-        return Refiner(self.chat_model, cache=self.cache, timeout_seconds=self.settings.transform_timeout_seconds)
+        seconds = self.settings.transform_timeout_seconds
+        model = self._within(seconds, purpose="refining")
+        # The guard comes first: it learns of the slowness. The other limit is for who waits for a turn.
+        return Refiner(model, cache=self.cache, timeout_seconds=seconds + 0.2)
+
+    def _within(self, seconds: float, *, purpose: str) -> BaseChatModel:
+        model = self.chat_model
+        return model.within(seconds, purpose=purpose) if isinstance(model, GuardedChatModel) else model
+
+    @cached_property
+    def background_chat_model(self) -> BaseChatModel:
+        """The chat model as documents are ingested with it."""
+        model = self.chat_model
+        return model.in_background() if isinstance(model, GuardedChatModel) else model
 
     @cached_property
     def parser(self) -> IsolatedParser:
@@ -177,7 +199,7 @@ class Services:
             self.parser,
             self.cache,
             embed_meaning=lambda texts: self.bundled_embeddings.embed_documents(list(texts)),
-            chat_model=self.chat_model if self.settings.chat_model else None,
+            chat_model=self.background_chat_model if self.settings.chat_model else None,
             relation_extractor=self.relation_extractor,
         )
 
@@ -188,7 +210,7 @@ class Services:
             return None
         if not self.settings.chat_model:
             raise InvalidSettings("RAG_GRAPH_MAX_CALLS needs RAG_CHAT_MODEL: the model that finds relations.")
-        return ModelExtractor(self.chat_model, self.cache, self.settings.graph_max_calls)
+        return ModelExtractor(self.background_chat_model, self.cache, self.settings.graph_max_calls)
 
     @cached_property
     def library(self) -> Library:
@@ -239,6 +261,10 @@ class Services:
         if ignored:
             log.warning("retrieval configuration", collection=collection.name, ignored=ignored)
         return config, ignored
+
+    def generation_config(self, collection: Collection | None) -> tuple[GenerationConfig, list[str]]:
+        """The service's values, then the collection's; one that is not valid is passed over, with a warning."""
+        return self.settings.generation.overridden(collection.generation_config if collection else {})
 
     async def make_collection(self, owner_id: str, name: str | None) -> Collection:
         """The named one, made where there is none."""

@@ -2,9 +2,10 @@
 
 import os
 import reprlib
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from platformdirs import user_data_path
 from pydantic import (
@@ -19,7 +20,7 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graphrag.errors import InvalidSettings
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
@@ -112,7 +113,25 @@ class IngestionConfig(CollectionConfig):
     time_to_live_hours: float | None = Field(default=None, gt=0, description="None: documents stay; 24 is usual")
 
 
-class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
+class GenerationConfig(CollectionConfig):
+    """How answers are written: the service's settings, then the collection's own values."""
+
+    chat_model: str | None = Field(
+        default=None,
+        description='Of the service, "provider:model", else answers are extractive; of a collection, one of those that '
+        'the service has, or "extractive"',
+    )
+    system_prompt: str = Field(default="", max_length=4_000, description="Said to the model after our own rules")
+
+    @field_validator("system_prompt")
+    @classmethod
+    def _printable(cls, text: str) -> str:
+        if any(unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\t" for character in text):
+            raise ValueError("it has control characters")
+        return text
+
+
+class Settings(BaseSettings, RetrievalConfig, IngestionConfig, GenerationConfig):
     """Read from RAG_… variables, but for the few with a name of their own."""
 
     model_config = SettingsConfigDict(
@@ -126,6 +145,10 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     @property
     def ingestion(self) -> IngestionConfig:
         return IngestionConfig.model_validate({name: getattr(self, name) for name in IngestionConfig.model_fields})
+
+    @property
+    def generation(self) -> GenerationConfig:
+        return GenerationConfig.model_validate({name: getattr(self, name) for name in GenerationConfig.model_fields})
 
     # Where things are
     home: Path = Field(default_factory=default_home, validation_alias="CAUSEWAY_HOME")
@@ -172,10 +195,18 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
 
     # Generation
     enabled: bool = True
-    chat_model: str | None = Field(default=None, description='"provider:model"; without one, answers are extractive')
+    chat_fallbacks: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="Asked in this order, separated by commas, where the chat model fails; then extractive"
+    )
     chat_top_k: PositiveInt = 5
-    chat_timeout_seconds: PositiveFloat = 60
-    chat_max_retries: NonNegativeInt = 2
+    chat_first_token_seconds: PositiveFloat = Field(default=30, description="With all retries")
+    chat_token_seconds: PositiveFloat = Field(default=20, description="From token to token")
+    chat_timeout_seconds: PositiveFloat = Field(default=120, description="Of a whole answer")
+    chat_max_retries: NonNegativeInt = Field(default=2, description="Before the first token")
+    chat_concurrency: PositiveInt = Field(default=4, description="Calls to one model at the same time")
+    chat_queue: NonNegativeInt = Field(default=32, description="Calls that wait for their turn with one model")
+    chat_breaker_failures: PositiveInt = Field(default=3, description="In a row, after which a model is left alone")
+    chat_breaker_seconds: PositiveFloat = Field(default=30, description="So long; then one call finds out")
     verify_with_model: bool = Field(default=False, description="By the chat model, beside the rules: a call an answer")
     verify_timeout_seconds: PositiveFloat = Field(
         default=10, description="Of the chat model; then the rules' result stands"
@@ -214,6 +245,16 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig):
     @classmethod
     def _unset_when_empty(cls, value: object) -> object:
         return None if value == "" else value
+
+    @field_validator("chat_model")
+    @classmethod
+    def _none_for_extractive(cls, name: str | None) -> str | None:
+        return None if name == "extractive" else name
+
+    @field_validator("chat_fallbacks", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
     @classmethod
     def from_environment(cls) -> "Settings":

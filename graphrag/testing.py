@@ -18,7 +18,7 @@ from graphrag.errors import CollectionChanged, CollectionNotFound
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.language import fold, stem, stop_words, words
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit
-from graphrag.settings import IngestionConfig, RetrievalConfig
+from graphrag.settings import GenerationConfig, IngestionConfig, RetrievalConfig
 
 K1, B = 1.2, 0.75
 
@@ -62,12 +62,15 @@ class InMemoryStore:
         config: Mapping[str, Any] | None = None,
         *,
         ingestion_config: Mapping[str, Any] | None = None,
+        generation_config: Mapping[str, Any] | None = None,
     ) -> Collection:
         values: dict[str, Any] = {}
         if config is not None:
             values["config"] = RetrievalConfig.checked(config)
         if ingestion_config is not None:
             values["ingestion_config"] = IngestionConfig.checked(ingestion_config)
+        if generation_config is not None:
+            values["generation_config"] = GenerationConfig.checked(generation_config)
         self._owned(collection)
         shelf = self._shelf(collection)
         shelf.collection = replace(shelf.collection, **values)

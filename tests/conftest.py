@@ -39,7 +39,11 @@ START_SECONDS = 60
 def clean_environment() -> Iterator[None]:
     """Nothing of the person who runs the tests reaches them."""
     ours = [
-        name for name in os.environ if name.startswith(("RAG_", "OPENAI_", "CAUSEWAY_", "LANGSMITH_", "LANGCHAIN_"))
+        name
+        for name in os.environ
+        if name.startswith(
+            ("RAG_", "OPENAI_", "OLLAMA_", "GOOGLE_", "GEMINI_", "CAUSEWAY_", "LANGSMITH_", "LANGCHAIN_")
+        )
     ]
     with pytest.MonkeyPatch.context() as patch:
         for name in [*ours, "DATABASE_URL", "EMBEDDINGS_CONFIG", "REDIS_URL", "CHUNKENIZER_API_URL"]:

@@ -18,7 +18,9 @@ async def list_collections(services: ServicesDep, owner: OwnerDep) -> Collection
 @router.put("/{name}", summary="Configure a collection, made where there is none of that name")
 async def configure(name: str, body: CollectionConfigIn, services: ServicesDep, owner: OwnerDep) -> CollectionOut:
     collection = await services.make_collection(owner, name)
-    configured = await services.store.configure_collection(collection, body.retrieval, ingestion_config=body.ingestion)
+    configured = await services.store.configure_collection(
+        collection, body.retrieval, ingestion_config=body.ingestion, generation_config=body.generation
+    )
     return CollectionOut.of(configured)
 
 

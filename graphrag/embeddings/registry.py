@@ -9,10 +9,10 @@ from langchain_core.embeddings import Embeddings
 
 from graphrag.embeddings.configuration import EXAMPLE, PACKAGED_CONFIG, Entry, read_entries
 from graphrag.embeddings.providers import open_embeddings
-from graphrag.embeddings.retrying import FOR_DOCUMENTS, FOR_QUERIES, Patience, in_time, persevere, persevere_blocking
-from graphrag.embeddings.secrets import without_secrets
 from graphrag.errors import EmbeddingModelUnavailable, InvalidSettings, MissingExtra, ProviderError
 from graphrag.models import Fusion
+from graphrag.retrying import FOR_DOCUMENTS, FOR_QUERIES, Patience, in_time, persevere, persevere_blocking
+from graphrag.secrets import without_secrets
 from graphrag.telemetry import log
 
 STRONG = 0.5  # fusion_weight of a model whose vectors may be trusted alone

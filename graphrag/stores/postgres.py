@@ -11,7 +11,7 @@ from graphrag.database import Connection, Database
 from graphrag.errors import CollectionChanged, CollectionNotFound
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, VectorKind
-from graphrag.settings import IngestionConfig, RetrievalConfig
+from graphrag.settings import CollectionConfig, GenerationConfig, IngestionConfig, RetrievalConfig
 from graphrag.stores import fulltext, vectors
 from graphrag.stores.graph_writing import delete_lone_entities, find_touched_entities, insert_graph
 from graphrag.stores.maintenance import maintenance
@@ -50,11 +50,13 @@ class PostgresStore:
         config: Mapping[str, Any] | None = None,
         *,
         ingestion_config: Mapping[str, Any] | None = None,
+        generation_config: Mapping[str, Any] | None = None,
     ) -> Collection:
         values = {
             "collection_id": collection.id,
-            "config": None if config is None else Jsonb(RetrievalConfig.checked(config)),
-            "ingestion_config": None if ingestion_config is None else Jsonb(IngestionConfig.checked(ingestion_config)),
+            "config": _checked(RetrievalConfig, config),
+            "ingestion_config": _checked(IngestionConfig, ingestion_config),
+            "generation_config": _checked(GenerationConfig, generation_config),
         }
         async with self._database.transaction(collection.owner_id) as connection:
             rows = await fetch(connection, QUERIES["configure_collection"], values)
@@ -182,6 +184,10 @@ class PostgresStore:
     def _kind(self, collection: Collection) -> VectorKind:
         wants_contextual = collection.ingestion_config.get("contextual_embeddings", self._contextual)
         return "contextual" if wants_contextual and collection.has_contextual else "content"
+
+
+def _checked(kind: type[CollectionConfig], values: Mapping[str, Any] | None) -> Jsonb | None:
+    return None if values is None else Jsonb(kind.checked(values))
 
 
 def _key(collection: Collection, documents: Sequence[UUID]) -> dict[str, Any]:

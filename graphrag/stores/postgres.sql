@@ -1,8 +1,8 @@
 -- name: list_collections
-SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual FROM collections ORDER BY name
+SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual, generation_config FROM collections ORDER BY name
 
 -- name: find_collection
-SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual FROM collections WHERE name = %(name)s
+SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual, generation_config FROM collections WHERE name = %(name)s
 
 -- name: create_collection
 INSERT INTO collections (collection_id, owner_id, name, embedding_model)
@@ -13,9 +13,10 @@ ON CONFLICT (owner_id, name) DO NOTHING
 DELETE FROM collections WHERE collection_id = %(collection_id)s
 
 -- name: configure_collection
-UPDATE collections SET config = coalesce(%(config)s, config), ingestion_config = coalesce(%(ingestion_config)s, ingestion_config)
+UPDATE collections SET config = coalesce(%(config)s, config), ingestion_config = coalesce(%(ingestion_config)s, ingestion_config),
+                       generation_config = coalesce(%(generation_config)s, generation_config)
 WHERE collection_id = %(collection_id)s
-RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual
+RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual, generation_config
 
 -- name: find_documents
 SELECT d.* FROM documents d

@@ -50,7 +50,8 @@ def server(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Ser
         "RAG_CHAT_MODEL": "openai:scripted",
         "RAG_QUERY_REFINEMENT": "false",
         "RAG_CHAT_MAX_RETRIES": "0",
-        "RAG_CHAT_TIMEOUT_SECONDS": "1",
+        "RAG_CHAT_FIRST_TOKEN_SECONDS": "1",
+        "RAG_CHAT_BREAKER_FAILURES": "1000",  # every test finds it unbroken
         "RAG_STREAM_GRACE_SECONDS": "0.5",
         "OPENAI_API_KEY": "no-key",
         "OPENAI_BASE_URL": model.base_url,

@@ -184,7 +184,10 @@ def test_a_collection_has_its_own_values(api: httpx.Client, collection: str) -> 
     """R1.8, R2.1: documents live 24 hours where it turns that on."""
     body = {"ingestion": {"time_to_live_hours": 24, "chunking": "sentence"}, "retrieval": {"top_k": 3}}
     made = api.put(f"/collections/{collection}", json=body).json()
-    assert (made["ingestion"], made["retrieval"]) == (body["ingestion"], body["retrieval"])
+    assert (made["ingestion"], made["retrieval"], made["generation"]) == (*body.values(), {})
+    generation = {"chat_model": "extractive", "system_prompt": "Tutea."}
+    made = api.put(f"/collections/{collection}", json={"generation": generation}).json()
+    assert (made["ingestion"], made["retrieval"], made["generation"]) == (*body.values(), generation)
     assert collection in [known["name"] for known in api.get("/collections").json()["collections"]]
     document = finished(api, upload(api, collection, "a.md", REPORT)["id"])
     assert document["processing_strategy"] == "sentence"

@@ -85,6 +85,27 @@ async def test_a_collection_keeps_its_own_configuration(shelf: Shelf) -> None:
     assert (again.config, again.id) == ({"rerank": False}, shelf.collection.id)
 
 
+async def test_a_collection_keeps_how_its_answers_are_written(shelf: Shelf) -> None:
+    """R8.1, R8.8 beside its other configurations, each of which stays as it is when another one is given."""
+    assert shelf.collection.generation_config == {}
+    values = {"chat_model": "ollama:llama3", "system_prompt": "Tutea.\nSé breve."}
+    await shelf.store.configure_collection(shelf.collection, {"top_k": 7}, ingestion_config={"chunk_tokens": 99})
+    configured = await shelf.store.configure_collection(shelf.collection, generation_config=values)
+    assert configured.generation_config == values
+    assert (configured.config, configured.ingestion_config) == ({"top_k": 7}, {"chunk_tokens": 99})
+    assert await shelf.store.list_collections(shelf.collection.owner_id) == [configured]
+    made = await shelf.store.create_collection(
+        configured.owner_id, configured.name, embedding_model=configured.embedding_model
+    )
+    assert made == configured
+    again = await shelf.store.configure_collection(configured, generation_config={"chat_model": "extractive"})
+    assert again.generation_config == {"chat_model": "extractive"}
+    for wrong in ({"system_prompt": "a" * 4001}, {"system_prompt": "a\0b"}, {"system_prompt": "\ud800"}, {"magic": 1}):
+        with pytest.raises(InvalidSettings):
+            await shelf.store.configure_collection(again, generation_config=wrong)
+    assert await shelf.store.list_collections(shelf.collection.owner_id) == [again]
+
+
 @pytest.mark.parametrize("config", [{"top_k": 0}, {"magic": 1}, {"strategy": "magic"}, {"top_k": 5, "rrf_k": "magic"}])
 async def test_a_configuration_that_is_none_changes_nothing(shelf: Shelf, config: dict[str, object]) -> None:
     """R4.10 checked when it is set, as a whole."""

@@ -1,5 +1,6 @@
 """How a search is configured: by the service, the collection, the request."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -94,3 +95,42 @@ def test_the_presets_are_values(preset: dict[str, Any]) -> None:
 def test_a_configuration_does_not_change() -> None:
     with pytest.raises(ValidationError):
         RetrievalConfig().top_k = 3
+
+
+def test_how_answers_are_written_is_the_collection_s_before_the_service_s() -> None:
+    """R8.1, R8.8 One value that is not valid is passed over, with a warning."""
+    services = Services(Settings(chat_model="openai:gpt-5", system_prompt="Sé breve."))
+    assert services.generation_config(None) == (services.settings.generation, [])
+    own = {"chat_model": "extractive", "system_prompt": "Tutea."}
+    config, warnings = services.generation_config(replace(collection(), generation_config=own))
+    assert (config.model_dump(), warnings) == (own, [])
+    config, (warning,) = services.generation_config(replace(collection(), generation_config={"system_prompt": 7}))
+    assert config == services.settings.generation
+    assert warning.startswith("system_prompt=7 is not used")
+
+
+@pytest.mark.parametrize(
+    ("given", "understood"),
+    [
+        ("", ()),
+        ("ollama:llama3", ("ollama:llama3",)),
+        (" ollama:llama3 ,, openai:gpt-5,", ("ollama:llama3", "openai:gpt-5")),
+    ],
+)
+def test_fallbacks_are_separated_by_commas(
+    monkeypatch: pytest.MonkeyPatch, given: str, understood: tuple[str, ...]
+) -> None:
+    """R8.8 RAG_CHAT_FALLBACKS."""
+    monkeypatch.setenv("RAG_CHAT_FALLBACKS", given)
+    assert Settings.from_environment().chat_fallbacks == understood
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("RAG_SYSTEM_PROMPT", "a" * 4001), ("RAG_CHAT_CONCURRENCY", "0"), ("RAG_CHAT_TOKEN_SECONDS", "-1")],
+)
+def test_a_value_of_generation_is_checked_at_start(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """R8.8 The error names the variable."""
+    monkeypatch.setenv(name, value)
+    with pytest.raises(InvalidSettings, match=name):
+        Settings.from_environment()

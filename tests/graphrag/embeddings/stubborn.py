@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from langchain_core.embeddings import Embeddings
 
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.embeddings.retrying import Patience
+from graphrag.retrying import Patience
 
 IMPATIENT = Patience(retries=3, first_wait_seconds=0.001, longest_wait_seconds=0.01)
 Answer = Exception | Sequence[Sequence[float]]

@@ -171,7 +171,7 @@ def test_dimensions_that_a_server_passes_over_stop_the_start(
     tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R3.1"""
-    monkeypatch.setattr("tests.model_server._embeddings", lambda body, dimension: embeddings(body, 8))
+    monkeypatch.setattr("tests.model_server.openai.embeddings", lambda body, dimension: embeddings(body, 8))
     with pytest.raises(InvalidSettings, match="it gives 8 dimensions, not the 24"):
         load(tmp_path, SERVERS["openai"] % (model_server.base_url.removesuffix("/v1"), "dimensions: 24"))
 

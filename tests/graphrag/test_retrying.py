@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.embeddings.retrying import FOR_DOCUMENTS, Patience, asked_to_wait, is_transient, wait_seconds
 from graphrag.errors import ProviderError
+from graphrag.retrying import FOR_DOCUMENTS, Patience, asked_to_wait, is_transient, wait_seconds
 from tests.graphrag.embeddings.stubborn import IMPATIENT, ScriptedEmbeddings, make_model
 
 

@@ -1,4 +1,4 @@
-"""The one place where calls of embedding models are made again: 429 and what passes by itself, nothing else."""
+"""The one place where calls of models are made again: 429 and what passes by itself, nothing else."""
 
 import asyncio
 import random
@@ -58,7 +58,7 @@ def persevere_blocking(call: Callable[[], T], patience: Patience) -> T:
 
 
 def is_transient(error: BaseException) -> bool:
-    status = next(filter(None, map(_status, _chain(error))), None)
+    status = http_status(error)
     if status is not None:
         return status in TRANSIENT_STATUS or (status >= 500 and status != 501)
     return any(
@@ -66,6 +66,11 @@ def is_transient(error: BaseException) -> bool:
         or any(kind.__name__ in TRANSIENT_NAMES for kind in type(cause).__mro__)
         for cause in _chain(error)
     )
+
+
+def http_status(error: BaseException) -> int | None:
+    """That of the answer which the error was raised for, from 400 on."""
+    return next(filter(None, map(_status, _chain(error))), None)
 
 
 def asked_to_wait(error: BaseException) -> float:
@@ -107,7 +112,9 @@ def _error(state: RetryCallState) -> BaseException:
 
 
 def _tell(state: RetryCallState) -> None:
-    log.warning("embedding call failed, trying again", attempt=state.attempt_number, error=type(_error(state)).__name__)
+    log.warning(
+        "call of a model failed, trying again", attempt=state.attempt_number, error=type(_error(state)).__name__
+    )
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -1,0 +1,70 @@
+"""Spares a model that is down, and those who wait for it: after some failures in a row nobody asks for a while."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from purgatory.domain.model import HALF_OPENED, Context
+
+from graphrag.errors import ProviderError
+from graphrag.telemetry import log
+
+
+class Breaker:
+    """Purgatory's states without its factory, for which a question that somebody leaves is a success, and which sends
+    everybody at once to a model that may be back: here it is one question that finds out.
+    """
+
+    def __init__(self, name: str, *, failures: int, seconds: float, is_outage: Callable[[Exception], bool]) -> None:
+        self._name = name
+        self._failures = failures
+        self._seconds = seconds
+        self._is_outage = is_outage
+        self._circuit = Context(name, failures, seconds)
+        self._is_tried = False
+
+    def sibling(self, name: str) -> "Breaker":
+        """Closed, with failures of its own."""
+        return Breaker(name, failures=self._failures, seconds=self._seconds, is_outage=self._is_outage)
+
+    @property
+    def is_open(self) -> bool:
+        opened_at = self._circuit.opened_at
+        return opened_at is not None and time.time() <= opened_at + self._seconds
+
+    def check(self) -> None:
+        """Raises ProviderError while the model is left alone."""
+        if self.is_open or self._is_tried:
+            raise ProviderError(f"{self._name} is left alone: it failed {self._failures} times", reason="left_alone")
+
+    @contextmanager
+    def watch(self) -> Iterator[Callable[[], None]]:
+        """Around a call. Gives what is to be called at the first word: who speaks is there.
+
+        Raises ProviderError as `check` does.
+        """
+        self.check()
+        self._circuit.handle_new_request()
+        tries = self._is_tried = self._circuit.state == HALF_OPENED
+        try:
+            yield self._greet
+            self._circuit.handle_end_request()
+        except Exception as exc:  # a question that was left tells nothing: BaseException passes
+            self._judge(exc)
+            raise
+        finally:
+            self._is_tried = self._is_tried and not tries
+            self._circuit.messages.clear()  # for listeners, of which there are none
+
+    def _greet(self) -> None:
+        if self._circuit.state == HALF_OPENED:
+            self._circuit.handle_end_request()
+            self._is_tried = False
+
+    def _judge(self, error: Exception) -> None:
+        if not self._is_outage(error):
+            self._circuit.handle_end_request()
+            return
+        self._circuit.handle_exception(error)
+        if self.is_open:
+            log.warning("model left alone", model=self._name, seconds=self._seconds, error=type(error).__name__)

@@ -1,0 +1,20 @@
+"""A scripted stand-in for an OpenAI-compatible server, for Ollama and for Gemini, over a real socket."""
+
+from tests.model_server.behaviours import Behaviour, Body, CutStream, EmbeddingsBehaviour, Fail, Garbage, Hang, Reply
+from tests.model_server.contract import RecordedRequest
+from tests.model_server.serving import ModelServer
+from tests.model_server.vectors import unit_vector
+
+__all__ = [
+    "Behaviour",
+    "Body",
+    "CutStream",
+    "EmbeddingsBehaviour",
+    "Fail",
+    "Garbage",
+    "Hang",
+    "ModelServer",
+    "RecordedRequest",
+    "Reply",
+    "unit_vector",
+]

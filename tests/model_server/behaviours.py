@@ -1,0 +1,48 @@
+"""What the server can be told to do with a request."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Answers with `text`, or with what it makes of the request's body (called in the server's thread)."""
+
+    text: str | Callable[[Body], str]
+    delay_seconds_per_token: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    status: int
+    retry_after: int | None = None  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """Sends nothing at all for so long, then an empty 200."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """A 200 with a web page, as from a proxy's login or a wrong base URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutStream:
+    """Streams the first words of `text`, even to a client that did not ask for a stream. Then it drops the connection,
+    says nothing more (stall), tells an error as the provider does within a stream, or ends it as if all were said.
+    """
+
+    after_tokens: int
+    text: str
+    ending: Literal["drop", "stall", "error", "end"] = "drop"
+
+
+Behaviour = Reply | Fail | Hang | Garbage | CutStream
+EmbeddingsBehaviour = Fail | Hang | Garbage
