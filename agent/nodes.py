@@ -189,8 +189,8 @@ def _prepare(passages: Sequence[Passage], state: State, services: Services) -> t
     window = Window(
         services.settings.max_context_chars,
         services.settings.max_context_tokens,
-        # Llama 2's tokens. The models that answer know several times as many, so theirs are fewer; what would count them
-        # exactly is fetched from the network, or is a request of its own.
+        # Llama 2's tokens. Models that answer know several times as many, so theirs are fewer; what would count
+        # them exactly is fetched from the network, or is a request of its own.
         services.bundled_embeddings.count_tokens,
     )
     kept = fit(passages, window, language=language, beside="\n".join(chain_lines(state["paths"], passages)))
