@@ -156,7 +156,8 @@ class Conversing:
         settings = self.services.settings
         is_on = settings.query_refinement if settings.title_refinement is None else settings.title_refinement
         is_by_rules = turn.conversation.title in ("", title_of(turn.question.content))
-        if not (settings.chat_model and is_on and is_by_rules):
+        is_its_own = context.opened is not None and not self.services.may_read(context.opened)
+        if not (settings.chat_model and is_on and is_by_rules) or is_its_own:
             return
         try:
             title = await refine_title(

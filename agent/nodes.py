@@ -28,7 +28,7 @@ from graphrag.causal_graph import evidence
 from graphrag.causal_graph.traversal import find_paths
 from graphrag.chat_models import beginning_with
 from graphrag.instructions import find_instructions
-from graphrag.models import Filters, Intent, Passage, TransformedQuery
+from graphrag.models import Collection, Filters, Intent, Passage, TransformedQuery
 from graphrag.query_transformation import transformation
 from graphrag.query_transformation.checking import check_question
 from graphrag.query_transformation.topic import Exchange
@@ -53,7 +53,7 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     with stage("transform"):
         try:
             query = await asyncio.to_thread(transformation.transform, question, earlier)
-            if services.refiner and _searches(context):
+            if services.refiner and _searches(context) and services.may_read(await _collection(context)):
                 query = await services.refiner.refine(query, earlier, owner_id=context.owner_id)
         except Exception as exc:
             degraded = [_degrade("transform", exc)]
@@ -73,6 +73,10 @@ def _exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
     return exchanges
 
 
+async def _collection(context: Context) -> Collection:
+    return context.opened or await context.services.collection(context.owner_id, context.collection)
+
+
 def _searches(context: Context) -> bool:
     return context.rag_enabled and context.services.settings.enabled
 
@@ -82,7 +86,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, services = runtime.context, runtime.context.services
     filters = parse_filters(context.filters)
     with stage("retrieve"):
-        collection = context.opened or await services.collection(context.owner_id, context.collection)
+        collection = await _collection(context)
         config, ignored = services.retrieval_config(collection, _overrides(context), top_k=services.settings.chat_top_k)
         found = await services.query_cache.retrieve(
             state["query"],
@@ -111,9 +115,8 @@ def _overrides(context: Context) -> dict[str, Any]:
 async def rerank(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("rerank", state)
     config, services = state["config"], runtime.context.services
-    ranked = await rank(
-        state["query"], state["candidates"], files=state["files"], reranker=services.reranker, config=config
-    )
+    reranker = services.reranker_of(state["collection"])
+    ranked = await rank(state["query"], state["candidates"], files=state["files"], reranker=reranker, config=config)
     led = await follow_names(
         state["query"],
         ranked.hits,
@@ -239,7 +242,7 @@ async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             checked = await asyncio.to_thread(verify_citations, message.text, state["passages"], today=date.today())
         except Exception as exc:
             return {"verification": Verification(message.text), "degraded": [_degrade("verify", exc)]}
-        if judge := _judge(runtime.context):
+        if judge := _judge(runtime.context.services, state["collection"]):
             try:
                 checked = await judge.judge(checked, state["passages"])
             except Exception as exc:
@@ -251,10 +254,9 @@ async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"verification": checked, "messages": [answer], "degraded": degraded}
 
 
-def _judge(context: Context) -> Judge | None:
-    services = context.services
+def _judge(services: Services, collection: Collection) -> Judge | None:
     settings = services.settings
-    if not (settings.verify_with_model and settings.chat_model):
+    if not (settings.verify_with_model and settings.chat_model and services.may_read(collection)):
         return None
     return Judge(services.chat_model, timeout_seconds=settings.verify_timeout_seconds)
 

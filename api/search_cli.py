@@ -81,7 +81,7 @@ async def _search(
         graph=services.graph,
         collection=collection,
         model=await services.embedding_model(collection),
-        reranker=services.reranker,
+        reranker=services.reranker_of(collection),
         config=config,
         filters=wanted,
         offset=offset,

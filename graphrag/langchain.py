@@ -66,7 +66,7 @@ class CausewayRetriever(BaseRetriever):
             graph=services.graph,
             collection=collection,
             model=model,
-            reranker=services.reranker,
+            reranker=services.reranker_of(collection),
             config=config,
             filters=self.filters,
             cache=services.query_cache,

@@ -11,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from graphrag import language
 from graphrag.cache import PostgresCache
 from graphrag.causal_graph.model_extraction import ModelExtractor
-from graphrag.chat_models import EXTRACTIVE, NamedModel, open_chat_model, open_fallbacks
+from graphrag.chat_models import EXTRACTIVE, NamedModel, beginning_with, open_chat_model, open_fallbacks
 from graphrag.database import Database
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.cached import cached
@@ -122,7 +122,17 @@ class Services:
     @cached_property
     def reranker(self) -> Reranker:
         """Where a model judges, the ones after it stand in when it fails. Raises InvalidSettings."""
-        judge = FallbackReranker(*self._judges()) if self.settings.reranker != "bundled" else BundledReranker()
+        return self._joined(*self._judges(with_chat_model=True))
+
+    @cached_property
+    def _local_reranker(self) -> Reranker:
+        return self._joined(*self._judges(with_chat_model=False))
+
+    def reranker_of(self, collection: Collection) -> Reranker:
+        return self.reranker if self.may_read(collection) else self._local_reranker
+
+    def _joined(self, *judges: Reranker) -> Reranker:
+        judge = FallbackReranker(*judges) if len(judges) > 1 else judges[0]
         if not self.settings.diversity:
             return judge
         model = self.embeddings.get(self.embeddings.default)
@@ -138,12 +148,12 @@ class Services:
             raise InvalidSettings("RAG_RERANKER=cross_encoder needs RAG_RERANKER_MODEL: the folder of a model.")
         return CrossEncoderReranker(self.settings.reranker_model)
 
-    def _judges(self) -> Iterator[Reranker]:
+    def _judges(self, *, with_chat_model: bool) -> Iterator[Reranker]:
         if self.cross_encoder:
             yield self.cross_encoder
-        elif not self.settings.chat_model:
+        if self.settings.reranker == "llm" and not self.settings.chat_model:
             raise InvalidSettings("RAG_RERANKER=llm needs RAG_CHAT_MODEL: the model that judges.")
-        if self.settings.chat_model:
+        if self.settings.reranker != "bundled" and self.settings.chat_model and with_chat_model:
             yield LLMReranker(self._within(self.settings.chat_first_token_seconds, purpose="reranking"))
         yield BundledReranker()
 
@@ -201,6 +211,7 @@ class Services:
             embed_meaning=lambda texts: self.bundled_embeddings.embed_documents(list(texts)),
             chat_model=self.background_chat_model if self.settings.chat_model else None,
             relation_extractor=self.relation_extractor,
+            may_read=self.may_read,
         )
 
     @cached_property
@@ -261,6 +272,13 @@ class Services:
         if ignored:
             log.warning("retrieval configuration", collection=collection.name, ignored=ignored)
         return config, ignored
+
+    def may_read(self, collection: Collection) -> bool:
+        """Whether the service's chat model is given the collection's questions and documents for all that is not the
+        answer: not where the collection has another model of its own.
+        """
+        config, _ = self.generation_config(collection)
+        return beginning_with(config.chat_model, self.chat_models)[0][0] is self.chat_models[0]
 
     def generation_config(self, collection: Collection | None) -> tuple[GenerationConfig, list[str]]:
         """The service's values, then the collection's; one that is not valid is passed over, with a warning."""

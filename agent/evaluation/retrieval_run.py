@@ -151,7 +151,7 @@ async def _search(
         graph=services.graph,
         collection=collection,
         model=model,
-        reranker=services.reranker,
+        reranker=services.reranker_of(collection),
         config=config,
     )
 

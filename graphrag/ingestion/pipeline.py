@@ -77,6 +77,7 @@ class Pipeline:
     embed_meaning: Embed  # for the boundaries of semantic chunks: a model that costs nothing
     chat_model: BaseChatModel | None = None  # for contextual embeddings
     relation_extractor: ModelExtractor | None = None  # beside the rules
+    may_read: Callable[[Collection], bool] = lambda _: True  # whether these two are given a collection's documents
 
     async def ingest(
         self,
@@ -180,7 +181,7 @@ class Pipeline:
             plain, cause = await self._embed_texts(prepared, [item.embedded for item in prepared], model, report)
         contextual: Sequence[Sequence[Vector | None]] = [[] for _ in prepared]
         situations: Sequence[list[str | None]] = [[] for _ in prepared]
-        if config.contextual_embeddings and self.chat_model:
+        if config.contextual_embeddings and self.chat_model and self.may_read(collection):
             with stage("contextualize"):
                 situations = [await self._situate(item, collection, self.chat_model, report) for item in prepared]
             situated = [
@@ -234,7 +235,7 @@ class Pipeline:
 
     async def _complete_graph(self, item: Prepared, collection: Collection, report: Report) -> Sequence[ChunkGraph]:
         """With what a model finds beside the rules, where one may be asked."""
-        if self.relation_extractor is None:
+        if self.relation_extractor is None or not self.may_read(collection):
             return item.graph
         await report([item.in_stage("graph")])
         found = await self.relation_extractor.extract(item.chunks, owner_id=collection.owner_id)

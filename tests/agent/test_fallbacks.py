@@ -153,6 +153,21 @@ async def test_a_collection_has_its_own_model(registry: EmbeddingRegistry, model
     assert (answer["chat_model"], answer["degraded"], len(model_server.requests)) == ("extractive", [], 2)
 
 
+async def test_what_a_collection_keeps_from_a_model_nothing_else_tells_it(
+    registry: EmbeddingRegistry, model_server: ModelServer
+) -> None:
+    """R8.8 per collection: neither its questions for refining, nor its passages for grading, nor its answers."""
+    model_server.default = Reply(ANSWER)
+    services = await open_with(registry, query_refinement=True, reranker="llm", verify_with_model=True)
+    await ask(services, COST)
+    assert asked(model_server).count("gpt-4o-mini") > 1
+    before = len(model_server.requests)
+    await configure(services, chat_model=SECOND)
+    answer = done(await ask(services, COST))
+    assert (answer["chat_model"], answer["degraded"]) == (SECOND, [])
+    assert asked(model_server)[before:] == ["gpt-5"]
+
+
 async def test_a_model_that_nobody_configured_is_passed_over(
     registry: EmbeddingRegistry, model_server: ModelServer
 ) -> None:
