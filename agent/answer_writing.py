@@ -2,11 +2,13 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from datetime import date
+from typing import cast
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AIMessageChunk, AnyMessage
 from langgraph.config import get_stream_writer
 
 from agent.events import Event, citation_event, flag_event, token_event
@@ -98,10 +100,11 @@ async def write_answer(
     pace = kept_pace()
     writer = AnswerWriter(passages, language=language, write=pace.counted(get_stream_writer()), secret=secret)
     try:
-        async for chunk in model.astream(list(prompt)):
-            if _MAY_END.search(writer.feed(chunk.text)):
-                await writer.announce()
-            await pace.room()
+        async with aclosing(cast(AsyncGenerator[AIMessageChunk, None], model.astream(list(prompt)))) as chunks:
+            async for chunk in chunks:
+                if _MAY_END.search(writer.feed(chunk.text)):
+                    await writer.announce()
+                await pace.room()
         writer.finish()
         await writer.announce(is_over=True)  # a mark before the first word waited for its statement
     except Exception as exc:

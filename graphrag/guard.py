@@ -18,6 +18,7 @@ from graphrag.turns import HalfTheTurns, Turns
 
 T = TypeVar("T")
 MOST_TOLD = 500  # characters of a vendor's error, which may repeat a whole web page
+MOST_WAITING = 100  # pieces that came already are read past; a server that floods is hung up on
 REFUSED = {400, 413, 422}  # of what was asked, by a provider that is well
 # Of openai, by name, for it need not be imported: an answer that is too long, or that a filter holds back.
 ANSWERED = {"LengthFinishReasonError", "ContentFilterFinishReasonError"}
@@ -144,12 +145,13 @@ async def _hung_up_at_last(pieces: AsyncGenerator[T, None]) -> AsyncIterator[Non
     try:
         yield
     finally:
-        reading = asyncio.ensure_future(_read_out(pieces))
-        await asyncio.sleep(0)  # it takes what has come already, and waits for more
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
-
-
-async def _read_out(pieces: AsyncGenerator[T, None]) -> None:
-    async for _ in pieces:
-        pass
+        for _ in range(MOST_WAITING):
+            reading = asyncio.ensure_future(_next(pieces))
+            await asyncio.sleep(0)  # it takes what has come already, or waits for more
+            if not reading.done():
+                reading.cancel()
+                await asyncio.gather(reading, return_exceptions=True)
+                break
+            if reading.cancelled() or reading.exception() or reading.result() is None:
+                break
+        await pieces.aclose()
