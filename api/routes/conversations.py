@@ -19,7 +19,7 @@ from api.schemas import ErrorResponse
 from graphrag.conversation_branches import branch, versions
 from graphrag.errors import MessageNotFound
 
-ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorResponse} for status in (404, 422, 503)}
+ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorResponse} for status in (400, 404, 422, 503)}
 router = APIRouter(prefix="/conversations", tags=["conversations"], responses=ERRORS)
 
 
