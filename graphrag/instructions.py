@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
+from graphrag.beginnings import LENGTHS, beginnings
 from graphrag.characters import visible
 from graphrag.instruction_patterns import FOLLOWING, ORDERS, TOKENS
 from graphrag.models import Span
@@ -20,6 +21,9 @@ _LINE = re.compile(r".+")
 _QUOTED = re.compile(r"'([^'\n]{2,80})'|\"([^\"\n]{2,80})\"")
 _WITH_DIGITS = re.compile(r"\b(?=\w*[a-z])(?=\w*[013457])\w{3,}\b")  # 1gn0re
 _DIGITS = str.maketrans("013457", "oieast")
+_WORD = re.compile(r"\b\w")
+_BEGINNINGS = beginnings(ORDERS.pattern)
+_RUN = re.compile(r"[\x00-\x7f]+|.", re.DOTALL)
 _SPACED = re.compile(r"\b\w(?:[ ._*-]\w){5,}\b")
 # Letters of other scripts that pass for Latin ones.
 _LOOKALIKES = str.maketrans(
@@ -41,10 +45,10 @@ def _spans(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
 
 def _orders(text: str) -> Iterator[Span]:
     flat, places = _flat(text)
-    for span in _spans(ORDERS, flat):
+    for span in _ordering(flat):
         yield Span(places[span.start], places[span.end - 1] + 1)
     digits_read = _WITH_DIGITS.sub(lambda match: match[0].translate(_DIGITS), flat)
-    for span in _spans(ORDERS, digits_read) if digits_read != flat else ():
+    for span in _ordering(digits_read) if digits_read != flat else ():
         yield Span(places[span.start], places[span.end - 1] + 1)
     for match in _SPACED.finditer(flat):
         if ORDERS.search(_closed_up(flat[match.start() :])):
@@ -53,6 +57,17 @@ def _orders(text: str) -> Iterator[Span]:
         if ORDERS.search(_flat(_decoded(match[0]))[0]):
             yield Span(match.start(), match.end())
     yield from _quoted_apart(text)
+
+
+def _ordering(flat: str) -> Iterator[Span]:
+    """What ORDERS finds in it; nearly all words begin otherwise, and need no search."""
+    end = 0
+    for word in _WORD.finditer(flat):
+        start = word.start()
+        is_possible = start >= end and any(flat[start : start + length] in _BEGINNINGS for length in LENGTHS)
+        if is_possible and (order := ORDERS.match(flat, start)):
+            end = order.end()
+            yield Span(start, end)
 
 
 def _quoted_apart(text: str) -> Iterator[Span]:
@@ -67,17 +82,19 @@ def _flat(text: str) -> tuple[str, list[int]]:
     """In lower case, without accents, disguises and hidden characters; and the place of each character in the text."""
     flat: list[str] = []
     places: list[int] = []
-    for place, character in enumerate(text):
-        if character.isascii():
-            plain = character.lower()
-        elif not visible(character):
-            continue
-        else:
-            folded = unicodedata.normalize("NFKD", character.translate(_LOOKALIKES)).translate(_LOOKALIKES).lower()
-            plain = "".join(each for each in folded if not unicodedata.combining(each))
-        flat.append("".join(" " if each in "'’" else each for each in plain))
-        places += [place] * len(plain)
+    for run in _RUN.finditer(text):
+        plain = run[0].lower().replace("'", " ") if run[0].isascii() else _plain(run[0])
+        flat.append(plain)
+        places += range(run.start(), run.end()) if run[0].isascii() else [run.start()] * len(plain)
     return "".join(flat), places
+
+
+@lru_cache(maxsize=1024)
+def _plain(character: str) -> str:
+    if not visible(character):
+        return ""
+    folded = unicodedata.normalize("NFKD", character.translate(_LOOKALIKES)).translate(_LOOKALIKES).lower()
+    return "".join(" " if each in "'’" else each for each in folded if not unicodedata.combining(each))
 
 
 def _closed_up(text: str) -> str:

@@ -61,8 +61,8 @@ class Chains:
         arcs = [
             (joint * one.confidence * other.confidence, one.id, other.id)
             for one in self.edges.values()
-            for other in self.edges.values()
-            if one is not other and (joint := self.joints.between(one, other)) >= LEAST_JOINT
+            for other in self.joints.followers(one)
+            if (joint := self.joints.between(one, other)) >= LEAST_JOINT
         ]
         for _, one, other in sorted(arcs, key=lambda arc: (-arc[0], str(arc[1]), str(arc[2]))):
             if graph.out_degree(one) < FAN and graph.in_degree(other) < FAN:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 
-from graphrag.causal_graph.beginnings import LENGTHS, LETTERS, beginnings
+from graphrag.beginnings import LENGTHS, LETTERS, beginnings
 from graphrag.graph_models import RelationType
 
 CAUSES, TRIGGERS, LEADS_TO = RelationType.CAUSES, RelationType.TRIGGERS, RelationType.LEADS_TO

@@ -40,6 +40,30 @@ class Joints:
         self._words: dict[tuple[UUID, str], Words] = {}
         self._weighed: dict[Words, dict[str, float]] = {}
 
+    def followers(self, one: CausalEdge) -> Iterable[CausalEdge]:
+        """Those that it may have a joint with: so nearly all pairs of links are told apart."""
+        shared: set[UUID | str] = {one.effect.id, one.document.id, *self._linked.get(one.effect.id, ())}
+        shared |= _families(self._of(one.effect, one))
+        found = {edge.id: edge for key in shared for edge in self._by_key.get(key, ()) if edge is not one}
+        return found.values()
+
+    @cached_property
+    def _by_key(self) -> dict[UUID | str, list[CausalEdge]]:
+        """By what a link before it would have in common with it: its cause, a word of that, its document."""
+        found: dict[UUID | str, list[CausalEdge]] = {}
+        for edge in self._edges:
+            keys: set[UUID | str] = {edge.cause.id, edge.document.id, *_families(self._of(edge.cause, edge))}
+            for key in keys:
+                found.setdefault(key, []).append(edge)
+        return found
+
+    @cached_property
+    def _linked(self) -> dict[UUID, list[UUID]]:
+        found: dict[UUID, list[UUID]] = {}
+        for one, other in self._links:
+            found.setdefault(one, []).append(other)
+        return found
+
     def between(self, one: CausalEdge, other: CausalEdge) -> float:
         """In [0, 1]. «A, por lo que B. Eso provocó C»: «eso» is A with its B."""
         if one.effect.id == other.cause.id or _is_continued(one, other):
@@ -53,7 +77,7 @@ class Joints:
         return 0.0 if surety and contradict(one.effect.name, other.cause.name) else surety
 
     def _shared(self, one: CausalEdge, other: CausalEdge, effect: Words, cause: Words) -> float:
-        if _families(effect).isdisjoint(_families(cause)):  # so nearly all pairs of links are told apart
+        if _families(effect).isdisjoint(_families(cause)):
             return 0.0
         alike = max(self._share(effect, cause), self._share(cause, effect))
         if not alike or one.document.id != other.document.id:

@@ -97,7 +97,18 @@ def forms(text: str, language: str) -> frozenset[str]:
 
 def holds(held: frozenset[str], word: str) -> bool:
     """The word itself, or one of its family: «vibr» and «vibrac», «compresor» and «compressor»."""
-    return word in held or (len(word) >= FAMILY_LETTERS and any(_are_family(word, other) for other in held))
+    if word in held:
+        return True
+    kin = _by_beginning(held).get(word[:FAMILY_LETTERS], ()) if len(word) >= FAMILY_LETTERS else ()
+    return any(_are_family(word, other) for other in kin)
+
+
+@lru_cache(maxsize=4096)
+def _by_beginning(held: frozenset[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for word in held:
+        found.setdefault(word[:FAMILY_LETTERS], []).append(word)
+    return found
 
 
 @lru_cache(maxsize=4096)
@@ -106,8 +117,6 @@ def find_codes(text: str) -> frozenset[str]:
 
 
 def _are_family(one: str, other: str) -> bool:
-    if one[:FAMILY_LETTERS] != other[:FAMILY_LETTERS]:
-        return False
     beginning = int(FAMILY_SHARE * max(len(one), len(other)))
     return one[:beginning] == other[:beginning]
 

@@ -114,7 +114,8 @@ def test_a_part_is_called_as_the_person_wrote_it() -> None:
          (("fr", "Le train de Lyon coûte 60 euros."), ("fr", "Pour Lyon, l'avion coûte 150 euros.")),
          "- Train : Le train de Lyon coûte 60 euros. [1]\n- Avion : Pour Lyon, l'avion coûte 150 euros. [2]\n"
          "- Différence (avion − train) : 150 − 60 = 90 € (+150 %). [1][2]"),
-        ("en", "How much is the train to Leeds compared with the plane?", ("how much is the train to Leeds", "how much is the plane to Leeds"),
+        ("en", "How much is the train to Leeds compared with the plane?",
+         ("how much is the train to Leeds", "how much is the plane to Leeds"),
          (("en", "The train to Leeds costs £60."), ("es", "El avión (plane) a Leeds cuesta 150 libras.")),
          "- Train: The train to Leeds costs £60. [1]\n- Plane: “El avión (plane) a Leeds cuesta 150 libras.” [2]\n"
          "- Difference (plane − train): 150 − 60 = £90 (+150%). [1][2]"),

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.causal_graph.beginnings import LETTERS, beginnings
+from graphrag.beginnings import LETTERS, beginnings
 from graphrag.causal_graph.extraction import GRAMMARS
 from graphrag.causal_graph.shadow import shadow
 
-TEXTS = [path.read_text("utf-8") for path in sorted(Path(__file__).with_name("sentences").glob("*.jsonl"))]
+TEXTS = [
+    path.read_text("utf-8")
+    for path in sorted(Path(__file__).with_name("causal_graph").joinpath("sentences").glob("*.jsonl"))
+]
 
 
 @pytest.mark.parametrize(
