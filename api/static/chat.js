@@ -66,6 +66,7 @@ const byId = (id) => document.getElementById(id);
 const form = byId("ask");
 const box = byId("question");
 let language = "es";
+let conversation = null; // its id, from the first answer on: what is asked next may go on with it
 let running = null; // of the answer being streamed: its AbortController, and its address once the server told it
 
 async function ask(question) {
@@ -91,9 +92,10 @@ async function stream(question, turn, run) {
   let response = await fetch(ADDRESS, {
     method: "POST",
     headers: { ...headers, "Content-Type": "application/json" },
-    body: JSON.stringify({ message: question }),
+    body: JSON.stringify({ message: question, ...(conversation && { conversation_id: conversation }) }),
     signal: run.aborter.signal,
   });
+  conversation = response.headers.get("X-Conversation-Id"); // none where it was deleted meanwhile: the next is a new one
   const id = response.headers.get("X-Stream-Id");
   run.address = id && `${ADDRESS}/${id}`;
   const waits = [...RESUME_AFTER];

@@ -192,6 +192,19 @@ async def test_every_example_question_is_answered_well(demo_server: Server, visi
         await expect(visited.page.locator("#welcome")).to_be_hidden()
 
 
+async def test_a_question_goes_on_with_the_one_before(demo_server: Server, visit: Open) -> None:
+    """R6.3 On the page too: what is left out is what was asked about."""
+    visited = await visit(demo_server, locale="es-ES")
+    await visited.answered("¿Quién se dio cuenta de que las galletas salían demasiado claras?")
+    turn = await visited.answered("¿y cuándo?")
+    assert await turn.locator(".mark").count() >= 1
+    with demo_server.client() as client:
+        latest = client.get("/api/conversations").json()["conversations"][0]
+        messages = client.get(f"/api/conversations/{latest['id']}").json()["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "user", "assistant"]
+    assert messages[2]["content"] == "¿y cuándo?"
+
+
 async def test_the_chosen_language_is_kept(demo_server: Server, visit: Open) -> None:
     """R9 The buttons say which is chosen; the next visit begins in it; errors come in it too."""
     visited = await visit(demo_server, locale="de-DE")
