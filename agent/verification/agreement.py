@@ -13,6 +13,7 @@ from agent.verification.moments import Moment
 from agent.verification.names import same_name
 from agent.verification.quantities import UNITS, Quantity
 from agent.verification.reading import Reading, Sign
+from agent.verification.relations import is_reversed
 from agent.verification.roles import CONVERSE, is_turned
 
 MARGIN = 1.1  # how much more must stand around the other one
@@ -34,6 +35,7 @@ def disagreements(
         *_wrong_sides(both),
         *_wrong_denials(both),
         *_wrong_polarity(both),
+        *(["direction"] if is_reversed(both) else []),
         *(["role"] if is_turned(both) else []),
     ]
     return tuple(dict.fromkeys(reasons))

@@ -154,9 +154,17 @@ def _signs(words: Sequence[Word], language: str) -> Iterator[Sign]:
             yield Sign(concept, -side if word.negated else side, place, word.negated)
 
 
+_LETTERS = {"es": re.compile(r"[ñáíóú¿¡]"), "fr": re.compile(r"[àâçèêëîïôùûœ]|\b[cdjlmnqst]['’]"), "en": re.compile(r"['’]s\b|th")}
+
+
 def language_of(text: str, likely: Sequence[str]) -> str:
-    """Of a statement: whose function words it has most of; the first of the likely ones where several do."""
+    """Of a statement: whose function words and letters it has most of; the first of the likely ones of several."""
     found = [fold(match.group()) for match in _WORD.finditer(text)]
     order = list(dict.fromkeys([*likely, *ANSWER_LANGUAGES]))
     known = [language for language in order if language in ANSWER_LANGUAGES]
-    return max(known, key=lambda language: sum(word in stop_words(language) for word in found), default=order[0])
+
+    def signs(language: str) -> int:
+        own = len(_LETTERS[language].findall(text.lower()))
+        return own + sum(word in stop_words(language) for word in found)
+
+    return max(known, key=signs, default=order[0])
