@@ -11,7 +11,7 @@ from agent.verification.alignment import Alignment
 from agent.verification.arithmetic import is_computed
 from agent.verification.moments import Moment
 from agent.verification.names import same_name
-from agent.verification.quantities import UNITS, Quantity
+from agent.verification.quantities import RATES, UNITS, Quantity
 from agent.verification.reading import Reading, Sign
 from agent.verification.relations import is_reversed
 from agent.verification.roles import CONVERSE, is_turned
@@ -134,7 +134,20 @@ def _wrong_moments(both: Alignment, beside: Reading, today: Moment | None) -> It
 
         places = [spots[passage.moments.index(held)] for held in same]
         wrong = [spots[passage.moments.index(held)] for held in others]
-        if _is_elsewhere(both, statement.place(told.start), places, wrong, is_taken=is_taken):
+        untold = [
+            spots[passage.moments.index(held)]
+            for held in others
+            if not any(other.said() & held.said() and not other.contradicts(held) for other in statement.moments)
+        ]
+        sentences = {passage.words[place].sentence for place in places}
+        untold = [place for place in untold if passage.words[place].sentence in sentences]
+        if _is_elsewhere(both, statement.place(told.start), places, wrong, is_taken=is_taken) or both.is_outvoted(
+            places,
+            untold,
+            told=[statement.place(moment.start) for moment in statement.moments],
+            known=spots,
+            clearly=True,
+        ):
             yield "date"
 
 
@@ -207,7 +220,8 @@ def _wrong_rates(both: Alignment) -> Iterator[str]:
 
 
 def _unit(reading: Reading, place: int) -> float:
-    return UNITS[reading.words[place].folded][1]
+    word = reading.words[place].folded
+    return RATES.get(word) or UNITS[word][1]
 
 
 def _wrong_sides(both: Alignment) -> Iterator[str]:
@@ -215,16 +229,28 @@ def _wrong_sides(both: Alignment) -> Iterator[str]:
     for told in statement.signs:
         if told.concept in CONVERSE and not _stands_alone(told, statement):
             continue
-        held = [sign for sign in passage.signs if sign.concept == told.concept]
+        held = _of_concept(passage.signs, told.concept)
         same = [sign.place for sign in held if sign.side == told.side]
         others = [sign for sign in held if sign.side != told.side]
         if not others or (told.negated and _speaks_of_denials(both)):
             continue
         best = max((both.nearness(told.place, place) for place in same), default=0.0)
         for sign in others:
+            if sign.negated and not told.negated and statement.denies:
+                continue
             nearness = both.nearness(told.place, sign.place)
             if nearness > LEAST and nearness > MARGIN * best:
                 yield "negation" if sign.negated != told.negated else "direction"
+        if same and both.is_outvoted(same, [sign.place for sign in others], told=(told.place,)):
+            yield "direction"
+
+
+_AMOUNTS = frozenset({"rise", "more"})  # «creció el ruido», «hubo menos ruido»
+
+
+def _of_concept(signs: Sequence[Sign], concept: str) -> list[Sign]:
+    found = [sign for sign in signs if sign.concept == concept]
+    return found or [sign for sign in signs if {sign.concept, concept} == _AMOUNTS]
 
 
 def _stands_alone(sign: Sign, statement: Reading) -> bool:
@@ -255,6 +281,8 @@ def _wrong_polarity(both: Alignment) -> Iterator[str]:
     """In other words than the passage: it denies what the statement says, or the other way round."""
     statement, passage = both.statement, both.passage
     denied = {word.clause for word in passage.words if word.denies}
+    if _is_the_opposite(both):
+        return
     if not statement.denies:
         for clause in denied:
             held = [place for place, word in enumerate(passage.words) if word.clause == clause and word.says]
@@ -264,6 +292,15 @@ def _wrong_polarity(both: Alignment) -> Iterator[str]:
                 yield "negation"
     elif any(word.denies for word in statement.words) and len(both.links) >= 2 and not _speaks_of_denials(both):
         yield "negation"
+
+
+def _is_the_opposite(both: Alignment) -> bool:
+    """«no cerrará» of what the passage says «seguirá abierta»."""
+    held = {(sign.concept, sign.side) for sign in both.passage.signs}
+    denied = {(sign.concept, sign.side) for sign in both.passage.signs if sign.negated}
+    return any(
+        (sign.concept, sign.side) in (held if sign.negated else denied) for sign in both.statement.signs
+    )
 
 
 def _speaks_of_denials(both: Alignment) -> bool:

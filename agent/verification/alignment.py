@@ -74,11 +74,12 @@ class Alignment:
         told: Collection[int],
         known: Iterable[int] = (),
         reaching: bool = True,
+        clearly: bool = False,
     ) -> bool:
         """Whether the statement speaks more, or as much, of what belongs to one of the others than to one of the same.
 
         Places of one kind in the passage, `known` all of them; `told`: the statement's own places of that kind, which
-        do not vote. `reaching`: the clauses beside belong to them, too.
+        do not vote. `reaching`: the clauses beside belong to them, too. `clearly`: as much is not enough.
         """
         own = {self.passage.words[place].clause for place in same}
         other = {self.passage.words[place].clause for place in others} - own
@@ -92,7 +93,10 @@ class Alignment:
                 mine += 1
             elif owner in theirs:
                 theirs[owner] += 1
-        if max(theirs.values(), default=0) >= max(1, mine):
+        most = max(theirs.values(), default=0)
+        if clearly:
+            return most > mine
+        if most >= max(1, mine):
             return True
         covered = max((self._covered(clause) for clause in own), default=0.0)
         return any(votes and covered < 1 == self._covered(clause) for clause, votes in theirs.items())

@@ -27,7 +27,7 @@ def _family(name: str, factors: dict[str, float]) -> dict[str, tuple[str, float]
 UNITS: dict[str, tuple[str, float]] = {
     **_family("€", {"€ euro euros eur": 1}),
     **_family("$", {"$ dollar dollars dolar dolares usd": 1}),
-    **_family("£", {"£ gbp sterling": 1}),
+    **_family("£", {"£ gbp sterling pound pounds quid libra libras livre livres": 1}),
     **_family("fr.", {"franc francs franco francos chf": 1}),
     **_family("peso", {"peso pesos": 1}),
     **_family("%", {"% percent": 1}),
@@ -81,10 +81,21 @@ UNITS: dict[str, tuple[str, float]] = {
         {"w watt watts vatio vatios": 1, "kw kilovatio kilovatios kilowatt kilowatts": 1000, "mw": 10**6}),
     **_family("energy", {"kwh": 1, "mwh": 1000, "gwh": 10**6}),
     **_family("°", {"° grado grados degre degres degree degrees": 1}),
-    **_family("data", {"gb go gigabyte gigabytes": 1, "mb mo megabyte megabytes": 0.001, "tb to terabyte": 1000}),
+    **_family("data", {"gb go gigabyte gigabytes": 1, "mb mo megabyte megabytes": 0.001, "tb terabyte": 1000}),
     **_family("pressure", {"bar bars bares": 1, "psi": 0.0689476}),
 }  # fmt: skip
-_ONLY_AFTER_DIGITS = frozenset("m g l h w t to mo min pp".split())  # as words they are something else
+RATES = {
+    word: days
+    for words, days in {
+        "diario diaria diarios diarias quotidien quotidienne quotidiens quotidiennes daily": 1,
+        "semanal semanales semanalmente hebdomadaire hebdomadaires weekly": 7,
+        "mensual mensuales mensualmente mensuel mensuelle mensuels mensuelles mensuellement monthly": 30,
+        "trimestral trimestrales trimestriel trimestrielle trimestriels trimestrielles quarterly": 90,
+        "anual anuales anualmente annuel annuelle annuels annuelles annuellement yearly annual annually": 360,
+    }.items()
+    for word in words.split()
+}
+_ONLY_AFTER_DIGITS = frozenset("m g l h w t mo go min pp".split())  # as words they are something else
 _PER_CENT = ({"por", "ciento"}, {"pour", "cent"}, {"per", "cent"})
 
 
@@ -160,6 +171,8 @@ def _scale_and_unit(text: str, at: int) -> tuple[float, str, int]:
     if set(words[index : index + 2]) in _PER_CENT and _joins(text, end, following[index].start()):
         return scale, "%", following[index + 1].end()
     if index < len(words) and _joins(text, end, following[index].start()) and words[index] in UNITS:
+        if text[following[index].end() : following[index].end() + 1] in {"'", "’"}:  # «35 l'après-midi»
+            return scale, "", end
         return scale, words[index], following[index].end()
     if index < len(words) and words[index] in {"libras", "livres", "pounds"} and "sterling" in words[index : index + 2]:
         return scale, "sterling", following[index + 1].end()

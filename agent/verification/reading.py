@@ -10,16 +10,16 @@ from agent.verification.moments import Moment, read_moments
 from agent.verification.names import name_places
 from agent.verification.negation import denying_words, is_negative, negated_words
 from agent.verification.opposites import opposite_of
-from agent.verification.quantities import TIME, UNITS, Quantity, read_quantities
+from agent.verification.quantities import RATES, TIME, UNITS, Quantity, read_quantities
 from graphrag.language import ANSWER_LANGUAGES, fold, stem, stop_words
 from graphrag.sentences import split_sentences
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _CLAUSE_END = re.compile(r"[,;()«»“”—–|]")
 _CONJUNCTIONS = {
-    "es": frozenset("y e pero aunque mientras sino mas que".split()),
-    "fr": frozenset("et mais tandis alors quoique bien que qui".split()),
-    "en": frozenset("and but while whereas although though that which who".split()),
+    "es": frozenset("y e pero aunque mientras sino mas que porque pues si".split()),
+    "fr": frozenset("et mais tandis alors quoique bien que qui parce car puisque si".split()),
+    "en": frozenset("and but while whereas although though that which who because if so".split()),
 }
 _PRONOUNS = frozenset(
     "it its he his him she her they their them this that lo los su sus este esta estos ella ellos ello il ils elle"
@@ -105,7 +105,7 @@ def read(text: str, language: str) -> Reading:
     rates = tuple(
         place
         for place, word in enumerate(words)
-        if UNITS.get(word.folded, ("",))[0] == TIME
+        if (word.folded in RATES or UNITS.get(word.folded, ("",))[0] == TIME)
         and len(word.folded) > 1
         and not any(start <= word.start < end for start, end in counted + taken)
     )
@@ -144,7 +144,8 @@ def _words(text: str, language: str) -> Iterator[Word]:
 def _signs(words: Sequence[Word], language: str) -> Iterator[Sign]:
     for place, word in enumerate(words):
         found = opposite_of(word.folded)
-        if found is None or (language, word.folded) in _OTHER_WORDS:
+        is_short = word.folded == "won" and words[place + 1 : place + 2] and words[place + 1].folded == "t"
+        if found is None or is_short or (language, word.folded) in _OTHER_WORDS:
             continue
         is_bound = word.folded in _BOUNDS and not any(
             next_.folded[0].isdigit() for next_ in words[place + 1 : place + 4]
