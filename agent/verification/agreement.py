@@ -19,6 +19,7 @@ from agent.verification.roles import CONVERSE, is_turned
 MARGIN = 1.1  # how much more must stand around the other one
 _AGENT = re.compile(r"(?:eur|euse|eure|er|or|ora)s?$")
 LEAST = 0.12
+MARGIN_ACROSS, LEAST_ACROSS = 1.3, 0.35  # fewer words meet in two languages
 SENTENCE = 0.5  # share of the statement from which a sentence of the passage says the same, or denies it
 
 
@@ -45,10 +46,11 @@ def _is_elsewhere(
     both: Alignment, at: int, same: Sequence[int], others: Sequence[int], *, is_taken: Callable[[int, float], bool]
 ) -> bool:
     """Whether more stands around another of its kind than around the same one."""
+    least, margin = (LEAST, MARGIN) if not both.is_across else (LEAST_ACROSS, MARGIN_ACROSS)
     best = max((both.nearness(at, place) for place in same), default=0.0)
     for place in others:
         nearness = both.nearness(at, place)
-        if nearness > LEAST and nearness > MARGIN * best and not is_taken(place, nearness):
+        if nearness > least and nearness > margin * best and not is_taken(place, nearness):
             return True
     return False
 

@@ -21,6 +21,7 @@ NAME_WEIGHT = 1.3
 class Alignment:
     def __init__(self, statement: Reading, passage: Reading) -> None:
         self.statement, self.passage = statement, passage
+        self.is_across = statement.language != passage.language
 
     @cached_property
     def links(self) -> dict[int, dict[int, float]]:
@@ -35,8 +36,8 @@ class Alignment:
         return found
 
     def _alike(self, one: Word, other: Word) -> float:
-        across = self.statement.language != self.passage.language
-        return words_alike(one.form, one.folded, other.form, other.folded, ALIKE_ACROSS if across else ALIKE)
+        least = ALIKE_ACROSS if self.is_across else ALIKE
+        return words_alike(one.form, one.folded, other.form, other.folded, least)
 
     @cached_property
     def sentence_shares(self) -> dict[int, float]:

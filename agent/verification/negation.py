@@ -31,6 +31,7 @@ _NEGATIVE = re.compile(
     r"|absen|ausen|exclu|prohib|interdi|forbid|forbad|ban(?:ned|s)?$|vaci|vide$|empty|pendient|unpaid|still$|yet$|aun$|todavia"
     r"|encore$|ecart|dispens|exempt|carec|depourvu|missing|omit|suspend|anul|cancel|annul|descart|impid|impedi|evit|avoid|prevent"
     r"|free$|gratis|gratuit|stop|cess|dej(?:o|a|an|aron)$|un[a-z]{5,}ed$|nadie|nul|negativ|perd|lost|los[ts]|miss|late$|declin"
+    r"|parad|stopp|arret|deten|averi|panne|inhabil|inutil|fuera|hors$|out$|nada$|cero$|zero$"
     r"|retrac|retir|abandon|libre|intact|sinon|rest(?:e|ent|a|an)?$|otherwise)"
 )
 _REACH = 5  # words
