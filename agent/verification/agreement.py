@@ -5,7 +5,8 @@ place that the statement speaks of (the same words stand around it), the stateme
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from agent.verification.alignment import Alignment
 from agent.verification.arithmetic import is_computed
@@ -42,66 +43,102 @@ def disagreements(
     return tuple(dict.fromkeys(reasons))
 
 
-def _is_elsewhere(
-    both: Alignment, at: int, same: Sequence[int], others: Sequence[int], *, is_taken: Callable[[int, float], bool]
-) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """A number or a date of the statement, and where the passage has it and others of its kind."""
+
+    place: int
+    same: tuple[int, ...]
+    others: tuple[int, ...]
+    claimed: Mapping[int, Sequence[int]]  # those of the others that the statement has, too: its places of them
+
+
+def _is_elsewhere(both: Alignment, fact: _Fact) -> bool:
     """Whether more stands around another of its kind than around the same one."""
-    least, margin = (LEAST, MARGIN) if not both.is_across else (LEAST_ACROSS, MARGIN_ACROSS)
-    best = max((both.nearness(at, place) for place in same), default=0.0)
-    for place in others:
-        nearness = both.nearness(at, place)
-        if nearness > least and nearness > margin * best and not is_taken(place, nearness):
+    least, margin = (LEAST_ACROSS, MARGIN_ACROSS) if both.is_across else (LEAST, MARGIN)
+    best = max((both.nearness(fact.place, place) for place in fact.same), default=0.0)
+    for place in fact.others:
+        nearness = both.nearness(fact.place, place)
+        if nearness > least and nearness > margin * best and not _is_taken(both, fact, place, nearness, best):
+            return True
+    return False
+
+
+def _is_taken(both: Alignment, fact: _Fact, place: int, nearness: float, best: float) -> bool:
+    """Whether the other belongs to another of the statement: changed round, the two would fit no better."""
+    for rival in fact.claimed.get(place, ()):
+        turned = max((both.nearness(rival, each) for each in fact.same), default=0.0)
+        if both.nearness(rival, place) + best >= nearness + turned:
+            return True
+        if both.nearness(rival, place) >= nearness:
             return True
     return False
 
 
 def _wrong_quantities(both: Alignment, beside: Reading, today: Moment | None) -> Iterator[str]:
     statement, passage = both.statement, both.passage
-    spots = [passage.place(held.start) for held in passage.quantities]
-    computes = False
-    for told in sorted(statement.quantities, key=lambda told: any(told.is_same(held) for held in passage.quantities)):
-        same = [at for at, held in enumerate(passage.quantities) if told.is_same(held) and told.fits(held)]
-        if not same and any(told.is_same(held) for held in passage.quantities):
+    placed, computes = [], False
+    for told in statement.quantities:
+        known = [held for held in passage.quantities if told.is_same(held)]
+        same = [held for held in known if told.fits(held)]
+        if same:
+            placed.append((told, same))
+        elif known:
             yield "unit"
+        elif told.is_article:
+            if _has_other_unit(both, told):
+                yield "unit"
+        elif any(told.is_same(held) for held in beside.quantities):
             continue
-        if not same:
-            if told.is_article or any(told.is_same(held) for held in beside.quantities):
-                continue
-            if _is_year(told, passage) or is_computed(told, statement, passage, today):
-                computes = True  # what it speaks of belongs to several numbers
-            else:
-                yield "number"
-            continue
-        others = [
-            at
-            for at, held in enumerate(passage.quantities)
-            if at not in same and held.unit == told.unit and not held.is_article
-        ]
-        at = statement.place(told.start)
-        if told.is_article or not others:
-            continue
-
-        def is_taken(place: int, nearness: float, told: Quantity = told) -> bool:
-            held = passage.quantities[spots.index(place)]
-            return any(
-                other is not told
-                and other.is_same(held)
-                and both.nearness(statement.place(other.start), place) >= nearness
-                for other in statement.quantities
-            )
-
-        if computes:
-            continue
-        mine, theirs = [spots[one] for one in same], [spots[one] for one in others]
-        untold = [
-            spots[one]
-            for one in others
-            if not any(passage.quantities[one].is_same(other) for other in statement.quantities)
-        ]
-        if _is_elsewhere(both, at, mine, theirs, is_taken=is_taken) or both.is_outvoted(
-            mine, untold, told=theirs, reaching=False
-        ):
+        elif _is_year(told, passage) or is_computed(told, statement, passage, today):
+            computes = True  # what it speaks of belongs to several numbers
+        else:
             yield "number"
+    if not computes and any(_is_of_another(both, told, same) for told, same in placed):
+        yield "number"
+
+
+def _has_other_unit(both: Alignment, told: Quantity) -> bool:
+    """«una semana» of what the passage says «un día»."""
+    if not told.unit:
+        return False
+    at = both.statement.place(told.start)
+    return any(
+        held.unit == told.unit and held.is_article and both.nearness(at, both.passage.place(held.start)) > 2 * LEAST
+        for held in both.passage.quantities
+    )
+
+
+def _is_of_another(both: Alignment, told: Quantity, same: Sequence[Quantity]) -> bool:
+    """Whether the passage has the number, but another one where the statement has it."""
+    if told.is_article:
+        return False
+    statement, passage = both.statement, both.passage
+    others = [
+        held for held in passage.quantities if held not in same and held.unit == told.unit and not held.is_article
+    ]
+    if not others:
+        return False
+    claimed = {
+        passage.place(held.start): [
+            statement.place(other.start)
+            for other in statement.quantities
+            if other is not told and other.is_same(held)
+        ]
+        for held in others
+    }
+    mine, theirs = _starts(passage, same), _starts(passage, others)
+    untold = [
+        passage.place(held.start)
+        for held in others
+        if not any(held.is_same(other) for other in statement.quantities)
+    ]
+    fact = _Fact(statement.place(told.start), mine, theirs, claimed)
+    return _is_elsewhere(both, fact) or both.is_outvoted(mine, untold, told=theirs, reaching=False)
+
+
+def _starts(reading: Reading, facts: Iterable[Quantity | Moment]) -> tuple[int, ...]:
+    return tuple(reading.place(fact.start) for fact in facts)
 
 
 def _is_year(told: Quantity, passage: Reading) -> bool:
@@ -109,48 +146,48 @@ def _is_year(told: Quantity, passage: Reading) -> bool:
 
 
 def _wrong_moments(both: Alignment, beside: Reading, today: Moment | None) -> Iterator[str]:
-    statement, passage = both.statement, both.passage
-    spots = [passage.place(held.start) for held in passage.moments]
-    for told in statement.moments:
+    for told in both.statement.moments:
         if today and not told.contradicts(today) and told.said() >= {"day", "month"}:
             continue
-        alike = [held for held in passage.moments if told.said() & held.said()]
+        alike = [held for held in both.passage.moments if told.said() & held.said()]
         same = [held for held in alike if not told.contradicts(held)]
-        if not same:
-            if not alike and not _knows_moments(passage, told):
-                same = [held for held in beside.moments if told.said() & held.said() and not told.contradicts(held)]
-            if not same and not _is_said_as_number(told, passage) and not _in_parts(told, passage, beside):
+        if same:
+            if _is_of_another_day(both, told, same, [held for held in alike if told.contradicts(held)]):
                 yield "date"
-            continue
-        others = [held for held in alike if told.contradicts(held)]
+        elif not (_is_said_beside(told, both.passage, beside) or _is_said_as_number(told, both.passage)):
+            if not _in_parts(told, both.passage, beside):
+                yield "date"
 
-        def is_taken(place: int, nearness: float, told: Moment = told) -> bool:
-            held = passage.moments[spots.index(place)]
-            return any(
-                other is not told
-                and other.said() & held.said()
-                and not other.contradicts(held)
-                and both.nearness(statement.place(other.start), place) >= nearness
-                for other in statement.moments
-            )
 
-        places = [spots[passage.moments.index(held)] for held in same]
-        wrong = [spots[passage.moments.index(held)] for held in others]
-        untold = [
-            spots[passage.moments.index(held)]
-            for held in others
-            if not any(other.said() & held.said() and not other.contradicts(held) for other in statement.moments)
+def _is_said_beside(told: Moment, passage: Reading, beside: Reading) -> bool:
+    if _knows_moments(passage, told):
+        return False
+    return any(told.said() & held.said() and not told.contradicts(held) for held in beside.moments)
+
+
+def _is_of_another_day(both: Alignment, told: Moment, same: Sequence[Moment], others: Sequence[Moment]) -> bool:
+    statement, passage = both.statement, both.passage
+    claimed = {
+        passage.place(held.start): [
+            statement.place(other.start)
+            for other in statement.moments
+            if other is not told and other.said() & held.said() and not other.contradicts(held)
         ]
-        sentences = {passage.words[place].sentence for place in places}
-        untold = [place for place in untold if passage.words[place].sentence in sentences]
-        if _is_elsewhere(both, statement.place(told.start), places, wrong, is_taken=is_taken) or both.is_outvoted(
-            places,
-            untold,
-            told=[statement.place(moment.start) for moment in statement.moments],
-            known=spots,
-            clearly=True,
-        ):
-            yield "date"
+        for held in others
+    }
+    mine = _starts(passage, same)
+    fact = _Fact(statement.place(told.start), mine, _starts(passage, others), claimed)
+    sentences = {passage.words[place].sentence for place in mine}
+    untold = [
+        place for place, rivals in claimed.items() if not rivals and passage.words[place].sentence in sentences
+    ]
+    return _is_elsewhere(both, fact) or both.is_outvoted(
+        mine,
+        untold,
+        told=_starts(statement, statement.moments),
+        known=_starts(passage, passage.moments),
+        clearly=True,
+    )
 
 
 def _knows_moments(passage: Reading, told: Moment) -> bool:

@@ -85,10 +85,11 @@ class Alignment:
         own = {self.passage.words[place].clause for place in same}
         other = {self.passage.words[place].clause for place in others} - own
         owners = own | other | {self.passage.words[place].clause for place in known}
+        sentences = {self._sentence_of[each] for each in own}
         mine, theirs = 0, dict.fromkeys(other, 0)
         for place, clause in self._single_clauses.items():
             owner = self._owner(clause, owners) if reaching else clause
-            if place in told:
+            if place in told or (clearly and self._sentence_of[clause] not in sentences):
                 continue
             if owner in own:
                 mine += 1

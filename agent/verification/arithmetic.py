@@ -65,6 +65,8 @@ def _multiples(given: list[Quantity], told: Quantity, statement: Reading) -> Ite
     for known in given:
         value = min(known.values)
         yield from (value * count for count in counts if known.fits(told))
+        if value and not told.unit:
+            yield from (min(other.values) / value for other in statement.quantities if other.unit == known.unit)
         if known.unit == TIME and value and not told.unit:
             yield from (_unit_of(statement, place) / value for place in statement.rates)
         if known.unit == "%":

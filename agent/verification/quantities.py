@@ -108,8 +108,11 @@ class Quantity:
     start: int
     end: int
     is_article: bool = False  # «un», «una»: it may count nothing
+    bare: frozenset[float] = frozenset()  # `values` without their unit
 
     def is_same(self, other: "Quantity") -> bool:
+        if (not self.unit or not other.unit) and self.bare & other.bare:
+            return True
         return any(_near(one, two, self.unit) for one in self.values for two in other.values)
 
     def fits(self, other: "Quantity") -> bool:
@@ -142,7 +145,10 @@ def _in_digits(text: str) -> Iterator[Quantity]:
         family, factor = UNITS[unit] if unit else UNITS.get(before, ("", 1.0))
         if scale == 1 and text[match.end() : match.end() + 1].isalpha() and not unit:
             continue  # a code: 3B
-        yield Quantity(frozenset(round(value * scale * factor, 9) for value in values), family, match.start(), end)
+        bare = frozenset(round(value * scale, 9) for value in values)
+        yield Quantity(
+            frozenset(round(value * factor, 9) for value in bare), family, match.start(), end, bare=bare
+        )
 
 
 def _values(whole: str, mark: str | None, decimals: str | None) -> set[float]:
@@ -216,7 +222,8 @@ def _in_words(text: str, language: str) -> Iterator[Quantity]:
         is_article = value == 1 and (words[at] != "one")
         if value != 1 or family:
             values = frozenset({round(value * factor, 9)})
-            yield Quantity(values, family, matches[at].start(), stop, is_article)
+            bare = frozenset({float(value)})
+            yield Quantity(values, family, matches[at].start(), stop, is_article, bare)
         at = max(end, at + 1)
 
 

@@ -21,11 +21,11 @@ _CONJUNCTIONS = {
     "fr": frozenset("et mais tandis alors quoique bien que qui parce car puisque si".split()),
     "en": frozenset("and but while whereas although though that which who because if so".split()),
 }
-_PRONOUNS = frozenset(
-    "it its he his him she her they their them this that lo los su sus este esta estos ella ellos ello il ils elle"
-    " elles son sa"
-    " ses leur leurs celui celle ceux celles ce cette ces y en l".split()
-)
+_PRONOUNS = {
+    "es": frozenset("lo su sus este esta estos estas ello ellos ella ellas dicho dicha".split()),
+    "fr": frozenset("il ils elle elles son sa ses leur leurs celui celle ceux celles ce cette ces y en l".split()),
+    "en": frozenset("it its he his him she her they their them this that these those".split()),
+}
 _HEADER = re.compile(r"(?:^|[;\n])\s*[^;:\n]{1,40}?\s?:(?=\s)")  # «Fecha: » of a row
 _OTHER_WORDS = frozenset({("fr", "sur"), ("fr", "est"), ("es", "este")})  # «on», "is", "this": no directions there
 _BOUNDS = frozenset("over under above below sobre sous".split())  # of a number; else they say where
@@ -114,7 +114,7 @@ def read(text: str, language: str) -> Reading:
         for place, word in enumerate(words)
         if (place == 0 or words[place - 1].sentence != word.sentence) and word.written[0].isupper() and word.says
     )
-    resuming = frozenset(word.sentence for word in words if word.folded in _PRONOUNS)
+    resuming = frozenset(word.sentence for word in words if word.folded in _PRONOUNS.get(language, ()))
     return Reading(text, language, words, quantities, moments, names, signs, rates, openers, is_table, resuming)
 
 
