@@ -134,7 +134,11 @@ def _is_of_another(both: Alignment, told: Quantity, same: Sequence[Quantity]) ->
         if not any(held.is_same(other) for other in statement.quantities)
     ]
     fact = _Fact(statement.place(told.start), mine, theirs, claimed)
-    return _is_elsewhere(both, fact) or both.is_outvoted(mine, untold, told=theirs, reaching=False)
+    return (
+        _is_elsewhere(both, fact)
+        or both.is_outvoted(mine, untold, told=theirs, reaching=False)
+        or both.is_mixed(mine, untold)
+    )
 
 
 def _starts(reading: Reading, facts: Iterable[Quantity | Moment]) -> tuple[int, ...]:
@@ -232,7 +236,7 @@ def _wrong_names(both: Alignment, beside: Reading) -> Iterator[str]:
             and not any(same_name(passage.words[place].folded, word.folded) for word in statement.words)
         ]
         others = [place for place in others if not _is_part(passage, place, same)]
-        if same and others and both.is_outvoted(same, others, told=statement.names):
+        if same and others and (both.is_outvoted(same, others, told=statement.names) or both.is_mixed(same, others)):
             yield "name"
 
 
@@ -251,7 +255,7 @@ def _wrong_rates(both: Alignment) -> Iterator[str]:
     for at in statement.rates:
         said = _unit(statement, at)
         lists_weekdays = said == UNITS["week"][1] and sum(each.weekday is not None for each in statement.moments) > 1
-        if both.links.get(at) or not passage.rates or lists_weekdays:
+        if set(both.links.get(at, ())) & set(passage.rates) or not passage.rates or lists_weekdays:
             continue
         held = [_unit(passage, place) for place in passage.rates]
         if said not in held and max((both.nearness(at, place) for place in passage.rates), default=0.0) > 2 * LEAST:
@@ -280,7 +284,8 @@ def _wrong_sides(both: Alignment) -> Iterator[str]:
             nearness = both.nearness(told.place, sign.place)
             if nearness > LEAST and nearness > MARGIN * best:
                 yield "negation" if sign.negated != told.negated else "direction"
-        if same and both.is_outvoted(same, [sign.place for sign in others], told=(told.place,)):
+        theirs = [sign.place for sign in others]
+        if same and (both.is_outvoted(same, theirs, told=(told.place,)) or both.is_mixed(same, theirs)):
             yield "direction"
 
 

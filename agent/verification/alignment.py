@@ -1,6 +1,6 @@
 """Which words of a statement a passage has, and how near two places are in what stands around them."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from agent.verification.names import same_name
@@ -103,9 +103,33 @@ class Alignment:
         covered = max((self._covered(clause) for clause in own), default=0.0)
         return any(votes and covered < 1 == self._covered(clause) for clause, votes in theirs.items())
 
+    def is_mixed(self, same: Collection[int], others: Collection[int]) -> bool:
+        """Whether the statement joins the fact of one clause with what another clause of its sentence says.
+
+        That other clause has a fact of its own (`others`), of which the statement is silent, and so it is of something
+        that the fact's own clause says.
+        """
+        own = {self.passage.words[place].clause for place in same}
+        if len(own) != 1:
+            return False
+        (clause,) = own
+        left_out = any(word.clause == clause and word.says and at not in self._met for at, word in self._words_but(same))
+        if not left_out:
+            return False
+        beside = {self.passage.words[place].clause for place in others} - own
+        sentence = self._sentence_of[clause]
+        return any(self.votes_of(each) for each in beside if self._sentence_of[each] == sentence)
+
+    def _words_but(self, without: Collection[int]) -> Iterator[tuple[int, Word]]:
+        return ((at, word) for at, word in enumerate(self.passage.words) if at not in without)
+
+    @cached_property
+    def _met(self) -> frozenset[int]:
+        """Places of the passage that the statement has."""
+        return frozenset(to for places in self.links.values() for to in places)
+
     def _covered(self, clause: int) -> float:
         """The share of a clause's words, but names and numbers, that the statement has: «et 52 € le week-end»."""
-        linked = {to for places in self.links.values() for to in places}
         counted = [(quantity.start, quantity.end) for quantity in self.passage.quantities]
         own = [
             place
@@ -115,7 +139,7 @@ class Alignment:
             and place not in self.passage.names
             and not any(start <= word.start < end for start, end in counted)
         ]
-        return sum(place in linked for place in own) / len(own) if own else 0.0
+        return sum(place in self._met for place in own) / len(own) if own else 0.0
 
     def _owner(self, clause: int, known: Collection[int]) -> int | None:
         """The clause itself, or the one before or after it in its sentence that has something of the kind."""

@@ -199,7 +199,7 @@ def case_of(reading: Reading, at: int) -> Case:
     is_of = False
     for before in range(at - 1, max(-1, at - 8), -1):
         led_in = reading.words[before]
-        if led_in.clause != reading.words[at].clause:
+        if led_in.clause != reading.words[at].clause or ":" in reading.text[led_in.end : reading.words[before + 1].start]:
             break
         if led_in.folded in _BESIDE:
             return Case.BESIDE
