@@ -14,7 +14,7 @@ from agent.verification.moments import Moment
 from agent.verification.names import same_name
 from agent.verification.quantities import RATES, UNITS, Quantity
 from agent.verification.reading import Reading, Sign
-from agent.verification.relations import is_reversed
+from agent.verification.relations import agrees, is_reversed
 from agent.verification.roles import CONVERSE, is_turned
 
 MARGIN = 1.1  # how much more must stand around the other one
@@ -88,7 +88,7 @@ def _wrong_quantities(both: Alignment, beside: Reading, today: Moment | None) ->
         elif told.is_article:
             if _has_other_unit(both, told):
                 yield "unit"
-        elif any(told.is_same(held) for held in beside.quantities):
+        elif any(told.is_same(held) for held in beside.quantities) or _resumes(told, statement):
             continue
         elif _is_year(told, passage) or is_computed(told, statement, passage, today):
             computes = True  # what it speaks of belongs to several numbers
@@ -96,6 +96,12 @@ def _wrong_quantities(both: Alignment, beside: Reading, today: Moment | None) ->
             yield "number"
     if not computes and any(_is_of_another(both, told, same) for told, same in placed):
         yield "number"
+
+
+def _resumes(told: Quantity, statement: Reading) -> bool:
+    """«los dos cables», "the three partners": of what was named one by one."""
+    before = statement.words[max(0, statement.place(told.start) - 1)].folded
+    return not told.unit and told.bare <= {2.0, 3.0, 4.0} and before in {"the", "los", "las", "les", "ces", "these"}
 
 
 def _has_other_unit(both: Alignment, told: Quantity) -> bool:
@@ -268,25 +274,37 @@ def _unit(reading: Reading, place: int) -> float:
 
 
 def _wrong_sides(both: Alignment) -> Iterator[str]:
-    statement, passage = both.statement, both.passage
-    for told in statement.signs:
-        if told.concept in CONVERSE and not _stands_alone(told, statement):
+    if agrees(both):
+        return
+    for told in both.statement.signs:
+        if told.concept in CONVERSE and not _stands_alone(told, both.statement):
             continue
-        held = _of_concept(passage.signs, told.concept)
-        same = [sign.place for sign in held if sign.side == told.side]
+        held = _of_concept(both.passage.signs, told.concept)
+        same = [sign for sign in held if sign.side == told.side]
         others = [sign for sign in held if sign.side != told.side]
-        if not others or (told.negated and _speaks_of_denials(both)):
+        if others and not (told.negated and _speaks_of_denials(both)):
+            yield from _wrong_side(both, told, same, others)
+
+
+def _wrong_side(both: Alignment, told: Sign, same: Sequence[Sign], others: Sequence[Sign]) -> Iterator[str]:
+    """Where more stands around one of the other side; «subió … y bajó …» has one of each."""
+    mine = tuple(sign.place for sign in same)
+    claimed = {
+        sign.place: [
+            each.place
+            for each in both.statement.signs
+            if each is not told and each.concept == told.concept and each.side == sign.side
+        ]
+        for sign in others
+    }
+    for sign in others:
+        if sign.negated and not told.negated and both.statement.denies:
             continue
-        best = max((both.nearness(told.place, place) for place in same), default=0.0)
-        for sign in others:
-            if sign.negated and not told.negated and statement.denies:
-                continue
-            nearness = both.nearness(told.place, sign.place)
-            if nearness > LEAST and nearness > MARGIN * best:
-                yield "negation" if sign.negated != told.negated else "direction"
-        theirs = [sign.place for sign in others]
-        if same and (both.is_outvoted(same, theirs, told=(told.place,)) or both.is_mixed(same, theirs)):
-            yield "direction"
+        if _is_elsewhere(both, _Fact(told.place, mine, (sign.place,), claimed)):
+            yield "negation" if sign.negated != told.negated else "direction"
+    untold = [place for place, rivals in claimed.items() if not rivals]
+    if same and (both.is_outvoted(mine, untold, told=(told.place,)) or both.is_mixed(mine, untold)):
+        yield "direction"
 
 
 _AMOUNTS = frozenset({"rise", "more"})  # «creció el ruido», «hubo menos ruido»
@@ -330,8 +348,7 @@ def _wrong_polarity(both: Alignment) -> Iterator[str]:
     if not statement.denies:
         for clause in denied:
             held = [place for place, word in enumerate(passage.words) if word.clause == clause and word.says]
-            linked = {place for links in both.links.values() for place in links}
-            share = sum(place in linked for place in held) / (len(held) or 1)
+            share = sum(place in both.met for place in held) / (len(held) or 1)
             if both.votes_of(clause) >= 1 and share >= SENTENCE:
                 yield "negation"
     elif any(word.denies for word in statement.words) and len(both.links) >= 2 and not _speaks_of_denials(both):

@@ -113,7 +113,7 @@ class Alignment:
         if len(own) != 1:
             return False
         (clause,) = own
-        left_out = any(word.clause == clause and word.says and at not in self._met for at, word in self._words_but(same))
+        left_out = any(word.clause == clause and word.says and at not in self.met for at, word in self._words_but(same))
         if not left_out:
             return False
         beside = {self.passage.words[place].clause for place in others} - own
@@ -124,7 +124,7 @@ class Alignment:
         return ((at, word) for at, word in enumerate(self.passage.words) if at not in without)
 
     @cached_property
-    def _met(self) -> frozenset[int]:
+    def met(self) -> frozenset[int]:
         """Places of the passage that the statement has."""
         return frozenset(to for places in self.links.values() for to in places)
 
@@ -139,7 +139,7 @@ class Alignment:
             and place not in self.passage.names
             and not any(start <= word.start < end for start, end in counted)
         ]
-        return sum(place in self._met for place in own) / len(own) if own else 0.0
+        return sum(place in self.met for place in own) / len(own) if own else 0.0
 
     def _owner(self, clause: int, known: Collection[int]) -> int | None:
         """The clause itself, or the one before or after it in its sentence that has something of the kind."""

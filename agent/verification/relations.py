@@ -56,6 +56,18 @@ def is_reversed(both: Alignment) -> bool:
     )
 
 
+def agrees(both: Alignment) -> bool:
+    """What the statement compares, the passage compares in the same order, in whatever words."""
+    told = _relations(both.statement.text, both.statement.language)
+    held = _relations(both.passage.text, both.passage.language) if told else ()
+    return any(
+        _agrees(both, one, other)
+        for one in told
+        for other in held
+        if one.kind == other.kind and one.kind not in ("time", "cause")
+    )
+
+
 def _crosses(both: Alignment, told: Relation, held: Relation) -> bool:
     straight, crossed = _met(both, told, held), _met(both, told, Relation(held.kind, held.second, held.first))
     return min(crossed) >= 1 and (sum(crossed) > sum(straight) or not min(straight))

@@ -149,8 +149,12 @@ def _doer(reading: Reading, verb: int) -> int | None:
         if reading.words[at].clause != reading.words[verb].clause:
             return None
         if reading.words[at].says:
-            return at if case_of(reading, at) is Case.BARE and (at in reading.names or _is_noun(reading, at)) else None
+            return at if case_of(reading, at) is Case.BARE and _may_act(reading, at) else None
     return None
+
+
+def _may_act(reading: Reading, at: int) -> bool:
+    return at in reading.names or at in reading.openers or _is_noun(reading, at)
 
 
 def _around(reading: Reading, verb: int, step: int) -> Iterator[int]:
@@ -263,7 +267,7 @@ def _actors_turn(both: Alignment) -> bool:
     for one, other in combinations(_actors(both), 2):
         mine = _acts_first(statement, one, other)
         places = _nearest(both, one, other) if mine is not None else None
-        if places and (theirs := _acts_first(passage, *places)) is not None and mine != theirs:
+        if places and not _does_something_else(both, one, other, places[0]) and (theirs := _acts_first(passage, *places)) is not None and mine != theirs:
             return True
     return False
 
@@ -274,6 +278,16 @@ def _actors(both: Alignment) -> list[int]:
     named = {*statement.names, *(at for at in statement.openers if set(both.links.get(at, ())) & set(passage.names))}
     nouns = {at for at in both.links if is_actor(statement.words[at].folded, statement.language)}
     return sorted(at for at in named | nouns if at in both.links)
+
+
+def _does_something_else(both: Alignment, one: int, other: int, place: int) -> bool:
+    """What is done between the two is told in another clause of the passage: «la cooperativa paga a Marta»."""
+    words = both.passage.words
+    return any(
+        all(words[to].sentence != words[place].sentence for to in both.links[at])
+        for at in range(one + 1, other)
+        if at in both.links and not _is_noun(both.statement, at) and at not in both.statement.names
+    )
 
 
 def _nearest(both: Alignment, one: int, other: int) -> tuple[int, int] | None:
