@@ -289,14 +289,11 @@ def _wrong_sides(both: Alignment) -> Iterator[str]:
 def _wrong_side(both: Alignment, told: Sign, same: Sequence[Sign], others: Sequence[Sign]) -> Iterator[str]:
     """Where more stands around one of the other side; «subió … y bajó …» has one of each."""
     mine = tuple(sign.place for sign in same)
-    claimed = {
-        sign.place: [
-            each.place
-            for each in both.statement.signs
-            if each is not told and each.concept == told.concept and each.side == sign.side
-        ]
-        for sign in others
-    }
+    claimed: dict[int, list[int]] = {sign.place: [] for sign in others}
+    for rival in both.statement.signs:
+        if rival is not told and rival.concept == told.concept and rival.side != told.side:
+            nearest = max(claimed, key=lambda place: both.nearness(rival.place, place))
+            claimed[nearest].append(rival.place)
     for sign in others:
         if sign.negated and not told.negated and both.statement.denies:
             continue

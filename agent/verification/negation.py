@@ -32,7 +32,7 @@ _NEGATIVE = re.compile(
     r"|encore$|ecart|dispens|exempt|carec|depourvu|missing|omit|suspend|anul|cancel|annul|descart|impid|impedi|evit|avoid|prevent"
     r"|free$|gratis|gratuit|stop|cess|dej(?:o|a|an|aron)$|un[a-z]{5,}ed$|nadie|nul|negativ|perd|lost|los[ts]|miss|late$|declin"
     r"|parad|stopp|arret|deten|averi|panne|inhabil|inutil|fuera|hors$|out$|nada$|cero$|zero$"
-    r"|mant(?:ien|uv|en)|mainten|maintien|remain|same$|unchang|inchang|inalter"
+    r"|mant(?:ien|uv)|maintien|remain|same$|unchang|inchang|inalter"
     r"|waiv|exim|exent|exon|condon|renunci|renonc"
     r"|retrac|retir|abandon|libre|intact|sinon|rest(?:e|ent|a|an)?$|otherwise)"
 )

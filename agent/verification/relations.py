@@ -13,10 +13,14 @@ from graphrag.models import Span
 from graphrag.sentences import split_sentences
 
 _BEFORE = re.compile(
-    r"\b(?:antes (?:del?|que)|previo al?|avant(?: (?:que|de|d['’]))?|before|prior to|ahead of)(?!\w)", re.IGNORECASE
+    r"\b(?:antes (?:del?|que)|(?:previ[oa]|anterior(?:es)?) al?|avant(?: (?:que|de|d['’]))?|antérieure?s? (?:à|aux?)"
+    r"|before|prior to|ahead of|precedi[oó](?: al?)?|precede al?|précède|précéda|précédé|preceded|precedes)"
+    r"(?!\w| (?:by|por|par)\b)",
+    re.IGNORECASE,
 )
 _AFTER = re.compile(
-    r"\b(?:despu[eé]s (?:del?|que)|luego de|tras|apr[eè]s(?! quoi)(?: que)?|after|once|une fois|una vez)(?!\w)",
+    r"\b(?:despu[eé]s (?:del?|que)|luego de|tras|posterior(?:es)? al?|apr[eè]s(?! quoi)(?: que)?"
+    r"|postérieure?s? (?:à|aux?)|suivit|a suivi|sigui[oó] al?|after|followed|once|une fois|una vez)(?!\w| (?:by|por|par)\b)",
     re.IGNORECASE,
 )
 _THEN = re.compile(
