@@ -7,11 +7,13 @@ place that the statement speaks of (the same words stand around it), the stateme
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from agent.verification.alignment import Alignment
 from agent.verification.arithmetic import is_computed
 from agent.verification.moments import Moment
 from agent.verification.names import same_name
+from agent.verification.negation import is_negative
 from agent.verification.quantities import RATES, UNITS, Quantity
 from agent.verification.reading import Reading, Sign
 from agent.verification.relations import agrees, is_reversed
@@ -96,6 +98,27 @@ def _wrong_quantities(both: Alignment, beside: Reading, today: Moment | None) ->
             yield "number"
     if not computes and any(_is_of_another(both, told, same) for told, same in placed):
         yield "number"
+    if _is_turned_round(both):
+        yield "number"
+
+
+_TOWARDS = frozenset({"a", "to", "hasta", "until", "contra", "contre", "against", "frente"})
+
+
+def _is_turned_round(both: Alignment) -> bool:
+    """«de 950 a 800» of what the passage says «de 800 a 950»."""
+    return any(
+        one.is_same(second) and other.is_same(first) and not one.is_same(first)
+        for one, other in _spans_of(both.statement)
+        for first, second in _spans_of(both.passage)
+    )
+
+
+def _spans_of(reading: Reading) -> Iterator[tuple[Quantity, Quantity]]:
+    for one, other in pairwise(reading.quantities):
+        between = [word.folded for word in reading.words if one.end <= word.start < other.start]
+        if len(between) <= 3 and set(between) & _TOWARDS:
+            yield one, other
 
 
 def _resumes(told: Quantity, statement: Reading) -> bool:
@@ -326,7 +349,7 @@ def _wrong_denials(both: Alignment) -> Iterator[str]:
     paired = {sign.place for sign in statement.signs}
     for at, linked in both.links.items():
         word = statement.words[at]
-        if at in paired or (_speaks_of_denials(both) if word.negated else statement.denies):
+        if at in paired or (_speaks_of_denials(both) if word.negated else _denies(both)):
             continue
         same = [place for place in linked if passage.words[place].negated == word.negated]
         others = [place for place in linked if passage.words[place].negated != word.negated]
@@ -342,7 +365,7 @@ def _wrong_polarity(both: Alignment) -> Iterator[str]:
     denied = {word.clause for word in passage.words if word.denies}
     if _is_the_opposite(both):
         return
-    if not statement.denies:
+    if not _denies(both):
         for clause in denied:
             held = [place for place, word in enumerate(passage.words) if word.clause == clause and word.says]
             share = sum(place in both.met for place in held) / (len(held) or 1)
@@ -359,6 +382,18 @@ def _is_the_opposite(both: Alignment) -> bool:
     return any(
         (sign.concept, sign.side) in (held if sign.negated else denied) for sign in both.statement.signs
     )
+
+
+def _denies(both: Alignment) -> bool:
+    """Not by a word that the passage has as well: «la prohibición», "the ban"."""
+    words = both.statement.words
+    own = (word for at, word in enumerate(words) if is_negative(word.folded) and not _is_repeated(both, at))
+    return any(word.denies for word in words) or any(own)
+
+
+def _is_repeated(both: Alignment, at: int) -> bool:
+    form = both.statement.words[at].form
+    return any(both.passage.words[to].form == form for to in both.links.get(at, ()))
 
 
 def _speaks_of_denials(both: Alignment) -> bool:

@@ -19,6 +19,7 @@ _PATTERNS = tuple(
     for pattern in (
         r"(?<!\d)" + _YEAR + r"-(?P<number>\d{2})(?:-(?P<day>\d{2}))?(?!\d)",
         r"(?<![\d/])(?P<first>\d{1,2})(?P<mark>[/.-])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})(?![\d/])",
+        r"(?<![\d/.])(?P<number>0?[1-9]|1[0-2])/(?P<year>(?:19|20)\d\d)(?![\d/])",
         r"(?<![\d/.,])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/.,])",
         r"(?<![\d.,])"
         + _DAY

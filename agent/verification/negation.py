@@ -34,7 +34,7 @@ _NEGATIVE = re.compile(
     r"|parad|stopp|arret|deten|averi|panne|inhabil|inutil|fuera|hors$|out$|nada$|cero$|zero$"
     r"|mant(?:ien|uv)|maintien|remain|same$|unchang|inchang|inalter"
     r"|waiv|exim|exent|exon|condon|renunci|renonc"
-    r"|retrac|retir|abandon|libre|intact|sinon|rest(?:e|ent|a|an)?$|otherwise)"
+    r"|retrac|retir|abandon|libre|intact|sinon|rest(?:e|ee?s|ent|a|an)?$|otherwise)"
 )
 _REACH = 5  # words
 

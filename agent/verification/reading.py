@@ -28,6 +28,7 @@ _PRONOUNS = {
 }
 _HEADER = re.compile(r"(?:^|[;\n])\s*[^;:\n]{1,40}?\s?:(?=\s)")  # «Fecha: » of a row
 _OTHER_WORDS = frozenset({("fr", "sur"), ("fr", "est"), ("es", "este")})  # «on», "is", "this": no directions there
+_MEANS = frozenset({"average", "media", "moyenne", "promedio", "zero", "cero", "normal"})
 _DEGREES = {"mas": 1, "plus": 1, "more": 1, "menos": -1, "moins": -1, "less": -1}
 _BOUNDS = frozenset("over under above below sobre sous".split())  # of a number; else they say where
 MOST_LABELS = 3  # from so many on, a line is a row of a table
@@ -149,7 +150,7 @@ def _signs(words: Sequence[Word], language: str) -> Iterator[Sign]:
         if found is None or is_short or (language, word.folded) in _OTHER_WORDS:
             continue
         is_bound = word.folded in _BOUNDS and not any(
-            next_.folded[0].isdigit() for next_ in words[place + 1 : place + 4]
+            next_.folded[0].isdigit() or next_.folded in _MEANS for next_ in words[place + 1 : place + 4]
         )
         after = words[place + 1].folded if place + 1 < len(words) else ""
         if not is_bound and not (word.folded in _DEGREES and opposite_of(after)):  # «menos caro» is one

@@ -51,6 +51,9 @@ _PARTICIPLE = {
 CONVERSE = frozenset({"buy", "lend", "teach", "before", "give", "win", "own", "employ"})
 
 
+_AGENT_NOUN = re.compile(r"(?:eur|euse|er|or|ora)s?$")
+
+
 class Case(Enum):
     BARE = "bare"
     TO = "to"
@@ -76,7 +79,11 @@ def is_turned(both: Alignment) -> bool:
 def _tells_the_converse(both: Alignment) -> bool:
     """«vendió» of what the passage says «compró»."""
     told = {(sign.concept, sign.side) for sign in both.statement.signs if sign.concept in CONVERSE}
-    held = {(sign.concept, sign.side) for sign in both.passage.signs if sign.concept in CONVERSE}
+    held = {
+        (sign.concept, sign.side)
+        for sign in both.passage.signs
+        if sign.concept in CONVERSE and not _AGENT_NOUN.search(both.passage.words[sign.place].folded)
+    }
     return any((concept, -side) in held and (concept, side) not in held for concept, side in told)
 
 
@@ -98,6 +105,8 @@ def _counts(reading: Reading, at: int) -> bool:
 def _is_noun(reading: Reading, at: int) -> bool:
     """An article stands before it, which a pronoun before a verb («la firmó») looks like."""
     article = reading.words[at - 1].folded if at else ""
+    if article in {"no", "any", "some", "ningun", "ninguna", "aucun", "aucune"}:
+        return article != "no" or reading.language == "en"
     if article in _BESIDE | _OF - {"s"} or article in _BY.get(reading.language, ()) or _follows_comma(reading, at):
         return True
     if article in _CLITICS:
@@ -210,7 +219,7 @@ def case_of(reading: Reading, at: int) -> Case:
         if led_in.folded in _BY.get(reading.language, ()):
             return Case.BY
         if _is_to(reading, before):
-            return Case.OF if is_of else Case.TO
+            return Case.TO
         is_of = is_of or led_in.folded in _OF
         if not _goes_on(reading, before):
             break
