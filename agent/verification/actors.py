@@ -38,7 +38,9 @@ _BODIES = frozenset(
 )
 _CALLINGS = {
     "es": re.compile(r"(?:[aeit]dor|[cs]tor|ista)(?:a|as|es|s)?$|(?:let|ader|in|art|ot|en|ch)er[oa]s?$"),
-    "fr": re.compile(r"(?:t|s|d|l|n|ch)(?:eur|euse|rice)s?$|(?:n|t|ss|l|rr|m|ch)i(?:er|ere)s?$|istes?$|[ct]ien(?:ne)?s?$"),
+    "fr": re.compile(
+        r"(?:t|s|d|l|n|ch)(?:eur|euse|rice)s?$|(?:n|t|ss|l|rr|m|ch)i(?:er|ere)s?$|istes?$|[ct]ien(?:ne)?s?$"
+    ),
     "en": re.compile(r"(?:ist|ician|keeper|holder|maker|owner)s?$"),
 }
 _THINGS = frozenset(

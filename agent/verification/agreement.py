@@ -150,17 +150,13 @@ def _is_of_another(both: Alignment, told: Quantity, same: Sequence[Quantity]) ->
         return False
     claimed = {
         passage.place(held.start): [
-            statement.place(other.start)
-            for other in statement.quantities
-            if other is not told and other.is_same(held)
+            statement.place(other.start) for other in statement.quantities if other is not told and other.is_same(held)
         ]
         for held in others
     }
     mine, theirs = _starts(passage, same), _starts(passage, others)
     untold = [
-        passage.place(held.start)
-        for held in others
-        if not any(held.is_same(other) for other in statement.quantities)
+        passage.place(held.start) for held in others if not any(held.is_same(other) for other in statement.quantities)
     ]
     fact = _Fact(statement.place(told.start), mine, theirs, claimed)
     return (
@@ -187,9 +183,14 @@ def _wrong_moments(both: Alignment, beside: Reading, today: Moment | None) -> It
         if same:
             if _is_of_another_day(both, told, same, [held for held in alike if told.contradicts(held)]):
                 yield "date"
-        elif not (_is_said_beside(told, both.passage, beside) or _is_said_as_number(told, both.passage)):
-            if not _in_parts(told, both.passage, beside):
-                yield "date"
+        elif not _is_told_otherwise(told, both.passage, beside):
+            yield "date"
+
+
+def _is_told_otherwise(told: Moment, passage: Reading, beside: Reading) -> bool:
+    return (
+        _is_said_beside(told, passage, beside) or _is_said_as_number(told, passage) or _in_parts(told, passage, beside)
+    )
 
 
 def _is_said_beside(told: Moment, passage: Reading, beside: Reading) -> bool:
@@ -211,9 +212,7 @@ def _is_of_another_day(both: Alignment, told: Moment, same: Sequence[Moment], ot
     mine = _starts(passage, same)
     fact = _Fact(statement.place(told.start), mine, _starts(passage, others), claimed)
     sentences = {passage.words[place].sentence for place in mine}
-    untold = [
-        place for place, rivals in claimed.items() if not rivals and passage.words[place].sentence in sentences
-    ]
+    untold = [place for place, rivals in claimed.items() if not rivals and passage.words[place].sentence in sentences]
     return _is_elsewhere(both, fact) or both.is_outvoted(
         mine,
         untold,
@@ -365,7 +364,7 @@ def _wrong_polarity(both: Alignment) -> Iterator[str]:
     denied = {word.clause for word in passage.words if word.denies}
     if _is_the_opposite(both):
         return
-    if not _denies(both):
+    if not statement.denies:
         for clause in denied:
             held = [place for place, word in enumerate(passage.words) if word.clause == clause and word.says]
             share = sum(place in both.met for place in held) / (len(held) or 1)
@@ -379,9 +378,7 @@ def _is_the_opposite(both: Alignment) -> bool:
     """«no cerrará» of what the passage says «seguirá abierta»."""
     held = {(sign.concept, sign.side) for sign in both.passage.signs}
     denied = {(sign.concept, sign.side) for sign in both.passage.signs if sign.negated}
-    return any(
-        (sign.concept, sign.side) in (held if sign.negated else denied) for sign in both.statement.signs
-    )
+    return any((sign.concept, sign.side) in (held if sign.negated else denied) for sign in both.statement.signs)
 
 
 def _denies(both: Alignment) -> bool:

@@ -61,12 +61,13 @@ def _results(given: list[Quantity], told: Quantity) -> Iterator[float]:
 
 def _multiples(given: list[Quantity], told: Quantity, statement: Reading) -> Iterator[float]:
     """«14 € por dos noches, a 7 € cada una»; how often an hour has «cada 20 minutos»."""
-    counts = [min(other.values) for other in statement.quantities if other is not told and not other.unit]
+    others = [other for other in statement.quantities if other is not told]
+    counts = [min(other.values) for other in others if not other.unit]
     for known in given:
         value = min(known.values)
         yield from (value * count for count in counts if known.fits(told))
         if value and not told.unit:
-            yield from (min(other.values) / value for other in statement.quantities if other.unit == known.unit)
+            yield from (min(other.values) / value for other in others if other.unit == known.unit)
         if known.unit == TIME and value and not told.unit:
             yield from (_unit_of(statement, place) / value for place in statement.rates)
         if known.unit == "%":
@@ -81,9 +82,9 @@ def _unit_of(reading: Reading, place: int) -> float:
 def _shares(given: list[Quantity], told: Quantity, passage: Reading) -> Iterator[float]:
     if told.unit != "%":
         return
-    for one, other in pairwise(passage.quantities):  # «tres de cada cinco»
-        if other.start - one.end <= _NEAR_BY and min(other.values):
-            yield 100 * min(one.values) / min(other.values)
+    for part, whole in pairwise(passage.quantities):  # «tres de cada cinco»
+        if whole.start - part.end <= _NEAR_BY and min(whole.values):
+            yield 100 * min(part.values) / min(whole.values)
     for known in given:
         for held in list(passage.quantities)[: 3 * MOST]:
             one, other = min(known.values), min(held.values)

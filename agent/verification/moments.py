@@ -40,7 +40,9 @@ _HOUR = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _YEAR_ALONE = re.compile(r"(?<![\w.,€$£/-])(?P<year>(?:19|20)\d\d)(?![\w/-]|[.,]\d|\s?[€$£%])")
-_OLD_YEAR = re.compile(r"(?<!\w)(?:en|in|de|desde|hacia|hasta|since|from|until|by|depuis|vers)\s+(?P<year>1[5-8]\d\d)(?![\w/.,-]\d|\s?[€$£%\d])")
+_OLD_YEAR = re.compile(
+    r"(?<!\w)(?:en|in|de|desde|hacia|hasta|since|from|until|by|depuis|vers)\s+(?P<year>1[5-8]\d\d)(?![\w/.,-]\d|\s?[€$£%\d])"
+)
 _QUARTERS = {
     "primer": 1, "primero": 1, "segundo": 2, "tercer": 3, "tercero": 3, "cuarto": 4, "premier": 1, "deuxieme": 2,
     "second": 2, "troisieme": 3, "quatrieme": 4, "first": 1, "third": 3, "fourth": 4,

@@ -81,7 +81,10 @@ UNITS: dict[str, tuple[str, float]] = {
             "m3 m³": 1000,
         },
     ),
-    **_family("area", {"m2 m²": 1, "hectarea hectareas hectare hectares ha": 10**4, "km2 km²": 10**6, "acre acres": 4046.86}),
+    **_family(
+        "area",
+        {"m2 m²": 1, "hectarea hectareas hectare hectares ha": 10**4, "km2 km²": 10**6, "acre acres": 4046.86},
+    ),
     **_family("power",
         {"w watt watts vatio vatios": 1, "kw kilovatio kilovatios kilowatt kilowatts": 1000, "mw": 10**6}),
     **_family("energy", {"kwh": 1, "mwh": 1000, "gwh": 10**6}),
@@ -151,9 +154,7 @@ def _in_digits(text: str) -> Iterator[Quantity]:
         if scale == 1 and text[match.end() : match.end() + 1].isalpha() and not unit:
             continue  # a code: 3B
         bare = frozenset(round(value * scale, 9) for value in values)
-        yield Quantity(
-            frozenset(round(value * factor, 9) for value in bare), family, match.start(), end, bare=bare
-        )
+        yield Quantity(frozenset(round(value * factor, 9) for value in bare), family, match.start(), end, bare=bare)
 
 
 def _values(whole: str, mark: str | None, decimals: str | None) -> set[float]:

@@ -159,7 +159,11 @@ def _signs(words: Sequence[Word], language: str) -> Iterator[Sign]:
             yield Sign(concept, -side if word.negated else side, place, word.negated)
 
 
-_LETTERS = {"es": re.compile(r"[ñáíóú¿¡]"), "fr": re.compile(r"[àâçèêëîïôùûœ]|\b[cdjlmnqst]['’]"), "en": re.compile(r"['’]s\b|th")}
+_LETTERS = {
+    "es": re.compile(r"[ñáíóú¿¡]"),
+    "fr": re.compile(r"[àâçèêëîïôùûœ]|\b[cdjlmnqst]['’]"),
+    "en": re.compile(r"['’]s\b|th"),
+}
 
 
 def language_of(text: str, likely: Sequence[str]) -> str:

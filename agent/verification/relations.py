@@ -20,7 +20,8 @@ _BEFORE = re.compile(
 )
 _AFTER = re.compile(
     r"\b(?:despu[eé]s (?:del?|que)|luego de|tras|posterior(?:es)? al?|apr[eè]s(?! quoi)(?: que)?"
-    r"|postérieure?s? (?:à|aux?)|suivit|a suivi|sigui[oó] al?|after|followed|once|une fois|una vez)(?!\w| (?:by|por|par)\b)",
+    r"|postérieure?s? (?:à|aux?)|suivit|a suivi|sigui[oó] al?|after|followed|once|une fois|una vez)"
+    r"(?!\w| (?:by|por|par)\b)",
     re.IGNORECASE,
 )
 _THEN = re.compile(

@@ -195,9 +195,7 @@ def _ends(both: Alignment, places: Sequence[int], place: int) -> list[int]:
         if not is_name and case_of(statement, at) is Case.BESIDE:
             continue
         linked = [
-            to
-            for to in both.links.get(at, {})
-            if to in near and (is_name or case_of(passage, to) is not Case.BESIDE)
+            to for to in both.links.get(at, {}) if to in near and (is_name or case_of(passage, to) is not Case.BESIDE)
         ]
         if linked:
             found.append(min(linked, key=lambda to: abs(to - place)))
@@ -212,7 +210,10 @@ def case_of(reading: Reading, at: int) -> Case:
     is_of = False
     for before in range(at - 1, max(-1, at - 8), -1):
         led_in = reading.words[before]
-        if led_in.clause != reading.words[at].clause or ":" in reading.text[led_in.end : reading.words[before + 1].start]:
+        if (
+            led_in.clause != reading.words[at].clause
+            or ":" in reading.text[led_in.end : reading.words[before + 1].start]
+        ):
             break
         if led_in.folded in _BESIDE:
             return Case.BESIDE
@@ -276,7 +277,12 @@ def _actors_turn(both: Alignment) -> bool:
     for one, other in combinations(_actors(both), 2):
         mine = _acts_first(statement, one, other)
         places = _nearest(both, one, other) if mine is not None else None
-        if places and not _does_something_else(both, one, other, places[0]) and (theirs := _acts_first(passage, *places)) is not None and mine != theirs:
+        if (
+            places
+            and not _does_something_else(both, one, other, places[0])
+            and (theirs := _acts_first(passage, *places)) is not None
+            and mine != theirs
+        ):
             return True
     return False
 

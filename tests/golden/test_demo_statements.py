@@ -24,7 +24,9 @@ def statements(demo_server: Server) -> list[dict[str, Any]]:
 
 def test_what_extractive_answers_state_is_supported(statements: list[dict[str, Any]]) -> None:
     """R8.4 Sentences, rows with their headers, labels of parts and what is computed of them."""
-    doubted = [(each["text"], each["status"], each.get("reasons")) for each in statements if each["status"] != "supported"]
+    doubted = [
+        (each["text"], each["status"], each.get("reasons")) for each in statements if each["status"] != "supported"
+    ]
     assert len(statements) >= len(CASES)
     assert len(doubted) <= (1 - LEAST_SUPPORTED) * len(statements), doubted
 
