@@ -130,7 +130,15 @@ def is_not_found(answer: str, language: str) -> bool:
 def is_own(sentence: str) -> bool:
     """Whether a sentence is one of ours, and says nothing of the documents, in any language."""
     said = _WORD.findall(sentence)
+    if any(_opens(sentence, text) for text in _MESSAGES["no_part"].values()):
+        return True
     return any(said == _WORD.findall(text) for key in _OWN for text in _MESSAGES[key].values())
+
+
+def _opens(sentence: str, text: str) -> bool:
+    """«Sin respuesta en los documentos: …», as an item of a list or not."""
+    opening, _, _ = text.partition("{part}")
+    return sentence.lstrip("-* ").startswith(opening.strip())
 
 
 def without_lead(statement: str) -> str:

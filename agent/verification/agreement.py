@@ -4,21 +4,17 @@ Every fact of the statement is looked for in the passage. Where the passage has 
 place that the statement speaks of (the same words stand around it), the statement has taken the wrong one.
 """
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from agent.verification.alignment import Alignment
-from agent.verification.arithmetic import is_computed
+from agent.verification.dates import wrong_moments
+from agent.verification.figures import wrong_quantities, wrong_rates
 from agent.verification.moments import Moment
 from agent.verification.names import same_name
-from agent.verification.quantities import UNITS, Quantity
-from agent.verification.reading import Reading, Sign
-from agent.verification.roles import CONVERSE, is_turned
-
-MARGIN = 1.1  # how much more must stand around the other one
-_AGENT = re.compile(r"(?:eur|euse|eure|er|or|ora)s?$")
-LEAST = 0.12
-SENTENCE = 0.5  # share of the statement from which a sentence of the passage says the same, or denies it
+from agent.verification.polarity import wrong_denials, wrong_polarity, wrong_sides
+from agent.verification.reading import Reading
+from agent.verification.relations import is_reversed
+from agent.verification.roles import is_turned
 
 
 def disagreements(
@@ -27,134 +23,17 @@ def disagreements(
     """Why the passage does not carry the statement, each reason once. `beside`: the document's title and headers."""
     both = Alignment(statement, passage)
     reasons = [
-        *_wrong_quantities(both, beside, today),
-        *_wrong_moments(both, beside, today),
+        *wrong_quantities(both, beside, today),
+        *wrong_moments(both, beside, today),
         *_wrong_names(both, beside),
-        *_wrong_rates(both),
-        *_wrong_sides(both),
-        *_wrong_denials(both),
-        *_wrong_polarity(both),
+        *wrong_rates(both),
+        *wrong_sides(both),
+        *wrong_denials(both),
+        *wrong_polarity(both),
+        *(["direction"] if is_reversed(both) else []),
         *(["role"] if is_turned(both) else []),
     ]
     return tuple(dict.fromkeys(reasons))
-
-
-def _is_elsewhere(
-    both: Alignment, at: int, same: Sequence[int], others: Sequence[int], *, is_taken: Callable[[int, float], bool]
-) -> bool:
-    """Whether more stands around another of its kind than around the same one."""
-    best = max((both.nearness(at, place) for place in same), default=0.0)
-    for place in others:
-        nearness = both.nearness(at, place)
-        if nearness > LEAST and nearness > MARGIN * best and not is_taken(place, nearness):
-            return True
-    return False
-
-
-def _wrong_quantities(both: Alignment, beside: Reading, today: Moment | None) -> Iterator[str]:
-    statement, passage = both.statement, both.passage
-    spots = [passage.place(held.start) for held in passage.quantities]
-    computes = False
-    for told in sorted(statement.quantities, key=lambda told: any(told.is_same(held) for held in passage.quantities)):
-        same = [at for at, held in enumerate(passage.quantities) if told.is_same(held) and told.fits(held)]
-        if not same and any(told.is_same(held) for held in passage.quantities):
-            yield "unit"
-            continue
-        if not same:
-            if told.is_article or any(told.is_same(held) for held in beside.quantities):
-                continue
-            if _is_year(told, passage) or is_computed(told, statement, passage, today):
-                computes = True  # what it speaks of belongs to several numbers
-            else:
-                yield "number"
-            continue
-        others = [
-            at
-            for at, held in enumerate(passage.quantities)
-            if at not in same and held.unit == told.unit and not held.is_article
-        ]
-        at = statement.place(told.start)
-        if told.is_article or not others:
-            continue
-
-        def is_taken(place: int, nearness: float, told: Quantity = told) -> bool:
-            held = passage.quantities[spots.index(place)]
-            return any(
-                other is not told
-                and other.is_same(held)
-                and both.nearness(statement.place(other.start), place) >= nearness
-                for other in statement.quantities
-            )
-
-        if computes:
-            continue
-        mine, theirs = [spots[one] for one in same], [spots[one] for one in others]
-        untold = [
-            spots[one]
-            for one in others
-            if not any(passage.quantities[one].is_same(other) for other in statement.quantities)
-        ]
-        if _is_elsewhere(both, at, mine, theirs, is_taken=is_taken) or both.is_outvoted(
-            mine, untold, told=theirs, reaching=False
-        ):
-            yield "number"
-
-
-def _is_year(told: Quantity, passage: Reading) -> bool:
-    return any(moment.year in told.values or moment.day in told.values for moment in passage.moments)
-
-
-def _wrong_moments(both: Alignment, beside: Reading, today: Moment | None) -> Iterator[str]:
-    statement, passage = both.statement, both.passage
-    spots = [passage.place(held.start) for held in passage.moments]
-    for told in statement.moments:
-        if today and not told.contradicts(today) and told.said() >= {"day", "month"}:
-            continue
-        alike = [held for held in passage.moments if told.said() & held.said()]
-        same = [held for held in alike if not told.contradicts(held)]
-        if not same:
-            if not alike and not _knows_moments(passage, told):
-                same = [held for held in beside.moments if told.said() & held.said() and not told.contradicts(held)]
-            if not same and not _is_said_as_number(told, passage) and not _in_parts(told, passage, beside):
-                yield "date"
-            continue
-        others = [held for held in alike if told.contradicts(held)]
-
-        def is_taken(place: int, nearness: float, told: Moment = told) -> bool:
-            held = passage.moments[spots.index(place)]
-            return any(
-                other is not told
-                and other.said() & held.said()
-                and not other.contradicts(held)
-                and both.nearness(statement.place(other.start), place) >= nearness
-                for other in statement.moments
-            )
-
-        places = [spots[passage.moments.index(held)] for held in same]
-        wrong = [spots[passage.moments.index(held)] for held in others]
-        if _is_elsewhere(both, statement.place(told.start), places, wrong, is_taken=is_taken):
-            yield "date"
-
-
-def _knows_moments(passage: Reading, told: Moment) -> bool:
-    return any(told.said() & held.said() for held in passage.moments)
-
-
-def _in_parts(told: Moment, passage: Reading, beside: Reading) -> bool:
-    """Its day and month in one place, its year in another."""
-    held = [*passage.moments, *beside.moments]
-    parts = [name for name in told.said() if not any(getattr(each, name) == getattr(told, name) for each in held)]
-    whole = [each for each in held if each.said() & told.said() and not told.contradicts(each)]
-    return not parts and bool(whole)
-
-
-def _is_said_as_number(told: Moment, passage: Reading) -> bool:
-    """A year, an hour: «2024» in a code or a table is read as a number."""
-    number = told.year if told.said() == {"year"} else None
-    if told.said() == {"minute"} and told.minute is not None:
-        number = told.minute // 60
-        return any({number, (number - 12) % 24, number + 12} & held.values for held in passage.quantities)
-    return number is not None and any(number in held.values for held in passage.quantities)
 
 
 def _wrong_names(both: Alignment, beside: Reading) -> Iterator[str]:
@@ -178,7 +57,7 @@ def _wrong_names(both: Alignment, beside: Reading) -> Iterator[str]:
             and not any(same_name(passage.words[place].folded, word.folded) for word in statement.words)
         ]
         others = [place for place in others if not _is_part(passage, place, same)]
-        if same and others and both.is_outvoted(same, others, told=statement.names):
+        if same and others and (both.is_outvoted(same, others, told=statement.names) or both.is_mixed(same, others)):
             yield "name"
 
 
@@ -189,84 +68,3 @@ def _is_cognate(told: str, word: str) -> bool:
 def _is_part(passage: Reading, place: int, same: Sequence[int]) -> bool:
     """Of the same name: the surname beside the first name."""
     return any(abs(place - other) <= 2 and passage.words[place].clause == passage.words[other].clause for other in same)
-
-
-def _wrong_rates(both: Alignment) -> Iterator[str]:
-    """«al mes» where the passage has «al trimestre»."""
-    statement, passage = both.statement, both.passage
-    for at in statement.rates:
-        said = _unit(statement, at)
-        lists_weekdays = said == UNITS["week"][1] and sum(each.weekday is not None for each in statement.moments) > 1
-        if both.links.get(at) or not passage.rates or lists_weekdays:
-            continue
-        held = [_unit(passage, place) for place in passage.rates]
-        if said not in held and max((both.nearness(at, place) for place in passage.rates), default=0.0) > 2 * LEAST:
-            yield "unit"
-
-
-def _unit(reading: Reading, place: int) -> float:
-    return UNITS[reading.words[place].folded][1]
-
-
-def _wrong_sides(both: Alignment) -> Iterator[str]:
-    statement, passage = both.statement, both.passage
-    for told in statement.signs:
-        if told.concept in CONVERSE and not _stands_alone(told, statement):
-            continue
-        held = [sign for sign in passage.signs if sign.concept == told.concept]
-        same = [sign.place for sign in held if sign.side == told.side]
-        others = [sign for sign in held if sign.side != told.side]
-        if not others or (told.negated and _speaks_of_denials(both)):
-            continue
-        best = max((both.nearness(told.place, place) for place in same), default=0.0)
-        for sign in others:
-            nearness = both.nearness(told.place, sign.place)
-            if nearness > LEAST and nearness > MARGIN * best:
-                yield "negation" if sign.negated != told.negated else "direction"
-
-
-def _stands_alone(sign: Sign, statement: Reading) -> bool:
-    """No verb whose ends might have changed places: «el vendedor», «antes del 1 de julio»."""
-    if _AGENT.search(statement.words[sign.place].folded):
-        return True
-    end = statement.words[min(sign.place + 3, len(statement.words) - 1)].end
-    start = statement.words[sign.place].end
-    return sign.concept == "before" and any(start <= moment.start < end for moment in statement.moments)
-
-
-def _wrong_denials(both: Alignment) -> Iterator[str]:
-    statement, passage = both.statement, both.passage
-    paired = {sign.place for sign in statement.signs}
-    for at, linked in both.links.items():
-        word = statement.words[at]
-        if at in paired or (_speaks_of_denials(both) if word.negated else statement.denies):
-            continue
-        same = [place for place in linked if passage.words[place].negated == word.negated]
-        others = [place for place in linked if passage.words[place].negated != word.negated]
-        if others:
-            best = max((both.nearness(at, place) for place in same), default=0.0)
-            if any((near := both.nearness(at, place)) > 2 * LEAST and near > MARGIN * best for place in others):
-                yield "negation"
-
-
-def _wrong_polarity(both: Alignment) -> Iterator[str]:
-    """In other words than the passage: it denies what the statement says, or the other way round."""
-    statement, passage = both.statement, both.passage
-    denied = {word.clause for word in passage.words if word.denies}
-    if not statement.denies:
-        for clause in denied:
-            held = [place for place, word in enumerate(passage.words) if word.clause == clause and word.says]
-            linked = {place for links in both.links.values() for place in links}
-            share = sum(place in linked for place in held) / (len(held) or 1)
-            if both.votes_of(clause) >= 1 and share >= SENTENCE:
-                yield "negation"
-    elif any(word.denies for word in statement.words) and len(both.links) >= 2 and not _speaks_of_denials(both):
-        yield "negation"
-
-
-def _speaks_of_denials(both: Alignment) -> bool:
-    """Whether the statement shares words with a sentence of the passage that denies something."""
-    if both.statement.language != both.passage.language:  # too few words meet to tell which
-        return bool(both.passage.denying_sentences)
-    told = {both.passage.words[place].sentence for links in both.links.values() for place in links}
-    return bool(told & both.passage.denying_sentences)

@@ -1,6 +1,6 @@
 """Which words of a statement a passage has, and how near two places are in what stands around them."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from agent.verification.names import same_name
@@ -21,6 +21,7 @@ NAME_WEIGHT = 1.3
 class Alignment:
     def __init__(self, statement: Reading, passage: Reading) -> None:
         self.statement, self.passage = statement, passage
+        self.is_across = statement.language != passage.language
 
     @cached_property
     def links(self) -> dict[int, dict[int, float]]:
@@ -35,8 +36,8 @@ class Alignment:
         return found
 
     def _alike(self, one: Word, other: Word) -> float:
-        across = self.statement.language != self.passage.language
-        return words_alike(one.form, one.folded, other.form, other.folded, ALIKE_ACROSS if across else ALIKE)
+        least = ALIKE_ACROSS if self.is_across else ALIKE
+        return words_alike(one.form, one.folded, other.form, other.folded, least)
 
     @cached_property
     def sentence_shares(self) -> dict[int, float]:
@@ -74,32 +75,61 @@ class Alignment:
         told: Collection[int],
         known: Iterable[int] = (),
         reaching: bool = True,
+        clearly: bool = False,
     ) -> bool:
         """Whether the statement speaks more, or as much, of what belongs to one of the others than to one of the same.
 
         Places of one kind in the passage, `known` all of them; `told`: the statement's own places of that kind, which
-        do not vote. `reaching`: the clauses beside belong to them, too.
+        do not vote. `reaching`: the clauses beside belong to them, too. `clearly`: as much is not enough.
         """
         own = {self.passage.words[place].clause for place in same}
         other = {self.passage.words[place].clause for place in others} - own
         owners = own | other | {self.passage.words[place].clause for place in known}
+        sentences = {self._sentence_of[each] for each in own}
         mine, theirs = 0, dict.fromkeys(other, 0)
         for place, clause in self._single_clauses.items():
             owner = self._owner(clause, owners) if reaching else clause
-            if place in told:
+            if place in told or (clearly and self._sentence_of[clause] not in sentences):
                 continue
             if owner in own:
                 mine += 1
             elif owner in theirs:
                 theirs[owner] += 1
-        if max(theirs.values(), default=0) >= max(1, mine):
+        most = max(theirs.values(), default=0)
+        if clearly:
+            return most > mine
+        if most >= max(1, mine):
             return True
         covered = max((self._covered(clause) for clause in own), default=0.0)
         return any(votes and covered < 1 == self._covered(clause) for clause, votes in theirs.items())
 
+    def is_mixed(self, same: Collection[int], others: Collection[int]) -> bool:
+        """Whether the statement joins the fact of one clause with what another clause of its sentence says.
+
+        That other clause has a fact of its own (`others`), of which the statement is silent, and so it is of something
+        that the fact's own clause says.
+        """
+        own = {self.passage.words[place].clause for place in same}
+        if len(own) != 1:
+            return False
+        (clause,) = own
+        left_out = any(word.clause == clause and word.says and at not in self.met for at, word in self._words_but(same))
+        if not left_out:
+            return False
+        beside = {self.passage.words[place].clause for place in others} - own
+        sentence = self._sentence_of[clause]
+        return any(self.votes_of(each) for each in beside if self._sentence_of[each] == sentence)
+
+    def _words_but(self, without: Collection[int]) -> Iterator[tuple[int, Word]]:
+        return ((at, word) for at, word in enumerate(self.passage.words) if at not in without)
+
+    @cached_property
+    def met(self) -> frozenset[int]:
+        """Places of the passage that the statement has."""
+        return frozenset(to for places in self.links.values() for to in places)
+
     def _covered(self, clause: int) -> float:
         """The share of a clause's words, but names and numbers, that the statement has: «et 52 € le week-end»."""
-        linked = {to for places in self.links.values() for to in places}
         counted = [(quantity.start, quantity.end) for quantity in self.passage.quantities]
         own = [
             place
@@ -109,7 +139,7 @@ class Alignment:
             and place not in self.passage.names
             and not any(start <= word.start < end for start, end in counted)
         ]
-        return sum(place in linked for place in own) / len(own) if own else 0.0
+        return sum(place in self.met for place in own) / len(own) if own else 0.0
 
     def _owner(self, clause: int, known: Collection[int]) -> int | None:
         """The clause itself, or the one before or after it in its sentence that has something of the kind."""

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from datetime import date
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
 
 from agent.verification.moments import Moment
-from agent.verification.quantities import TIME, Quantity
+from agent.verification.quantities import RATES, TIME, UNITS, Quantity
 from agent.verification.reading import Reading
 
 _TIMES = frozenset({"fois", "veces", "times"})
 MOST = 8  # operands
+_YEAR, _MONTH = UNITS["year"][1], UNITS["month"][1]  # days
+_NEAR_BY = 9  # characters
 
 
 def is_computed(told: Quantity, statement: Reading, passage: Reading, today: Moment | None = None) -> bool:
@@ -19,7 +21,12 @@ def is_computed(told: Quantity, statement: Reading, passage: Reading, today: Mom
         for other in statement.quantities
         if other is not told and any(other.is_same(held) for held in passage.quantities)
     ][:MOST]
-    results = [*_results(given, told), *_shares(given, told, passage), *_days(told, statement, passage, today)]
+    results = [
+        *_results(given, told),
+        *_shares(given, told, passage),
+        *_multiples(given, told, statement),
+        *_days(told, statement, passage, today),
+    ]
     if any(_near(value, result) for value in told.values for result in results):
         return True
     if any(word.folded in _TIMES and 0 <= word.start - told.end <= 1 for word in statement.words):
@@ -52,9 +59,32 @@ def _results(given: list[Quantity], told: Quantity) -> Iterator[float]:
         yield sum(three)
 
 
+def _multiples(given: list[Quantity], told: Quantity, statement: Reading) -> Iterator[float]:
+    """«14 € por dos noches, a 7 € cada una»; how often an hour has «cada 20 minutos»."""
+    others = [other for other in statement.quantities if other is not told]
+    counts = [min(other.values) for other in others if not other.unit]
+    for known in given:
+        value = min(known.values)
+        yield from (value * count for count in counts if known.fits(told))
+        if value and not told.unit:
+            yield from (min(other.values) / value for other in others if other.unit == known.unit)
+        if known.unit == TIME and value and not told.unit:
+            yield from (_unit_of(statement, place) / value for place in statement.rates)
+        if known.unit == "%":
+            yield from (count * value / 100 for count in counts)
+
+
+def _unit_of(reading: Reading, place: int) -> float:
+    word = reading.words[place].folded
+    return RATES.get(word) or UNITS[word][1]
+
+
 def _shares(given: list[Quantity], told: Quantity, passage: Reading) -> Iterator[float]:
     if told.unit != "%":
         return
+    for part, whole in pairwise(passage.quantities):  # «tres de cada cinco»
+        if whole.start - part.end <= _NEAR_BY and min(whole.values):
+            yield 100 * min(part.values) / min(whole.values)
     for known in given:
         for held in list(passage.quantities)[: 3 * MOST]:
             one, other = min(known.values), min(held.values)
@@ -70,6 +100,8 @@ def _days(told: Quantity, statement: Reading, passage: Reading, today: Moment | 
     days = {day for moment in moments if (day := _day(moment))}
     for one, other in combinations(sorted(days)[: 3 * MOST], 2):
         yield float((other - one).days)
+        months = 12 * (other.year - one.year) + other.month - one.month - (other.day < one.day)
+        yield from (_YEAR * (months // 12), _MONTH * (months % 12), _MONTH * months)  # «1 año y 7 meses»
 
 
 def _day(moment: Moment) -> date | None:

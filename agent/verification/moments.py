@@ -19,6 +19,7 @@ _PATTERNS = tuple(
     for pattern in (
         r"(?<!\d)" + _YEAR + r"-(?P<number>\d{2})(?:-(?P<day>\d{2}))?(?!\d)",
         r"(?<![\d/])(?P<first>\d{1,2})(?P<mark>[/.-])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})(?![\d/])",
+        r"(?<![\d/.])(?P<number>0?[1-9]|1[0-2])/(?P<year>(?:19|20)\d\d)(?![\d/])",
         r"(?<![\d/.,])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/.,])",
         r"(?<![\d.,])"
         + _DAY
@@ -39,6 +40,9 @@ _HOUR = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _YEAR_ALONE = re.compile(r"(?<![\w.,€$£/-])(?P<year>(?:19|20)\d\d)(?![\w/-]|[.,]\d|\s?[€$£%])")
+_OLD_YEAR = re.compile(
+    r"(?<!\w)(?:en|in|de|desde|hacia|hasta|since|from|until|by|depuis|vers)\s+(?P<year>1[5-8]\d\d)(?![\w/.,-]\d|\s?[€$£%\d])"
+)
 _QUARTERS = {
     "primer": 1, "primero": 1, "segundo": 2, "tercer": 3, "tercero": 3, "cuarto": 4, "premier": 1, "deuxieme": 2,
     "second": 2, "troisieme": 3, "quatrieme": 4, "first": 1, "third": 3, "fourth": 4,
@@ -160,6 +164,8 @@ def _in_words(text: str, language: str) -> Iterator[Moment]:
     for found in _YEAR_ALONE.finditer(text):
         if int(found["year"]) in YEARS:
             yield Moment(found.start(), found.end(), year=int(found["year"]))
+    for found in _OLD_YEAR.finditer(text):
+        yield Moment(found.start("year"), found.end("year"), year=int(found["year"]))
 
 
 def _is_month(word: str, written: str, language: str) -> bool:

@@ -28,6 +28,14 @@ _EXONYMS = (
     "antartida antarctique antarctica", "alpes alps", "pirineos pyrenees", "cataluna catalogne catalonia",
     "andalucia andalousie andalusia", "bretana bretagne brittany", "escocia ecosse scotland", "gales wales",
     "inglaterra angleterre england", "borgona bourgogne burgundy", "provenza provence", "la haya haye hague",
+    "oporto porto", "tajo tage tagus tejo", "duero douro", "sena seine", "rodano rhone", "mosa meuse", "escalda escaut"
+    " scheldt", "garona garonne", "cairo caire", "pekin beijing", "palermo palerme", "genova genes genoa",
+    "padua padoue padova", "bolonia bologne bologna", "brujas bruges", "gante gand ghent", "lieja liege",
+    "niza nice", "perpinan perpignan", "bayona bayonne", "lovaina louvain leuven", "cracovia cracovie krakow",
+    "belgrado belgrade", "argel alger algiers", "tunez tunis", "tanger tangier", "habana havane havana",
+    "canarias canaries canary", "baleares balearic", "galicia galice", "asturias asturies", "navarra navarre",
+    "normandia normandie normandy", "gascuna gascogne gascony", "alsacia alsace", "cornualles cornouailles cornwall",
+    "atlantico atlantique atlantic", "mediterraneo mediterranee mediterranean", "pacifico pacifique pacific",
 )  # fmt: skip
 
 

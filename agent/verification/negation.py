@@ -31,7 +31,10 @@ _NEGATIVE = re.compile(
     r"|absen|ausen|exclu|prohib|interdi|forbid|forbad|ban(?:ned|s)?$|vaci|vide$|empty|pendient|unpaid|still$|yet$|aun$|todavia"
     r"|encore$|ecart|dispens|exempt|carec|depourvu|missing|omit|suspend|anul|cancel|annul|descart|impid|impedi|evit|avoid|prevent"
     r"|free$|gratis|gratuit|stop|cess|dej(?:o|a|an|aron)$|un[a-z]{5,}ed$|nadie|nul|negativ|perd|lost|los[ts]|miss|late$|declin"
-    r"|retrac|retir|abandon|libre|intact|sinon|rest(?:e|ent|a|an)?$|otherwise)"
+    r"|parad|stopp|arret|deten|averi|panne|inhabil|inutil|fuera|hors$|out$|nada$|cero$|zero$"
+    r"|mant(?:ien|uv)|maintien|remain|same$|unchang|inchang|inalter"
+    r"|waiv|exim|exent|exon|condon|renunci|renonc"
+    r"|retrac|retir|abandon|libre|intact|sinon|rest(?:e|ee?s|ent|a|an)?$|otherwise)"
 )
 _REACH = 5  # words
 
@@ -64,7 +67,7 @@ def _cues(text: str, matches: Sequence[re.Match[str]], folded: Sequence[str], la
     for place, word in enumerate(folded):
         if (
             word in cues
-            or word in failing
+            or (word in failing and (word != "dejo" or folded[place + 1 : place + 2] == ["de"]))
             or (
                 language == "fr"
                 and word == "plus"

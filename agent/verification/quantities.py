@@ -27,7 +27,7 @@ def _family(name: str, factors: dict[str, float]) -> dict[str, tuple[str, float]
 UNITS: dict[str, tuple[str, float]] = {
     **_family("€", {"€ euro euros eur": 1}),
     **_family("$", {"$ dollar dollars dolar dolares usd": 1}),
-    **_family("£", {"£ gbp sterling": 1}),
+    **_family("£", {"£ gbp sterling pound pounds quid libra libras livre livres": 1}),
     **_family("fr.", {"franc francs franco francos chf": 1}),
     **_family("peso", {"peso pesos": 1}),
     **_family("%", {"% percent": 1}),
@@ -42,6 +42,7 @@ UNITS: dict[str, tuple[str, float]] = {
             "mile miles milla millas": 1609.344,
             "foot feet pie pies": 0.3048,
             "inch inches pulgada pulgadas": 0.0254,
+            "yard yards yarda yardas": 0.9144,
         },
     ),
     **_family(
@@ -63,6 +64,8 @@ UNITS: dict[str, tuple[str, float]] = {
             "kg kilo kilos kilogramo kilogramos kilogramme kilogrammes kilogram kilograms": 1000,
             "g gramo gramos gramme grammes gram grams": 1,
             "mg miligramo miligramos milligramme milligrammes milligram milligrams": 0.001,
+            "lb lbs": 453.592,
+            "ounce ounces onza onzas": 28.35,
             "tonelada toneladas tonne tonnes ton tons": 10**6,
         },
     ),
@@ -72,19 +75,35 @@ UNITS: dict[str, tuple[str, float]] = {
             "l litro litros litre litres liter liters": 1,
             "ml mililitro mililitros millilitre millilitres milliliter milliliters": 0.001,
             "cl centilitro centilitros centilitre centilitres": 0.01,
+            "gallon gallons galon galones": 4.546,
+            "pint pints pinta pintas pinte pintes": 0.568,
             "hl hectolitro hectolitros hectolitre hectolitres": 100,
             "m3 m³": 1000,
         },
     ),
-    **_family("area", {"m2 m²": 1, "hectarea hectareas hectare hectares ha": 10**4, "km2 km²": 10**6}),
+    **_family(
+        "area",
+        {"m2 m²": 1, "hectarea hectareas hectare hectares ha": 10**4, "km2 km²": 10**6, "acre acres": 4046.86},
+    ),
     **_family("power",
         {"w watt watts vatio vatios": 1, "kw kilovatio kilovatios kilowatt kilowatts": 1000, "mw": 10**6}),
     **_family("energy", {"kwh": 1, "mwh": 1000, "gwh": 10**6}),
     **_family("°", {"° grado grados degre degres degree degrees": 1}),
-    **_family("data", {"gb go gigabyte gigabytes": 1, "mb mo megabyte megabytes": 0.001, "tb to terabyte": 1000}),
+    **_family("data", {"gb go gigabyte gigabytes": 1, "mb mo megabyte megabytes": 0.001, "tb terabyte": 1000}),
     **_family("pressure", {"bar bars bares": 1, "psi": 0.0689476}),
 }  # fmt: skip
-_ONLY_AFTER_DIGITS = frozenset("m g l h w t to mo min pp".split())  # as words they are something else
+RATES = {
+    word: days
+    for words, days in {
+        "diario diaria diarios diarias quotidien quotidienne quotidiens quotidiennes daily": 1,
+        "semanal semanales semanalmente hebdomadaire hebdomadaires weekly": 7,
+        "mensual mensuales mensualmente mensuel mensuelle mensuels mensuelles mensuellement monthly": 30,
+        "trimestral trimestrales trimestriel trimestrielle trimestriels trimestrielles quarterly": 90,
+        "anual anuales anualmente annuel annuelle annuels annuelles annuellement yearly annual annually": 360,
+    }.items()
+    for word in words.split()
+}
+_ONLY_AFTER_DIGITS = frozenset("m g l h w t mo go min pp".split())  # as words they are something else
 _PER_CENT = ({"por", "ciento"}, {"pour", "cent"}, {"per", "cent"})
 
 
@@ -97,8 +116,11 @@ class Quantity:
     start: int
     end: int
     is_article: bool = False  # «un», «una»: it may count nothing
+    bare: frozenset[float] = frozenset()  # `values` without their unit
 
     def is_same(self, other: "Quantity") -> bool:
+        if (not self.unit or not other.unit) and self.bare & other.bare:
+            return True
         return any(_near(one, two, self.unit) for one in self.values for two in other.values)
 
     def fits(self, other: "Quantity") -> bool:
@@ -131,7 +153,8 @@ def _in_digits(text: str) -> Iterator[Quantity]:
         family, factor = UNITS[unit] if unit else UNITS.get(before, ("", 1.0))
         if scale == 1 and text[match.end() : match.end() + 1].isalpha() and not unit:
             continue  # a code: 3B
-        yield Quantity(frozenset(round(value * scale * factor, 9) for value in values), family, match.start(), end)
+        bare = frozenset(round(value * scale, 9) for value in values)
+        yield Quantity(frozenset(round(value * factor, 9) for value in bare), family, match.start(), end, bare=bare)
 
 
 def _values(whole: str, mark: str | None, decimals: str | None) -> set[float]:
@@ -160,6 +183,8 @@ def _scale_and_unit(text: str, at: int) -> tuple[float, str, int]:
     if set(words[index : index + 2]) in _PER_CENT and _joins(text, end, following[index].start()):
         return scale, "%", following[index + 1].end()
     if index < len(words) and _joins(text, end, following[index].start()) and words[index] in UNITS:
+        if text[following[index].end() : following[index].end() + 1] in {"'", "’"}:  # «35 l'après-midi»
+            return scale, "", end
         return scale, words[index], following[index].end()
     if index < len(words) and words[index] in {"libras", "livres", "pounds"} and "sterling" in words[index : index + 2]:
         return scale, "sterling", following[index + 1].end()
@@ -203,7 +228,8 @@ def _in_words(text: str, language: str) -> Iterator[Quantity]:
         is_article = value == 1 and (words[at] != "one")
         if value != 1 or family:
             values = frozenset({round(value * factor, 9)})
-            yield Quantity(values, family, matches[at].start(), stop, is_article)
+            bare = frozenset({float(value)})
+            yield Quantity(values, family, matches[at].start(), stop, is_article, bare)
         at = max(end, at + 1)
 
 

@@ -10,24 +10,26 @@ from agent.verification.moments import Moment, read_moments
 from agent.verification.names import name_places
 from agent.verification.negation import denying_words, is_negative, negated_words
 from agent.verification.opposites import opposite_of
-from agent.verification.quantities import TIME, UNITS, Quantity, read_quantities
+from agent.verification.quantities import RATES, TIME, UNITS, Quantity, read_quantities
 from graphrag.language import ANSWER_LANGUAGES, fold, stem, stop_words
 from graphrag.sentences import split_sentences
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _CLAUSE_END = re.compile(r"[,;()«»“”—–|]")
 _CONJUNCTIONS = {
-    "es": frozenset("y e pero aunque mientras sino mas que".split()),
-    "fr": frozenset("et mais tandis alors quoique bien que qui".split()),
-    "en": frozenset("and but while whereas although though that which who".split()),
+    "es": frozenset("y e pero aunque mientras sino mas que porque pues si".split()),
+    "fr": frozenset("et mais tandis alors quoique bien que qui parce car puisque si".split()),
+    "en": frozenset("and but while whereas although though that which who because if so".split()),
 }
-_PRONOUNS = frozenset(
-    "it its he his him she her they their them this that lo los su sus este esta estos ella ellos ello il ils elle"
-    " elles son sa"
-    " ses leur leurs celui celle ceux celles ce cette ces y en l".split()
-)
+_PRONOUNS = {
+    "es": frozenset("lo su sus este esta estos estas ello ellos ella ellas dicho dicha".split()),
+    "fr": frozenset("il ils elle elles son sa ses leur leurs celui celle ceux celles ce cette ces y en l".split()),
+    "en": frozenset("it its he his him she her they their them this that these those".split()),
+}
 _HEADER = re.compile(r"(?:^|[;\n])\s*[^;:\n]{1,40}?\s?:(?=\s)")  # «Fecha: » of a row
 _OTHER_WORDS = frozenset({("fr", "sur"), ("fr", "est"), ("es", "este")})  # «on», "is", "this": no directions there
+_MEANS = frozenset({"average", "media", "moyenne", "promedio", "zero", "cero", "normal"})
+_DEGREES = {"mas": 1, "plus": 1, "more": 1, "menos": -1, "moins": -1, "less": -1}
 _BOUNDS = frozenset("over under above below sobre sous".split())  # of a number; else they say where
 MOST_LABELS = 3  # from so many on, a line is a row of a table
 
@@ -105,7 +107,7 @@ def read(text: str, language: str) -> Reading:
     rates = tuple(
         place
         for place, word in enumerate(words)
-        if UNITS.get(word.folded, ("",))[0] == TIME
+        if (word.folded in RATES or UNITS.get(word.folded, ("",))[0] == TIME)
         and len(word.folded) > 1
         and not any(start <= word.start < end for start, end in counted + taken)
     )
@@ -114,7 +116,7 @@ def read(text: str, language: str) -> Reading:
         for place, word in enumerate(words)
         if (place == 0 or words[place - 1].sentence != word.sentence) and word.written[0].isupper() and word.says
     )
-    resuming = frozenset(word.sentence for word in words if word.folded in _PRONOUNS)
+    resuming = frozenset(word.sentence for word in words if word.folded in _PRONOUNS.get(language, ()))
     return Reading(text, language, words, quantities, moments, names, signs, rates, openers, is_table, resuming)
 
 
@@ -144,19 +146,34 @@ def _words(text: str, language: str) -> Iterator[Word]:
 def _signs(words: Sequence[Word], language: str) -> Iterator[Sign]:
     for place, word in enumerate(words):
         found = opposite_of(word.folded)
-        if found is None or (language, word.folded) in _OTHER_WORDS:
+        is_short = word.folded == "won" and words[place + 1 : place + 2] and words[place + 1].folded == "t"
+        if found is None or is_short or (language, word.folded) in _OTHER_WORDS:
             continue
         is_bound = word.folded in _BOUNDS and not any(
-            next_.folded[0].isdigit() for next_ in words[place + 1 : place + 4]
+            next_.folded[0].isdigit() or next_.folded in _MEANS for next_ in words[place + 1 : place + 4]
         )
-        if not is_bound:
+        after = words[place + 1].folded if place + 1 < len(words) else ""
+        if not is_bound and not (word.folded in _DEGREES and opposite_of(after)):  # «menos caro» is one
             concept, side = found
+            side *= _DEGREES.get(words[place - 1].folded, 1) if place else 1
             yield Sign(concept, -side if word.negated else side, place, word.negated)
 
 
+_LETTERS = {
+    "es": re.compile(r"[ñáíóú¿¡]"),
+    "fr": re.compile(r"[àâçèêëîïôùûœ]|\b[cdjlmnqst]['’]"),
+    "en": re.compile(r"['’]s\b|th"),
+}
+
+
 def language_of(text: str, likely: Sequence[str]) -> str:
-    """Of a statement: whose function words it has most of; the first of the likely ones where several do."""
+    """Of a statement: whose function words and letters it has most of; the first of the likely ones of several."""
     found = [fold(match.group()) for match in _WORD.finditer(text)]
     order = list(dict.fromkeys([*likely, *ANSWER_LANGUAGES]))
     known = [language for language in order if language in ANSWER_LANGUAGES]
-    return max(known, key=lambda language: sum(word in stop_words(language) for word in found), default=order[0])
+
+    def signs(language: str) -> int:
+        own = len(_LETTERS[language].findall(text.lower()))
+        return own + sum(word in stop_words(language) for word in found)
+
+    return max(known, key=signs, default=order[0])

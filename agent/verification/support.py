@@ -17,6 +17,7 @@ from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.language import content_words, fold, stem, words
 from graphrag.models import Passage, Span
 from graphrag.places import split_rows
+from graphrag.seen_tables import markdown_rows
 from graphrag.sentences import is_heading, plain
 
 SUPPORTED, PARTLY = 0.6, 0.3
@@ -49,10 +50,11 @@ def find_support(statement: str, passage: Passage, *, today: date | None = None)
     spans = sentence_spans(passage)
     texts = [passage.content[span.start : span.end] for span in spans]
     said = content_of(plain(statement))
-    repeated = [at for at, text in enumerate(texts) if _is_repeated(text, said)]
     now = Moment(0, 0, year=today.year, month=today.month, day=today.day) if today else None
+    shown = _as_shown(passage, texts)
+    repeated = [at for at, text in enumerate(shown) if _is_repeated(text, said)]
     if repeated:
-        rest = _without(said, [plain(texts[at]) for at in repeated])
+        rest = _without(said, [plain(shown[at]) for at in repeated])
         reasons = _wrong_facts(rest, passage, now) if words(rest) else ()
         return _finding(reasons, 1.0, spans[repeated[0]])
     language = language_of(said, [passage.document.language])
@@ -84,6 +86,12 @@ def _trimmed(text: str, span: Span) -> Span:
     sentence = text[span.start : span.end]
     start = span.start + len(sentence) - len(sentence.lstrip())
     return Span(start, max(start, span.end - (len(sentence) - len(sentence.rstrip()))))
+
+
+def _as_shown(passage: Passage, texts: Sequence[str]) -> list[str]:
+    """The rows of Markdown tables with their headers, as answers tell them."""
+    rows = markdown_rows(passage.content)
+    return [rows.get(plain(text)) or text for text in texts] if rows else list(texts)
 
 
 def _is_repeated(sentence: str, statement: str) -> bool:

@@ -10,10 +10,15 @@ import pytest
 from agent.verification.support import Support
 from tests.agent.verification.passages import check
 
-PAIRS: list[dict[str, Any]] = [
-    json.loads(line) for line in Path(__file__).with_name("pairs.jsonl").read_text(encoding="utf-8").splitlines()
-]
-LEAST_CAUGHT = 0.9  # of the corrupted ones
+
+def read_pairs(name: str) -> list[dict[str, Any]]:
+    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+SETS = {name: read_pairs(name) for name in ("pairs.jsonl", "pairs_2.jsonl")}  # by two authors
+PAIRS = [pair for pairs in SETS.values() for pair in pairs]
+LEAST_CAUGHT = 0.9  # of the corrupted ones of a set
 LEAST_BY_KIND = {
     "number": 0.9,
     "date": 0.95,
@@ -23,6 +28,7 @@ LEAST_BY_KIND = {
     "role": 0.8,
     "name": 0.7,
 }
+LEAST_OF_OTHERS = 0.85  # of each kind of the second set
 MOST_FALSE_ALARMS = 0.05  # of the true ones
 
 
@@ -36,8 +42,8 @@ def doubted() -> dict[str, bool]:
     return {pair["id"]: is_doubted(pair) for pair in PAIRS}
 
 
-def shares(doubted: dict[str, bool], label: str, field: str) -> dict[str, float]:
-    asked = [pair for pair in PAIRS if pair["label"] == label]
+def shares(pairs: list[dict[str, Any]], doubted: dict[str, bool], field: str) -> dict[str, float]:
+    asked = [pair for pair in pairs if pair["label"] == "corrupted"]
     counts = Counter(pair[field] for pair in asked)
     caught = Counter(pair[field] for pair in asked if doubted[pair["id"]])
     return {value: caught[value] / count for value, count in counts.items()}
@@ -45,23 +51,31 @@ def shares(doubted: dict[str, bool], label: str, field: str) -> dict[str, float]
 
 def test_the_pairs_are_sound() -> None:
     """R8.4 Both labels, three languages, and a passage in another language for some of each."""
-    assert len({pair["id"] for pair in PAIRS}) == len(PAIRS) >= 200
+    assert len({pair["id"] for pair in PAIRS}) == len(PAIRS) >= 400
     for label in ("true", "corrupted"):
         of_label = [pair for pair in PAIRS if pair["label"] == label]
         assert {pair["language"] for pair in of_label} == {"es", "fr", "en"}
         assert sum(pair["language"] != pair["passage_language"] for pair in of_label) >= 10
 
 
-def test_changed_facts_are_caught(doubted: dict[str, bool]) -> None:
-    """R8.4 Numbers, names, dates, units, denials, directions and roles: most of all, and of every kind."""
-    corrupted = [pair["id"] for pair in PAIRS if pair["label"] == "corrupted"]
-    assert sum(doubted[name] for name in corrupted) / len(corrupted) >= LEAST_CAUGHT
-    by_kind = shares(doubted, "corrupted", "kind")
+@pytest.mark.parametrize("name", SETS)
+def test_changed_facts_are_caught(doubted: dict[str, bool], name: str) -> None:
+    """R8.4 Numbers, names, dates, units, denials, directions and roles: most of all."""
+    corrupted = [pair["id"] for pair in SETS[name] if pair["label"] == "corrupted"]
+    assert sum(doubted[pair] for pair in corrupted) / len(corrupted) >= LEAST_CAUGHT
+
+
+def test_every_kind_of_change_is_caught(doubted: dict[str, bool]) -> None:
+    """R8.4 None of the kinds is left out."""
+    by_kind = shares(SETS["pairs.jsonl"], doubted, "kind")
     assert all(by_kind[kind] >= least for kind, least in LEAST_BY_KIND.items()), by_kind
+    others = shares(SETS["pairs_2.jsonl"], doubted, "kind")
+    assert all(others[kind] >= LEAST_OF_OTHERS for kind in LEAST_BY_KIND), others
 
 
-def test_true_statements_are_not_doubted(doubted: dict[str, bool]) -> None:
+@pytest.mark.parametrize("name", SETS)
+def test_true_statements_are_not_doubted(doubted: dict[str, bool], name: str) -> None:
     """R8.4 Verbatim or in other words, joined, computed or translated."""
-    true = [pair["id"] for pair in PAIRS if pair["label"] == "true"]
-    alarms = [name for name in true if doubted[name]]
+    true = [pair["id"] for pair in SETS[name] if pair["label"] == "true"]
+    alarms = [pair for pair in true if doubted[pair]]
     assert len(alarms) <= MOST_FALSE_ALARMS * len(true), alarms
