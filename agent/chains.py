@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from graphrag.chain_wording import ToldChain, ToldLink
+from graphrag.extractive_answers.chain_wording import ToldChain, ToldLink
 from graphrag.graph_models import CausalEdge, CausalPath
 from graphrag.models import Direction, Passage, Span
 

@@ -9,8 +9,8 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from agent.chains import chain_lines, told_chains
 from agent.excerpts import JOIN, write_excerpt
 from agent.messages import say
-from graphrag.answer_extraction import Excerpt
-from graphrag.extractive_chat_model import brief
+from graphrag.extractive_answers.chat_model import brief
+from graphrag.extractive_answers.extraction import Excerpt
 from graphrag.graph_models import CausalPath
 from graphrag.instructions import find_instructions
 from graphrag.models import Intent, Passage, Span, TransformedQuery

@@ -17,7 +17,7 @@ from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.cached import cached
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
 from graphrag.errors import CollectionNotFound, InvalidSettings
-from graphrag.extractive_chat_model import ExtractiveChatModel
+from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.files.opening import open_files
 from graphrag.guarded_chat_model import GuardedChatModel
 from graphrag.ingestion.library import Library

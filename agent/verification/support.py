@@ -14,10 +14,10 @@ from agent.verification.moments import Moment
 from agent.verification.reading import Reading, language_of, read
 from agent.verification.statements import content_of
 from graphrag.embeddings.bundled import BundledEmbeddings
+from graphrag.extractive_answers.seen_tables import markdown_rows
 from graphrag.language import content_words, fold, stem, words
 from graphrag.models import Passage, Span
 from graphrag.places import split_rows
-from graphrag.seen_tables import markdown_rows
 from graphrag.sentences import is_heading, plain
 
 SUPPORTED, PARTLY = 0.6, 0.3

@@ -29,7 +29,7 @@ from graphrag.errors import (
     InvalidQuestion,
     RetrievalUnavailable,
 )
-from graphrag.extractive_chat_model import ExtractiveChatModel
+from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.models import LOCAL_OWNER, Chunk, Collection, Hit
 from graphrag.query_transformation import transformation
 from graphrag.services import Services

@@ -12,7 +12,7 @@ from agent.excerpts import source_line
 from agent.prompts import build_prompt
 from agent.verification.checking import cite
 from graphrag.embeddings.registry import EmbeddingRegistry
-from graphrag.extractive_chat_model import ExtractiveChatModel
+from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.models import Intent, Passage, Place, TemporalContext, TransformedQuery
 from graphrag.periods import trend
 from graphrag.testing import InMemoryStore

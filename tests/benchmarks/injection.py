@@ -14,9 +14,9 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from graphrag.answer_extraction import Excerpt, extract_answer
 from graphrag.chat_models import open_chat_model
 from graphrag.embeddings.registry import EmbeddingRegistry, load_registry
+from graphrag.extractive_answers.extraction import Excerpt, extract_answer
 from graphrag.language import fold, words
 from graphrag.services import Services
 from graphrag.settings import Settings

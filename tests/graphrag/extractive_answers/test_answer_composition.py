@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.messages import say
-from graphrag.answer_composition import Asked, OwnSentences, compose_answer
-from graphrag.answer_extraction import Excerpt
+from graphrag.extractive_answers.composition import Asked, OwnSentences, compose_answer
+from graphrag.extractive_answers.extraction import Excerpt
 from graphrag.language import ANSWER_LANGUAGES
 from graphrag.sentences import plain
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from math import fsum, isclose
 from typing import Literal
 
-from graphrag.answer_extraction import Excerpt, Statement
+from graphrag.extractive_answers.extraction import Excerpt, Statement
+from graphrag.extractive_answers.quantities import Quantity, write_number, write_quantity
+from graphrag.extractive_answers.seen_tables import SeenRow, SeenTable, whole_tables
 from graphrag.ingestion.cell_values import Number, read_numbers
 from graphrag.language import content_words, fold, labelled, stem, words
 from graphrag.periods import Period, months, name, parse_period
-from graphrag.quantities import Quantity, write_number, write_quantity
-from graphrag.seen_tables import SeenRow, SeenTable, whole_tables
 
 Reckoning = Literal["maximum", "minimum", "total", "mean"]
 MIN_ROWS = 2

@@ -5,13 +5,13 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from graphrag.answer_extraction import Excerpt, Statement
+from graphrag.extractive_answers.extraction import Excerpt, Statement
+from graphrag.extractive_answers.quantities import Quantity, find_quantities, write_quantity
+from graphrag.extractive_answers.relative_times import read_relative, say_relative
+from graphrag.extractive_answers.told_dates import find_told_dates, only_year
 from graphrag.language import fold
 from graphrag.periods import name
-from graphrag.quantities import Quantity, find_quantities, write_quantity
-from graphrag.relative_times import read_relative, say_relative
 from graphrag.table_dates import asks_what_is_late
-from graphrag.told_dates import find_told_dates, only_year
 
 _AMOUNT = re.compile(
     r"\bcuanto (?:dinero|cost|cuesta|vale|pag|cobr|se pag|nos (?:cost|cobr))"

@@ -5,8 +5,8 @@ from datetime import date
 import pytest
 from langchain_core.messages import HumanMessage
 
-from graphrag.answer_extraction import Excerpt
-from graphrag.extractive_chat_model import ExtractiveChatModel, brief
+from graphrag.extractive_answers.chat_model import ExtractiveChatModel, brief
+from graphrag.extractive_answers.extraction import Excerpt
 
 ANSWER = "La reparación costó 1.250 euros. [1]"
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from graphrag.answer_extraction import Excerpt, Statement, finished
+from graphrag.extractive_answers.extraction import Excerpt, Statement, finished
+from graphrag.extractive_answers.quantities import find_quantities
+from graphrag.extractive_answers.told_dates import find_told_dates
 from graphrag.language import fold, words
 from graphrag.models import Span
 from graphrag.places import split_rows
-from graphrag.quantities import find_quantities
 from graphrag.sentences import is_heading, plain
-from graphrag.told_dates import find_told_dates
 
 LONGEST_BEFORE = 200  # characters of a sentence that is added only to be pointed back to
 # The first words of a sentence that is not understood without the one before it.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from graphrag.answer_extraction import Excerpt
+from graphrag.extractive_answers.extraction import Excerpt
 from graphrag.places import named_cells, split_rows
 from graphrag.sentences import plain
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import chain
 
-from graphrag.answer_matching import Said, Wanted
+from graphrag.extractive_answers.matching import Said, Wanted
 from graphrag.language import fold, words
 from graphrag.models import Place, Span
 from graphrag.places import named_cells, split_rows

@@ -5,11 +5,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graphrag.answer_extraction import Statement
+from graphrag.extractive_answers.extraction import Statement
+from graphrag.extractive_answers.quantities import Quantity, find_quantities, write_number, write_quantity
 from graphrag.ingestion.cell_values import read_numbers
 from graphrag.language import content_words, fold, labelled, stem
 from graphrag.periods import percent
-from graphrag.quantities import Quantity, find_quantities, write_number, write_quantity
 
 _DIFFERENCE = {"es": "Diferencia", "fr": "Différence", "en": "Difference"}
 _ASIDE = re.compile(r"\([^()]*\)|, [+−-]\d.*|[,;] (?:contra|frente a|contre|against|up from|down from) .*")

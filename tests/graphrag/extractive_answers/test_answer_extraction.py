@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.answer_extraction import MAX_STATEMENTS, Excerpt, Statement, extract_answer
+from graphrag.extractive_answers.extraction import MAX_STATEMENTS, Excerpt, Statement, extract_answer
 from graphrag.sentences import plain
 
 SPANISH = """# Informe de avería del horno H2

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.answer_extraction import Statement
+from graphrag.extractive_answers.extraction import Statement
+from graphrag.extractive_answers.relative_times import read_relative, say_relative
 from graphrag.periods import name, of_day
-from graphrag.relative_times import read_relative, say_relative
 
 TODAY = date(2026, 11, 22)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.answer_extraction import Excerpt, Statement
-from graphrag.statement_order import arrange, opened, points_back
+from graphrag.extractive_answers.extraction import Excerpt, Statement
+from graphrag.extractive_answers.statement_order import arrange, opened, points_back
 
 TEXT = (
     "El puente se cerró en mayo. La riada dañó dos pilares. Esto obligó a desviar el tráfico. "

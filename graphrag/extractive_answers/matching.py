@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
 
-from graphrag.answer_kinds import denies_reason, wanted_kinds
+from graphrag.extractive_answers.kinds import denies_reason, wanted_kinds
 from graphrag.language import fold, words
 from graphrag.rerankers.bundled import NAME_WEIGHT, rarity
 from graphrag.rerankers.word_matches import Held, find_words, read_question

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.answer_extraction import Excerpt
+from graphrag.extractive_answers.extraction import Excerpt
+from graphrag.extractive_answers.quantities import find_quantities, write_number
+from graphrag.extractive_answers.table_answers import answer_from_table
 from graphrag.models import Place
-from graphrag.quantities import find_quantities, write_number
-from graphrag.table_answers import answer_from_table
 
 FRENCH = """L'été a été chaud.
 

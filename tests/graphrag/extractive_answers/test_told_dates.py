@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from graphrag.told_dates import find_told_dates, only_year
+from graphrag.extractive_answers.told_dates import find_told_dates, only_year
 
 
 @pytest.mark.parametrize(

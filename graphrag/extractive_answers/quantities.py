@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from babel.numbers import format_decimal
 
+from graphrag.extractive_answers.told_dates import find_told_dates
 from graphrag.language import fold, stop_words
 from graphrag.periods import YEARS, spoken
-from graphrag.told_dates import find_told_dates
 
 MOST_DECIMALS = 6
 _SPACES = " \u00a0\u202f"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from graphrag.answer_extraction import Excerpt, Statement
-from graphrag.chain_wording import ToldChain, ToldLink, word_chain
+from graphrag.extractive_answers.chain_wording import ToldChain, ToldLink, word_chain
+from graphrag.extractive_answers.extraction import Excerpt, Statement
 from graphrag.models import Span
 
 SEAL = "El retén del eje estaba gastado y por eso el compresor perdió presión."

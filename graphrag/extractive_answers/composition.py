@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from graphrag.answer_extraction import Excerpt, Statement, extract_answer
-from graphrag.chain_wording import ToldChain, WordedChain, word_chain
-from graphrag.compared_values import say_difference
-from graphrag.direct_answers import direct_answer
+from graphrag.extractive_answers.chain_wording import ToldChain, WordedChain, word_chain
+from graphrag.extractive_answers.compared_values import say_difference
+from graphrag.extractive_answers.direct_answers import direct_answer
+from graphrag.extractive_answers.extraction import Excerpt, Statement, extract_answer
+from graphrag.extractive_answers.relative_times import read_relative
+from graphrag.extractive_answers.seen_tables import markdown_rows
+from graphrag.extractive_answers.statement_order import arrange
+from graphrag.extractive_answers.table_answers import answer_from_table
 from graphrag.language import content_words, labelled, words
-from graphrag.relative_times import read_relative
-from graphrag.seen_tables import markdown_rows
-from graphrag.statement_order import arrange
-from graphrag.table_answers import answer_from_table
 from graphrag.table_dates import asks_what_is_late
 
 MAX_LABEL = 70  # characters

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from graphrag.answer_extraction import Excerpt, Statement, distinct, finished
 from graphrag.causal_graph.extraction import extract_relations
+from graphrag.extractive_answers.extraction import Excerpt, Statement, distinct, finished
+from graphrag.extractive_answers.statement_order import opened, points_back
 from graphrag.language import content_words, stem
 from graphrag.models import Span
 from graphrag.places import split_rows
 from graphrag.sentences import is_heading, plain
-from graphrag.statement_order import opened, points_back
 
 SURE = 0.55  # score from which a chain is told
 MAX_BESIDE = 2  # statements after the chain

@@ -11,9 +11,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-from graphrag.answer_composition import Asked, OwnSentences, compose_answer
-from graphrag.answer_extraction import Excerpt
-from graphrag.chain_wording import ToldChain
+from graphrag.extractive_answers.chain_wording import ToldChain
+from graphrag.extractive_answers.composition import Asked, OwnSentences, compose_answer
+from graphrag.extractive_answers.extraction import Excerpt
 
 BRIEF = "brief"  # the key in the last message's additional_kwargs
 _TOKEN = re.compile(r"\S+\s*")

@@ -7,10 +7,10 @@ from typing import Literal
 
 from babel.units import format_unit
 
-from graphrag.answer_extraction import Statement
+from graphrag.extractive_answers.extraction import Statement
+from graphrag.extractive_answers.told_dates import find_told_dates, only_year
 from graphrag.language import fold
 from graphrag.periods import Period, name, of_day
-from graphrag.told_dates import find_told_dates, only_year
 
 Asked = Literal["distance", "duration", "age", "validity"]
 LONG_DAYS = 60  # from which years and months say more than days

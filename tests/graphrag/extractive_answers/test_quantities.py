@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphrag.quantities import Quantity, find_quantities, write_quantity
+from graphrag.extractive_answers.quantities import Quantity, find_quantities, write_quantity
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.answer_extraction import Statement
-from graphrag.compared_values import say_difference
+from graphrag.extractive_answers.compared_values import say_difference
+from graphrag.extractive_answers.extraction import Statement
 
 
 def difference(question: str, *texts: str, language: str = "es", is_row: bool = False) -> str | None:
