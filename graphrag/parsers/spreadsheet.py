@@ -12,6 +12,7 @@ from itertools import groupby
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
 
 from graphrag.errors import UnreadableDocument
+from graphrag.ingestion.cleaning import clean
 from graphrag.models import Cell, ParsedText, Place, Table, TableRow
 from graphrag.parsers.charset import decode
 from graphrag.parsers.detection import CSV, XLSX
@@ -78,7 +79,8 @@ def _filled(workbook: CalamineWorkbook, name: str) -> tuple[int, int, list[list[
 
 def _known(cell: Cell | str) -> Cell:
     if isinstance(cell, str):
-        return " ".join(cell.split()) or None
+        text = cell if cell.isascii() and cell.isprintable() else clean(cell)
+        return " ".join(text.split()) or None
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
         return int(cell)
     return cell
