@@ -52,6 +52,7 @@ HOSTILE_ANSWER = (
     '<img src=x onerror="window.hacked=1"> ![picture](https://evil.example/x.png) <b>bold</b> [1]. '
     "See [here](https://evil.example) or <a href='https://evil.example'>there</a> [1]."
 )
+LIST_NUMBER = re.compile(r"^\d+[.)]\s+")  # of a list's item in its document, no part of the sentence
 SLOW = Reply("The tins were late because the night shift on line L4 was suspended [1].", delay_seconds_per_token=0.1)
 ENDLESS = Reply("word " * 600, delay_seconds_per_token=0.05)
 
@@ -155,7 +156,7 @@ async def test_a_question_is_answered_with_its_sources(demo_server: Server, visi
     quotes = await opened.locator("mark").all_inner_texts()
     answer = await turn.locator(".answer").inner_text()
     assert quotes
-    assert any(quote.strip() in answer for quote in quotes)
+    assert any(LIST_NUMBER.sub("", quote.strip()) in answer for quote in quotes)
     await expect(opened.locator("mark").first).to_be_in_viewport()
     await expect(visited.page.locator("#send")).to_be_visible()
     await expect(visited.page.locator("#stop")).to_be_hidden()
@@ -194,15 +195,15 @@ async def test_every_example_question_is_answered_well(demo_server: Server, visi
 
 async def test_a_question_goes_on_with_the_one_before(demo_server: Server, visit: Open) -> None:
     """R6.3 On the page too: what is left out is what was asked about."""
-    visited = await visit(demo_server, locale="es-ES")
-    await visited.answered("¿Quién se dio cuenta de que las galletas salían demasiado claras?")
-    turn = await visited.answered("¿y cuándo?")
-    assert await turn.locator(".mark").count() >= 1
+    visited = await visit(demo_server, locale="en-GB")
+    await visited.answered(QUESTION)
+    turn = await visited.answered("and when did they arrive?")
+    await expect(turn.locator(".answer")).to_contain_text("arrived on 31 October")
     with demo_server.client() as client:
         latest = client.get("/api/conversations").json()["conversations"][0]
         messages = client.get(f"/api/conversations/{latest['id']}").json()["messages"]
     assert [message["role"] for message in messages] == ["user", "assistant", "user", "assistant"]
-    assert messages[2]["content"] == "¿y cuándo?"
+    assert messages[2]["content"] == "and when did they arrive?"
 
 
 async def test_the_chosen_language_is_kept(demo_server: Server, visit: Open) -> None:
@@ -238,7 +239,7 @@ async def test_an_answer_is_shown_as_text(model_backed: Server, model: ModelServ
     model.script(Reply(HOSTILE_ANSWER))
     visited = await visit(model_backed)
     turn = await visited.answered(QUESTION)
-    await expect(turn.locator(".answer")).to_contain_text("<b>bold</b>")
+    await expect(turn.locator(".answer")).to_contain_text("bold 1. See here or there 1.")
     assert await turn.locator("img, a, b, script").count() == 0
     assert await turn.locator(".mark").count() == 2
     assert await visited.page.evaluate("window.hacked") is None
