@@ -58,9 +58,17 @@ class AnswerWriter:
             count_citations({"unknown": self._shown.removed_marks})
 
     async def announce(self, *, is_over: bool = False) -> None:
-        """The citations of new marks, and the finished statements that no passage carries."""
+        """The citations of new marks, and the finished statements that no passage carries. An answer does not end where
+        they can't be checked: it is checked whole when it is over, and tells then.
+        """
         if not self._passages:
             return
+        try:
+            await self._announce(is_over=is_over)
+        except Exception as exc:
+            log.warning("statements not checked while they stream", error=repr(exc))
+
+    async def _announce(self, *, is_over: bool) -> None:
         self._statements.read(self._shown.text)
         if is_over:
             self._statements.close()
@@ -105,13 +113,13 @@ async def write_answer(
                 if _MAY_END.search(writer.feed(chunk.text)):
                     await writer.announce()
                 await pace.room()
-        writer.finish()
-        await writer.announce(is_over=True)  # a mark before the first word waited for its statement
     except Exception as exc:
         if writer.text:
             writer.finish()  # what waited for more
             raise AnswerInterrupted(f"The model failed in mid-answer: {exc!r}", partial_answer=writer.text) from exc
         raise
+    writer.finish()
     if not writer.text:
         raise ValueError("the model answered nothing")
+    await writer.announce(is_over=True)  # a mark before the first word waited for its statement
     return writer.text

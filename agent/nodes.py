@@ -216,7 +216,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {
         "messages": [AIMessage(written.text)],
         "chat_model": written.chat_model,
-        "degraded": [_degrade("generate", failure) for failure in written.failures[:1]],
+        "degraded": [_degrade("generate", written.failures[0])] if written.failures else [],
         "warnings": [*state["warnings"], *not_valid, *not_known],
     }
 

@@ -16,8 +16,8 @@ from langgraph.checkpoint.memory import MemorySaver
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import Field
 
+from agent import answer_writing, nodes
 from agent import events as agent_events
-from agent import nodes
 from agent.context import Context
 from agent.graph import graph
 from agent.messages import say
@@ -441,6 +441,20 @@ async def test_model_down(library: Services) -> None:
     answer = done(await ask(library, COST))
     assert answer["degraded"] == ["generate"]
     assert answer["answer"].startswith("La reparación costó 9.240 euros. [1]")
+
+
+async def test_a_check_that_fails_in_mid_answer_does_not_end_it(
+    library: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R8.9 The answer is whole, and checked when it is over."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("no check")
+
+    monkeypatch.setattr(answer_writing, "cite", fail)
+    events = await ask(library, COST)
+    assert data_of(events, "citation") == []
+    assert (done(events)["degraded"], done(events)["citations"][0]["status"]) == ([], "supported")
 
 
 async def test_verification_down(library: Services, monkeypatch: pytest.MonkeyPatch) -> None:
