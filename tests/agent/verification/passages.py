@@ -1,6 +1,10 @@
-"""Passages made from a text, for the tests of verification."""
+"""Passages made from a text, and the pairs of statements and passages, for the tests of verification."""
 
-from agent.verification.support import Finding, find_support
+import json
+from pathlib import Path
+from typing import Any
+
+from agent.verification.support import Finding, Support, find_support
 from graphrag.models import Passage
 from tests.factories import make_document
 
@@ -12,3 +16,13 @@ def make_passage(content: str, *, language: str = "es", start: int = 0, title: s
 
 def check(statement: str, content: str, *, language: str = "es") -> Finding:
     return find_support(statement, make_passage(content, language=language))
+
+
+def read_pairs(name: str) -> list[dict[str, Any]]:
+    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def is_doubted(pair: dict[str, Any]) -> bool:
+    found = check(pair["statement"], pair["passage"], language=pair["passage_language"])
+    return found.status is not Support.SUPPORTED

@@ -1,20 +1,11 @@
 """Statements beside their passages, true ones and ones with one fact changed: which of them verification tells."""
 
-import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent.verification.support import Support
-from tests.agent.verification.passages import check
-
-
-def read_pairs(name: str) -> list[dict[str, Any]]:
-    lines = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
+from tests.agent.verification.passages import is_doubted, read_pairs
 
 SETS = {name: read_pairs(name) for name in ("pairs.jsonl", "pairs_2.jsonl")}  # by two authors
 PAIRS = [pair for pairs in SETS.values() for pair in pairs]
@@ -30,11 +21,6 @@ LEAST_BY_KIND = {
 }
 LEAST_OF_OTHERS = 0.85  # of each kind of the second set
 MOST_FALSE_ALARMS = 0.05  # of the true ones
-
-
-def is_doubted(pair: dict[str, Any]) -> bool:
-    found = check(pair["statement"], pair["passage"], language=pair["passage_language"])
-    return found.status is not Support.SUPPORTED
 
 
 @pytest.fixture(scope="module")
