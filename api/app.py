@@ -13,11 +13,36 @@ from fastapi_swagger import patch_fastapi
 from agent.conversation import Conversing
 from api import error_handlers
 from api.observability import RequestIdentity
-from api.routes import chat, collections, conversations, documents, feedback, streams, system
+from api.routes import (
+    chat,
+    collections,
+    conversations,
+    documents,
+    evaluations,
+    feedback,
+    golden_cases,
+    openai,
+    retrieve,
+    streams,
+    system,
+)
+from api.schemas import errors
 from api.streams import Streams
 from graphrag.services import Services
 
 STATIC = Path(__file__).with_name("static")
+RESOURCES = (
+    chat,
+    streams,
+    conversations,
+    feedback,
+    collections,
+    documents,
+    retrieve,
+    golden_cases,
+    evaluations,
+)
+OF_EVERY_ROUTE = errors(401, 403, 413, 422, 429, 503)
 PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 
@@ -56,9 +81,10 @@ def create_app(services: Services) -> FastAPI:
         app, redirect_from_root_to_docs=False
     )  # /docs, from files of a package: FastAPI's own loads them from a CDN
     error_handlers.install(app)
-    for routes in (chat, streams, conversations, feedback, collections, documents):
-        app.include_router(routes.router, prefix="/api/v1")
+    for routes in RESOURCES:
+        app.include_router(routes.router, prefix="/api/v1", responses=OF_EVERY_ROUTE)
         app.include_router(routes.router, prefix="/api", include_in_schema=False)
+    app.include_router(openai.router, prefix="/v1", responses=OF_EVERY_ROUTE)
     app.include_router(system.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 

@@ -2,12 +2,17 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Header, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
 from agent.conversation import Conversing
 from api.streams import Streams
-from graphrag.models import LOCAL_OWNER
+from graphrag.authentication.identity import Identity, Scope
 from graphrag.services import Services
+
+BEARER = HTTPBearer(
+    auto_error=False, description="An API key of `causeway keys create`, or a token of the issuer that is trusted"
+)
 
 
 def get_services(request: Request) -> Services:
@@ -25,13 +30,32 @@ def get_streams(request: Request) -> Streams:
     return streams
 
 
-def get_owner() -> str:
-    """Without authentication there is one local owner."""
-    return LOCAL_OWNER
-
-
 ServicesDep = Annotated[Services, Depends(get_services)]
+
+
+async def get_identity(
+    scopes: SecurityScopes,
+    services: ServicesDep,
+    shown: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
+) -> Identity:
+    """Raises Unauthorized or Forbidden."""
+    identity = await services.authentication.identify(shown.credentials if shown else None)
+    for scope in scopes.scopes:
+        identity.demand(Scope(scope))
+    return identity
+
+
+async def get_reader(identity: Annotated[Identity, Security(get_identity, scopes=[Scope.READ.value])]) -> str:
+    return identity.owner_id
+
+
+async def get_writer(identity: Annotated[Identity, Security(get_identity, scopes=[Scope.WRITE.value])]) -> str:
+    return identity.owner_id
+
+
 ConversingDep = Annotated[Conversing, Depends(get_conversing)]
-OwnerDep = Annotated[str, Depends(get_owner)]
+OwnerDep = Annotated[str, Depends(get_reader)]  # of one who may read: asks, searches, looks
+WriterDep = Annotated[str, Depends(get_writer)]  # of one who may change collections and documents
+MetricsDep = Annotated[Identity, Security(get_identity, scopes=[Scope.METRICS.value])]
 StreamsDep = Annotated[Streams, Depends(get_streams)]
 LastEventId = Annotated[str, Header(description="Of the last event that came: the stream goes on after it")]

@@ -214,3 +214,8 @@ class Health(BaseModel):
     database: Literal["ok", "unavailable"]
     chat_model: str
     embedding_models: list[EmbeddingModelOut]
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For a route's `responses`."""
+    return {status: {"model": ErrorResponse} for status in statuses}

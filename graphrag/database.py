@@ -106,6 +106,11 @@ class Database:
                 f"PostgreSQL does not answer: {_one_line(exc)}. Check DATABASE_URL and the server."
             ) from exc
 
+    async def ping(self) -> None:
+        """Raises DatabaseUnavailable."""
+        async with self.transaction(""):  # nobody's: no row is seen
+            pass
+
     @asynccontextmanager
     async def maintenance(self) -> AsyncIterator[Connection]:
         """A connection as the login role, outside a transaction. What it may not do is passed over and logged."""

@@ -33,8 +33,62 @@ class InvalidFilter(CausewayError):
     code = "invalid_filter"
 
 
+class Unauthorized(CausewayError):
+    """Nothing was shown that says who asks, or it does not hold, or no more."""
+
+    code = "unauthorized"
+
+
+class Forbidden(CausewayError):
+    """`details`: scope, that is lacking."""
+
+    code = "forbidden"
+
+
+class RateLimited(CausewayError):
+    """`details`: retry_after, in seconds."""
+
+    code = "rate_limited"
+
+
+class RequestTooLarge(CausewayError):
+    """`details`: limit, in bytes."""
+
+    code = "request_too_large"
+
+
+class SearchTimeout(CausewayError):
+    """`details`: limit_ms, and what was found so far."""
+
+    code = "timeout"
+
+
+class InvalidCursor(CausewayError):
+    """Not one that this list has given."""
+
+    code = "invalid_cursor"
+
+
+class PreconditionFailed(CausewayError):
+    """It is no longer what the request says it was. `details`: etag."""
+
+    code = "precondition_failed"
+
+
+class IdempotencyConflict(CausewayError):
+    """`details["reason"]`: reused, with another request; running, still."""
+
+    code = "idempotency_conflict"
+
+
 class CollectionNotFound(CausewayError):
     code = "collection_not_found"
+
+
+class CollectionExists(CausewayError):
+    """`details`: name."""
+
+    code = "collection_exists"
 
 
 class CollectionChanged(CausewayError):
@@ -83,6 +137,30 @@ class MessageNotFound(CausewayError):
     """Of a conversation; or it is not of the kind that is asked for."""
 
     code = "message_not_found"
+
+
+class GoldenCaseNotFound(CausewayError):
+    """`details`: case."""
+
+    code = "golden_case_not_found"
+
+
+class InvalidGoldenCase(CausewayError):
+    """`details`: reason, in words of ours; index, of the first bad one of several."""
+
+    code = "invalid_golden_case"
+
+
+class GoldenCaseExists(CausewayError):
+    """Another one asks the same. `details`: case."""
+
+    code = "golden_case_exists"
+
+
+class EvaluationNotFound(CausewayError):
+    """`details`: run."""
+
+    code = "evaluation_not_found"
 
 
 class StreamNotFound(CausewayError):

@@ -1,14 +1,15 @@
 """The only list of implementations: settings in, everything a request needs out."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
 from graphrag import language
+from graphrag.authentication.authentication import Authentication
 from graphrag.cache import PostgresCache
 from graphrag.causal_graph.model_extraction import ModelExtractor
 from graphrag.chat_models import EXTRACTIVE, NamedModel, beginning_with, open_chat_model, open_fallbacks
@@ -29,11 +30,8 @@ from graphrag.parsers.isolation import IsolatedParser
 from graphrag.protocols import Cache, ChunkStore, FileStorage, GraphStore, Reranker
 from graphrag.query_transformation.refinement import Refiner
 from graphrag.redis_cache import RedisCache
-from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
-from graphrag.rerankers.fallback import FallbackReranker
-from graphrag.rerankers.llm_reranker import LLMReranker
-from graphrag.rerankers.mmr import MMRReranker
+from graphrag.rerankers.opening import join_judges, open_cross_encoder, open_judges
 from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import GenerationConfig, RetrievalConfig, Settings
@@ -76,6 +74,10 @@ class Services:
     @cached_property
     def database(self) -> Database:
         return Database(self.settings)
+
+    @cached_property
+    def authentication(self) -> Authentication:
+        return Authentication(self.settings)
 
     @cached_property
     def store(self) -> ChunkStore:
@@ -122,40 +124,24 @@ class Services:
     @cached_property
     def reranker(self) -> Reranker:
         """Where a model judges, the ones after it stand in when it fails. Raises InvalidSettings."""
-        return self._joined(*self._judges(with_chat_model=True))
+        judges = open_judges(
+            self.settings,
+            cross_encoder=self.cross_encoder,
+            chat_model=lambda: self._within(self.settings.chat_first_token_seconds, purpose="reranking"),
+        )
+        return join_judges(judges, self.settings, self.embeddings)
 
     @cached_property
     def _local_reranker(self) -> Reranker:
-        return self._joined(*self._judges(with_chat_model=False))
+        return join_judges(open_judges(self.settings, cross_encoder=self.cross_encoder), self.settings, self.embeddings)
 
     def reranker_of(self, collection: Collection) -> Reranker:
         return self.reranker if self.may_read(collection) else self._local_reranker
 
-    def _joined(self, *judges: Reranker) -> Reranker:
-        judge = FallbackReranker(*judges) if len(judges) > 1 else judges[0]
-        if not self.settings.diversity:
-            return judge
-        model = self.embeddings.get(self.embeddings.default)
-        # Somebody waits for the answer, as for a question's own vector.
-        return MMRReranker(judge, replace(model, patience=model.query_patience), diversity=self.settings.diversity)
-
     @cached_property
     def cross_encoder(self) -> CrossEncoderReranker | None:
         """Raises InvalidSettings."""
-        if self.settings.reranker != "cross_encoder":
-            return None
-        if not self.settings.reranker_model:
-            raise InvalidSettings("RAG_RERANKER=cross_encoder needs RAG_RERANKER_MODEL: the folder of a model.")
-        return CrossEncoderReranker(self.settings.reranker_model)
-
-    def _judges(self, *, with_chat_model: bool) -> Iterator[Reranker]:
-        if self.cross_encoder:
-            yield self.cross_encoder
-        if self.settings.reranker == "llm" and not self.settings.chat_model:
-            raise InvalidSettings("RAG_RERANKER=llm needs RAG_CHAT_MODEL: the model that judges.")
-        if self.settings.reranker != "bundled" and self.settings.chat_model and with_chat_model:
-            yield LLMReranker(self._within(self.settings.chat_first_token_seconds, purpose="reranking"))
-        yield BundledReranker()
+        return open_cross_encoder(self.settings)
 
     @cached_property
     def chat_model(self) -> BaseChatModel:

@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graphrag.errors import InvalidSettings
-from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
+from graphrag.models import LOCAL_OWNER, Chunking, FulltextRanking, Fusion, Strategy
 
 
 def default_home() -> Path:
@@ -160,6 +160,17 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig, GenerationConfig)
     )
     embeddings_config: Path | None = Field(default=None, validation_alias="EMBEDDINGS_CONFIG")
     collection: str | None = Field(default=None, min_length=1, description="Asked when a request names none")
+
+    # Who asks
+    auth: Literal["none", "api_key", "jwt"] = Field(
+        default="none",
+        description="How it is known who asks over HTTP; none: nobody is asked, and only this machine served",
+    )
+    owner: str = Field(
+        default=LOCAL_OWNER,
+        min_length=1,
+        description="Whose documents the command line works with, and the service where it asks nobody",
+    )
 
     # Files
     files_url: str | None = Field(

@@ -14,14 +14,13 @@ from agent.conversation import Place
 from agent.events import Event, last_of, stream_answer
 from agent.graph import graph
 from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, StreamsDep
-from api.schemas import ChatRequest, ChatResponse, ErrorResponse
+from api.schemas import ChatRequest, ChatResponse, errors
 from api.sse import StreamResponse, with_errors
 from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import parse_filters
 
 T = TypeVar("T")
-ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorResponse} for status in (400, 404, 422, 502, 503)}
-router = APIRouter(tags=["chat"], responses=ERRORS)
+router = APIRouter(tags=["chat"], responses=errors(400, 404, 502))
 
 
 async def checked_context(body: ChatRequest, services: ServicesDep, owner: OwnerDep) -> Context:
@@ -103,7 +102,7 @@ async def chat(body: ChatRequest, context: ContextDep, conversing: ConversingDep
     "The same request with the id of the last event that came, as `Last-Event-ID`, goes on after it. "
     "The headers X-Conversation-Id and X-Question-Id name the conversation and the question that are kept.",
     response_class=EventSourceResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}, 429: {"model": ErrorResponse}},
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
 async def chat_stream(
     body: ChatRequest,

@@ -2,11 +2,11 @@
 
 from fastapi import APIRouter
 
-from api.dependencies import OwnerDep, ServicesDep
+from api.dependencies import OwnerDep, ServicesDep, WriterDep
 from api.document_schemas import CollectionConfigIn, CollectionList, CollectionOut
-from api.routes.documents import ERRORS
+from api.schemas import errors
 
-router = APIRouter(prefix="/collections", tags=["collections"], responses=ERRORS)
+router = APIRouter(prefix="/collections", tags=["collections"], responses=errors(400, 404, 409))
 
 
 @router.get("", summary="Your collections, by name")
@@ -16,7 +16,7 @@ async def list_collections(services: ServicesDep, owner: OwnerDep) -> Collection
 
 
 @router.put("/{name}", summary="Configure a collection, made where there is none of that name")
-async def configure(name: str, body: CollectionConfigIn, services: ServicesDep, owner: OwnerDep) -> CollectionOut:
+async def configure(name: str, body: CollectionConfigIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
     collection = await services.make_collection(owner, name)
     configured = await services.store.configure_collection(
         collection, body.retrieval, ingestion_config=body.ingestion, generation_config=body.generation
@@ -25,5 +25,5 @@ async def configure(name: str, body: CollectionConfigIn, services: ServicesDep, 
 
 
 @router.delete("/{name}", status_code=204, summary="Delete a collection with all that is in it")
-async def delete(name: str, services: ServicesDep, owner: OwnerDep) -> None:
+async def delete(name: str, services: ServicesDep, owner: WriterDep) -> None:
     await services.library.delete_collection(await services.collection(owner, name))

@@ -1,7 +1,7 @@
 """Conversations: listed, read, named, deleted. Questions are asked in them by POST /chat."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Query
@@ -15,12 +15,11 @@ from api.conversation_schemas import (
     TitleIn,
 )
 from api.dependencies import OwnerDep, ServicesDep
-from api.schemas import ErrorResponse
+from api.schemas import errors
 from graphrag.conversation_branches import branch, versions
 from graphrag.errors import MessageNotFound
 
-ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorResponse} for status in (400, 404, 422, 503)}
-router = APIRouter(prefix="/conversations", tags=["conversations"], responses=ERRORS)
+router = APIRouter(prefix="/conversations", tags=["conversations"], responses=errors(400, 404))
 
 
 @router.post("", status_code=201, summary="Begin a conversation without a question yet")

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from agent.events import Event
 from api.dependencies import OwnerDep, ServicesDep, StreamsDep
 from api.document_causes import cause_of
 from api.document_schemas import DocumentList, DocumentOut, UploadList, UploadOut
-from api.schemas import ErrorResponse
+from api.schemas import errors
 from api.sse import StreamResponse, with_errors
 from graphrag.errors import DocumentNotFound, UnreadableDocument
 from graphrag.ingestion.library import file_key
@@ -24,9 +24,8 @@ from graphrag.ingestion_models import Ingestion, IngestionOutcome
 from graphrag.models import Chunking, Collection, Document
 from graphrag.services import Services
 
-ERRORS: dict[int | str, dict[str, Any]] = {status: {"model": ErrorResponse} for status in (400, 404, 409, 422, 503)}
 POLL_SECONDS = 0.25
-router = APIRouter(prefix="/documents", tags=["documents"], responses=ERRORS)
+router = APIRouter(prefix="/documents", tags=["documents"], responses=errors(400, 404, 409))
 
 
 class Found:

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Path, Query
 
 from api.conversation_schemas import FeedbackIn, FeedbackList, FeedbackOut, RatedAnswerOut
 from api.dependencies import OwnerDep, ServicesDep
-from api.routes.conversations import ERRORS
+from api.schemas import errors
 
 ANSWER = "/conversations/{conversation_id}/messages/{message_id}/feedback"
 CITATION = "/conversations/{conversation_id}/messages/{message_id}/citations/{citation}/feedback"
 MOST_CITATIONS = 10_000
 Citation = Annotated[int, Path(ge=1, le=MOST_CITATIONS, description="Of the answer's citations, from 1")]
-router = APIRouter(tags=["feedback"], responses=ERRORS)
+router = APIRouter(tags=["feedback"], responses=errors(400, 404))
 
 
 @router.put(ANSWER, summary="Say what you think of an answer, in place of what you said before")

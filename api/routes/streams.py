@@ -6,12 +6,12 @@ from fastapi import APIRouter, Response
 from sse_starlette import EventSourceResponse
 
 from api.dependencies import LastEventId, OwnerDep, StreamsDep
-from api.routes.chat import ERRORS
+from api.schemas import errors
 from api.sse import StreamResponse
 from graphrag.errors import StreamNotFound
 
 EVENTS: dict[str, Any] = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
-router = APIRouter(tags=["chat"], responses=ERRORS)
+router = APIRouter(tags=["chat"], responses=errors(404))
 
 
 @router.get(

@@ -5,17 +5,17 @@ from importlib.metadata import version
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from api.dependencies import OwnerDep, ServicesDep
-from api.schemas import EmbeddingModelOut, Health
+from api.dependencies import MetricsDep, ServicesDep
+from api.schemas import EmbeddingModelOut, Health, errors
 from graphrag.errors import DatabaseUnavailable
 
 router = APIRouter(tags=["system"])
 
 
 @router.get("/health", summary="What is loaded, and whether the database answers")
-async def health(services: ServicesDep, owner: OwnerDep) -> Health:
+async def health(services: ServicesDep) -> Health:
     try:
-        await services.store.list_collections(owner)
+        await services.database.ping()
         reachable = True
     except DatabaseUnavailable:
         reachable = False
@@ -31,6 +31,6 @@ async def health(services: ServicesDep, owner: OwnerDep) -> Health:
     )
 
 
-@router.get("/metrics", summary="Prometheus metrics")
-async def metrics() -> Response:
+@router.get("/metrics", summary="Prometheus metrics", responses=errors(401, 403))
+async def metrics(_: MetricsDep) -> Response:
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,5 @@
+"""Evaluations: runs over the golden cases, compared with each other."""
+
+from fastapi import APIRouter
+
+router = APIRouter()

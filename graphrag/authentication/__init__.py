@@ -1,0 +1,1 @@
+"""Who is asking: one function for every way in."""
