@@ -11,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 from fastapi_swagger import patch_fastapi
 
 from agent.conversation import Conversing
-from api import error_handlers
+from api import error_handlers, openapi_document
 from api.observability import RequestIdentity
 from api.routes import (
     chat,
@@ -81,6 +81,7 @@ def create_app(services: Services) -> FastAPI:
         app, redirect_from_root_to_docs=False
     )  # /docs, from files of a package: FastAPI's own loads them from a CDN
     error_handlers.install(app)
+    openapi_document.install(app)
     for routes in RESOURCES:
         app.include_router(routes.router, prefix="/api/v1", responses=OF_EVERY_ROUTE)
         app.include_router(routes.router, prefix="/api", include_in_schema=False)

@@ -14,6 +14,7 @@ from agent.conversation import Place
 from agent.events import Event, last_of, stream_answer
 from agent.graph import graph
 from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, StreamsDep
+from api.openapi_document import EVENT_STREAM
 from api.schemas import ChatRequest, ChatResponse, errors
 from api.sse import StreamResponse, with_errors
 from graphrag.query_transformation.checking import check_question
@@ -102,7 +103,7 @@ async def chat(body: ChatRequest, context: ContextDep, conversing: ConversingDep
     "The same request with the id of the last event that came, as `Last-Event-ID`, goes on after it. "
     "The headers X-Conversation-Id and X-Question-Id name the conversation and the question that are kept.",
     response_class=EventSourceResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": EVENT_STREAM}},
 )
 async def chat_stream(
     body: ChatRequest,

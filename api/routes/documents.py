@@ -15,6 +15,7 @@ from agent.events import Event
 from api.dependencies import OwnerDep, ServicesDep, StreamsDep
 from api.document_causes import cause_of
 from api.document_schemas import DocumentList, DocumentOut, UploadList, UploadOut
+from api.openapi_document import EVENT_STREAM
 from api.schemas import errors
 from api.sse import StreamResponse, with_errors
 from graphrag.errors import DocumentNotFound, UnreadableDocument
@@ -179,7 +180,7 @@ async def download(found: FoundDep, services: ServicesDep) -> Response:
     summary="Its ingestion as it goes on, as Server-Sent Events",
     description="Events: progress, with the document; done when it has ended, well or not. Each has an id.",
     response_class=EventSourceResponse,
-    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    responses={200: {"content": EVENT_STREAM}},
 )
 async def events(found: FoundDep, streams: StreamsDep, owner: OwnerDep, request: Request) -> EventSourceResponse:
     """Begins anew for a client that comes back: what counts is the state that there is."""

@@ -1,16 +1,14 @@
 """Streams that have begun: read on after a cut connection, stopped before their end."""
 
-from typing import Any
-
 from fastapi import APIRouter, Response
 from sse_starlette import EventSourceResponse
 
 from api.dependencies import LastEventId, OwnerDep, StreamsDep
+from api.openapi_document import EVENT_STREAM
 from api.schemas import errors
 from api.sse import StreamResponse
 from graphrag.errors import StreamNotFound
 
-EVENTS: dict[str, Any] = {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
 router = APIRouter(tags=["chat"], responses=errors(404))
 
 
@@ -19,7 +17,7 @@ router = APIRouter(tags=["chat"], responses=errors(404))
     summary="Read a stream on, after an event or from its beginning",
     description="204 where nothing comes after the event: it tells an EventSource not to come back.",
     response_class=EventSourceResponse,
-    responses={200: EVENTS, 204: {"description": "That event was the last"}},
+    responses={200: {"content": EVENT_STREAM}, 204: {"description": "That event was the last"}},
 )
 async def read_on(stream_id: str, streams: StreamsDep, owner: OwnerDep, last_event_id: LastEventId = "") -> Response:
     stream, after = streams.find_event(last_event_id or f"{stream_id}:0", owner)

@@ -3,6 +3,7 @@
 from importlib.metadata import version
 
 from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from api.dependencies import MetricsDep, ServicesDep
@@ -31,6 +32,6 @@ async def health(services: ServicesDep) -> Health:
     )
 
 
-@router.get("/metrics", summary="Prometheus metrics", responses=errors(401, 403))
+@router.get("/metrics", summary="Prometheus metrics", response_class=PlainTextResponse, responses=errors(401, 403))
 async def metrics(_: MetricsDep) -> Response:
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
