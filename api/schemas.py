@@ -208,12 +208,18 @@ class EmbeddingModelOut(BaseModel):
     dimensions: int
 
 
+class CrossEncoderOut(BaseModel):
+    model: str
+    status: Literal["loaded"]
+
+
 class Health(BaseModel):
     status: Literal["ok", "degraded"]
     version: str
     database: Literal["ok", "unavailable"]
     chat_model: str
     embedding_models: list[EmbeddingModelOut]
+    cross_encoder: CrossEncoderOut | None = Field(default=None, description="Where one is loaded")
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -7,19 +7,25 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from api.dependencies import MetricsDep, ServicesDep
-from api.schemas import EmbeddingModelOut, Health, errors
+from api.schemas import CrossEncoderOut, EmbeddingModelOut, Health, errors
 from graphrag.errors import DatabaseUnavailable
 
 router = APIRouter(tags=["system"])
 
 
-@router.get("/health", summary="What is loaded, and whether the database answers")
+@router.get(
+    "/health",
+    summary="What is loaded, and whether the database answers",
+    description="Always 200: the process lives. Whether it can be asked is what /ready says.",
+    response_model_exclude_none=True,
+)
 async def health(services: ServicesDep) -> Health:
     try:
         await services.database.ping()
         reachable = True
     except DatabaseUnavailable:
         reachable = False
+    encoder = services.cross_encoder
     return Health(
         status="ok" if reachable else "degraded",
         version=version("causeway"),
@@ -29,7 +35,15 @@ async def health(services: ServicesDep) -> Health:
             EmbeddingModelOut(id=model.id, name=model.name, status="loaded", dimensions=model.dimensions)
             for model in services.embeddings.models.values()
         ],
+        cross_encoder=CrossEncoderOut(model=encoder.model, status="loaded") if encoder else None,
     )
+
+
+@router.get(
+    "/ready", status_code=204, summary="Whether questions can be answered: 503 where they can't", responses=errors(503)
+)
+async def ready(services: ServicesDep) -> None:
+    await services.database.ping()
 
 
 @router.get("/metrics", summary="Prometheus metrics", response_class=PlainTextResponse, responses=errors(401, 403))

@@ -337,6 +337,7 @@ def test_a_stopped_database_is_told_and_its_return_noticed(own_database: OwnData
     health = client.get("/health")
     assert health.status_code == 200
     assert (health.json()["status"], health.json()["database"]) == ("degraded", "unavailable")
+    check_error(client.get("/ready"), 503, "database_unavailable")
     assert client.get("/").status_code == 200
     assert client.get("/metrics").status_code == 200
 

@@ -32,6 +32,11 @@ def test_health_tells_what_is_loaded(client: httpx.Client) -> None:
     }
 
 
+def test_it_is_ready_while_the_database_answers(client: httpx.Client) -> None:
+    """R9.7 Readiness."""
+    assert client.get("/ready").status_code == 204
+
+
 def test_metrics_count_the_stages_of_each_answer(client: httpx.Client) -> None:
     """R9.7, R11.2 A histogram value a stage; an answer adds one to each of its stages."""
 
