@@ -64,7 +64,7 @@ def serve(
             out.print(f"{model.id}: loaded, {model.dimensions} dimensions")
         return
     # Ctrl-C is how a person ends it: no failure.
-    with listen(host, port) as listener, suppress(KeyboardInterrupt):
+    with listen(host, port, asks_nobody=settings.auth == "none") as listener, suppress(KeyboardInterrupt):
         asyncio.run(_serve(settings, listener, ingest_first or []))
 
 

@@ -15,6 +15,8 @@ from graphrag.errors import CausewayError
 from graphrag.language import ANSWER_LANGUAGES
 from graphrag.telemetry import log
 
+WHAT_TO_SHOW = {"WWW-Authenticate": "Bearer"}
+
 
 def request_language(request: Request) -> str:
     """The first of Accept-Language that we speak; es by default."""
@@ -62,7 +64,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(CausewayError)
     async def causeway_error(request: Request, exc: CausewayError) -> JSONResponse:
         status, body = describe_error(exc, request)
-        return JSONResponse(body, status)
+        return JSONResponse(body, status, headers=WHAT_TO_SHOW if status == 401 else None)
 
     @app.exception_handler(RequestValidationError)
     async def invalid_request(request: Request, exc: RequestValidationError) -> JSONResponse:

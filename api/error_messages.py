@@ -29,6 +29,7 @@ STATUS = {
     "invalid_settings": 400,
     "file_unavailable": 503,
     "embedding_model_unavailable": 503,
+    "authentication_unavailable": 503,
     "database_unavailable": 503,
     "retrieval_unavailable": 503,
     "model_unavailable": 502,
@@ -156,6 +157,11 @@ MESSAGES = {
         "es": "Falta una clave válida: envíela como «Authorization: Bearer CLAVE». Quien administra el servicio las crea con: causeway keys create",
         "fr": "Il manque une clé valable : envoyez-la avec « Authorization: Bearer CLÉ ». Qui administre le service les crée avec : causeway keys create",
         "en": "A valid key is missing: send it as “Authorization: Bearer KEY”. Whoever runs the service makes them with: causeway keys create",
+    },
+    "authentication_unavailable": {
+        "es": "Ahora no se puede comprobar quién pregunta. Inténtelo de nuevo en unos segundos.",
+        "fr": "Impossible de vérifier pour le moment qui demande. Réessayez dans quelques secondes.",
+        "en": "Who asks can't be checked right now. Try again in a few seconds.",
     },
     "forbidden": {
         "es": "Esta clave no tiene el permiso «{scope}»: use una que lo tenga.",

@@ -1,13 +1,13 @@
 """The HTTP server's process: its port, its start, its end."""
 
 import gc
-import ipaddress
 import socket
 from collections.abc import Callable
 
 import uvicorn
 
 from api.app import create_app
+from graphrag.authentication.loopback import is_loopback
 from graphrag.errors import InvalidSettings
 from graphrag.services import Services
 
@@ -15,12 +15,12 @@ GRACE_SECONDS = 3  # for streams that are open when the service is told to stop
 IDLE_SECONDS = 75  # longer than clients and proxies keep a connection: they must be the ones to close it
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, *, asks_nobody: bool) -> socket.socket:
     """Taken before anything is loaded: a busy port is known at once. Raises InvalidSettings."""
-    if not _is_loopback(host):
+    if asks_nobody and not is_loopback(host):
         raise InvalidSettings(
-            f"{host} can be reached from other machines, and there is no authentication yet: use --host 127.0.0.1, "
-            "behind a proxy that knows its users where others shall reach it."
+            f"{host} can be reached from other machines, and there is no authentication: RAG_AUTH=api_key with keys "
+            "of `causeway keys create`, or RAG_AUTH=jwt, opens it to others; --host 127.0.0.1 keeps it to this one."
         )
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -32,13 +32,6 @@ def listen(host: str, port: int) -> socket.socket:
             f"Port {port} on {host} can't be used ({exc.strerror}). Choose another: causeway serve --port {port + 1}"
         ) from exc
     return listener
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 async def serve_http(services: Services, listener: socket.socket, *, announce: Callable[[str], None]) -> None:

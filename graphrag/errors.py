@@ -39,6 +39,18 @@ class Unauthorized(CausewayError):
     code = "unauthorized"
 
 
+class AuthenticationUnavailable(CausewayError):
+    """Who asks can't be told now: the keys of the tokens' issuer can't be read."""
+
+    code = "authentication_unavailable"
+
+
+class ApiKeyNotFound(CausewayError):
+    """`details`: key."""
+
+    code = "api_key_not_found"
+
+
 class Forbidden(CausewayError):
     """`details`: scope, that is lacking."""
 

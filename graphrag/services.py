@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 
 from graphrag import language
-from graphrag.authentication.authentication import Authentication
+from graphrag.authentication.authentication import Authentication, open_authentication
 from graphrag.cache import PostgresCache
 from graphrag.causal_graph.model_extraction import ModelExtractor
 from graphrag.chat_models import EXTRACTIVE, NamedModel, beginning_with, open_chat_model, open_fallbacks
@@ -53,6 +53,7 @@ class Services:
 
     async def open(self) -> None:
         """Raises InvalidSettings, MissingExtra or DatabaseUnavailable."""
+        await self.authentication.open()
         await asyncio.gather(
             self.database.open(), asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load)
         )
@@ -67,6 +68,8 @@ class Services:
     async def close(self) -> None:
         if "parser" in self.__dict__:
             await asyncio.to_thread(self.parser.close)
+        if "authentication" in self.__dict__:
+            await self.authentication.close()
         await self.database.close()
         if self.redis_cache:
             await self.redis_cache.close()
@@ -77,7 +80,8 @@ class Services:
 
     @cached_property
     def authentication(self) -> Authentication:
-        return Authentication(self.settings)
+        """Raises InvalidSettings."""
+        return open_authentication(self.settings, self.database)
 
     @cached_property
     def store(self) -> ChunkStore:

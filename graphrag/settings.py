@@ -22,8 +22,9 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.errors import InvalidSettings
-from graphrag.models import LOCAL_OWNER, Chunking, FulltextRanking, Fusion, Strategy
+from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
 
 
 def default_home() -> Path:
@@ -131,7 +132,7 @@ class GenerationConfig(CollectionConfig):
         return text
 
 
-class Settings(BaseSettings, RetrievalConfig, IngestionConfig, GenerationConfig):
+class Settings(BaseSettings, AuthenticationConfig, RetrievalConfig, IngestionConfig, GenerationConfig):
     """Read from RAG_… variables, but for the few with a name of their own."""
 
     model_config = SettingsConfigDict(
@@ -160,17 +161,6 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig, GenerationConfig)
     )
     embeddings_config: Path | None = Field(default=None, validation_alias="EMBEDDINGS_CONFIG")
     collection: str | None = Field(default=None, min_length=1, description="Asked when a request names none")
-
-    # Who asks
-    auth: Literal["none", "api_key", "jwt"] = Field(
-        default="none",
-        description="How it is known who asks over HTTP; none: nobody is asked, and only this machine served",
-    )
-    owner: str = Field(
-        default=LOCAL_OWNER,
-        min_length=1,
-        description="Whose documents the command line works with, and the service where it asks nobody",
-    )
 
     # Files
     files_url: str | None = Field(

@@ -1,15 +1,42 @@
 """The one function that every way in passes: a credential in, an identity out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from graphrag.authentication.api_keys import ApiKeys
+from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.authentication.identity import Identity
-from graphrag.settings import Settings
+from graphrag.authentication.tokens import Tokens, open_tokens
+from graphrag.database import Database
 
 
 @dataclass(frozen=True, slots=True)
 class Authentication:
-    settings: Settings
+    owner: str
+    api_keys: ApiKeys
+    way: ApiKeys | Tokens | None  # None: nobody is asked
+
+    async def open(self) -> None:
+        """Raises InvalidSettings."""
+        if isinstance(self.way, Tokens):
+            await self.way.keys.open()
+
+    async def close(self) -> None:
+        await self.api_keys.close()
 
     async def identify(self, credential: str | None) -> Identity:
-        """Of an API key or a token; None: nothing was shown. Raises Unauthorized."""
-        return Identity(self.settings.owner)
+        """Of an API key or a token; None: nothing was shown. Raises Unauthorized, or AuthenticationUnavailable or
+        DatabaseUnavailable.
+        """
+        return await self.way.identify(credential) if self.way else Identity(self.owner)
+
+
+def open_authentication(config: AuthenticationConfig, database: Database) -> Authentication:
+    """Raises InvalidSettings."""
+    api_keys = ApiKeys(database)
+    ways: dict[str, Callable[[], ApiKeys | Tokens | None]] = {
+        "none": lambda: None,
+        "api_key": lambda: api_keys,
+        "jwt": lambda: open_tokens(config),
+    }
+    return Authentication(config.owner, api_keys, ways[config.auth]())

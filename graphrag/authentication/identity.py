@@ -5,11 +5,20 @@ from enum import StrEnum
 
 from graphrag.errors import Forbidden
 
+MAX_OWNER_CHARS = 255
+# One for all causes: whether a key never was, is over or was taken back is for its owner to know.
+REFUSED = "What was shown does not say who asks. Keys are made with: causeway keys create"
+
 
 class Scope(StrEnum):
     READ = "read"  # ask, search, look; one's own conversations and feedback
     WRITE = "write"  # collections, documents, golden cases
     METRICS = "metrics"  # of the whole service, nobody's in particular
+
+
+def is_owner_name(name: str) -> bool:
+    """Keys, tokens and RAG_OWNER share one space of names: the same name is the same owner, whichever way it came."""
+    return 0 < len(name) <= MAX_OWNER_CHARS and name.isprintable() and name == name.strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,7 +149,7 @@ async def test_index_is_used_where_nothing_may_be_marked_leakproof(
         admin.execute("DROP SCHEMA causeway CASCADE")
         admin.execute("ALTER FUNCTION pg_catalog.ts_match_vq(tsvector, tsquery) NOT LEAKPROOF")
         admin.execute(f"CREATE ROLE {role} LOGIN CREATEROLE NOSUPERUSER")
-        admin.execute(f"GRANT causeway_app, causeway_search TO {role} WITH ADMIN OPTION")
+        admin.execute(f"GRANT causeway_app, causeway_search, causeway_authentication TO {role} WITH ADMIN OPTION")
         admin.execute(f"GRANT CREATE ON DATABASE {name} TO {role}")
     plain = make_conninfo(url, user=role)
     database = Database(Settings(database_url=SecretStr(plain)))
