@@ -47,6 +47,13 @@ def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any
     return STATUS.get(code, 500), _body(code, details, request, request_id)
 
 
+def error_response(exc: CausewayError, request: Request) -> JSONResponse:
+    """Of a route, or of what stands before all routes."""
+    status, body = describe_error(exc, request)
+    wait = exc.details.get("retry_after")
+    return JSONResponse(body, status, headers={"Retry-After": str(wait)} if wait else None)
+
+
 def _body(code: str, details: dict[str, Any], request: Request, request_id: str) -> dict[str, Any]:
     key = details.get("reason", code) if code in REASONED else code
     message = MESSAGES[key][request_language(request)].format(**{**details, "request_id": request_id})
@@ -61,8 +68,7 @@ def _field_and_message(error: dict[str, Any]) -> tuple[str, str]:
 def install(app: FastAPI) -> None:
     @app.exception_handler(CausewayError)
     async def causeway_error(request: Request, exc: CausewayError) -> JSONResponse:
-        status, body = describe_error(exc, request)
-        return JSONResponse(body, status)
+        return error_response(exc, request)
 
     @app.exception_handler(RequestValidationError)
     async def invalid_request(request: Request, exc: RequestValidationError) -> JSONResponse:
