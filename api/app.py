@@ -13,6 +13,9 @@ from fastapi_swagger import patch_fastapi
 from agent.conversation import Conversing
 from api import error_handlers, openapi_document
 from api.observability import RequestIdentity
+from api.origins import CrossOrigin, OriginCheck, check_sites
+from api.rates import Rates
+from api.request_bodies import BodyLimits
 from api.routes import (
     chat,
     collections,
@@ -42,20 +45,21 @@ RESOURCES = (
     golden_cases,
     evaluations,
 )
-OF_EVERY_ROUTE = errors(401, 403, 413, 422, 429, 503)
+OF_EVERY_ROUTE = errors(401, 403, 408, 413, 422, 429, 503)
 PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 
 def create_app(services: Services) -> FastAPI:
-    """Opens the services at start and closes them at the end."""
-
-    conversing, running = Conversing(services), Streams(services.settings)
+    """Opens the services at start and closes them at the end. Raises InvalidSettings."""
+    check_sites(services.settings)
+    conversing, running, rates = Conversing(services), Streams(services.settings), Rates(services.settings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await services.open()
         try:
             async with AsyncExitStack() as stack:
+                stack.push_async_callback(rates.close)
                 stack.push_async_callback(conversing.close)
                 stack.push_async_callback(running.close)  # the first to end: what it breaks off is kept
                 if services.settings.worker:
@@ -72,10 +76,16 @@ def create_app(services: Services) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
+        form_limits={"max_files": services.settings.max_files},
     )
     app.state.services = services
     app.state.conversing = conversing
     app.state.streams = running
+    app.state.rates = rates
+    # The last is the first that a request meets: what the others refuse has its id, and may be read by known origins.
+    app.add_middleware(BodyLimits, settings=services.settings)
+    app.add_middleware(OriginCheck, settings=services.settings)
+    app.add_middleware(CrossOrigin, settings=services.settings)
     app.add_middleware(RequestIdentity)
     patch_fastapi(
         app, redirect_from_root_to_docs=False

@@ -6,6 +6,7 @@ from fastapi import Depends, Header, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
 from agent.conversation import Conversing
+from api.rates import Rates
 from api.streams import Streams
 from graphrag.authentication.identity import Identity, Scope
 from graphrag.services import Services
@@ -30,16 +31,26 @@ def get_streams(request: Request) -> Streams:
     return streams
 
 
+def get_rates(request: Request) -> Rates:
+    rates: Rates = request.app.state.rates
+    return rates
+
+
 ServicesDep = Annotated[Services, Depends(get_services)]
+RatesDep = Annotated[Rates, Depends(get_rates)]
 
 
 async def get_identity(
     scopes: SecurityScopes,
+    request: Request,
     services: ServicesDep,
+    rates: RatesDep,
     shown: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
 ) -> Identity:
-    """Raises Unauthorized or Forbidden."""
-    identity = await services.authentication.identify(shown.credentials if shown else None)
+    """Raises Unauthorized, Forbidden or RateLimited."""
+    async with rates.refusing(request):
+        identity = await services.authentication.identify(shown.credentials if shown else None)
+    await rates.count(request, identity.owner_id)
     for scope in scopes.scopes:
         identity.demand(Scope(scope))
     return identity

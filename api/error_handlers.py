@@ -49,6 +49,14 @@ def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any
     return STATUS.get(code, 500), _body(code, details, request, request_id)
 
 
+def error_response(exc: CausewayError, request: Request) -> JSONResponse:
+    """Of a route, or of what stands before all routes."""
+    status, body = describe_error(exc, request)
+    wait = exc.details.get("retry_after")
+    headers = {"Retry-After": str(wait)} if wait else WHAT_TO_SHOW if status == 401 else None
+    return JSONResponse(body, status, headers=headers)
+
+
 def _body(code: str, details: dict[str, Any], request: Request, request_id: str) -> dict[str, Any]:
     key = details.get("reason", code) if code in REASONED else code
     message = MESSAGES[key][request_language(request)].format(**{**details, "request_id": request_id})
@@ -63,8 +71,7 @@ def _field_and_message(error: dict[str, Any]) -> tuple[str, str]:
 def install(app: FastAPI) -> None:
     @app.exception_handler(CausewayError)
     async def causeway_error(request: Request, exc: CausewayError) -> JSONResponse:
-        status, body = describe_error(exc, request)
-        return JSONResponse(body, status, headers=WHAT_TO_SHOW if status == 401 else None)
+        return error_response(exc, request)
 
     @app.exception_handler(RequestValidationError)
     async def invalid_request(request: Request, exc: RequestValidationError) -> JSONResponse:

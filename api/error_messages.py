@@ -20,6 +20,8 @@ STATUS = {
     "forbidden": 403,
     "precondition_failed": 412,
     "request_too_large": 413,
+    "request_timeout": 408,
+    "foreign_origin": 403,
     "idempotency_conflict": 409,
     "rate_limited": 429,
     "too_many_streams": 429,
@@ -36,7 +38,7 @@ STATUS = {
     "model_interrupted": 502,
 }
 # By code, or by `details["reason"]` where REASONED says so.
-REASONED = {"invalid_question", "invalid_filter", "idempotency_conflict"}
+REASONED = {"invalid_question", "invalid_filter", "idempotency_conflict", "foreign_origin", "quota_exceeded"}
 MESSAGES = {
     "empty": {
         "es": "La pregunta está vacía: escriba una.",
@@ -102,6 +104,16 @@ MESSAGES = {
         "es": "La colección «{collection}» admite {limit} documentos: borre alguno o use otra colección.",
         "fr": "La collection « {collection} » admet {limit} documents : supprimez-en ou utilisez une autre collection.",
         "en": "The collection “{collection}” takes {limit} documents: delete some, or use another collection.",
+    },
+    "bytes": {
+        "es": "Sus documentos ocupan demasiado: como máximo {limit} bytes en total. Borre alguno.",
+        "fr": "Vos documents occupent trop de place : {limit} octets au maximum en tout. Supprimez-en.",
+        "en": "Your documents take too much room: at most {limit} bytes in all. Delete some.",
+    },
+    "collections": {
+        "es": "Ya tiene {limit} colecciones, que es el máximo: borre alguna o use una de ellas.",
+        "fr": "Vous avez déjà {limit} collections, le maximum : supprimez-en une ou utilisez-en une autre.",
+        "en": "You have {limit} collections already, which is the most: delete one, or use one of them.",
     },
     "unreadable_document": {
         "es": "El archivo no tiene nombre: envíelo con uno.",
@@ -177,6 +189,21 @@ MESSAGES = {
         "es": "La petición es demasiado grande: como máximo {limit} bytes. Envíela en partes.",
         "fr": "La requête est trop volumineuse : {limit} octets au maximum. Envoyez-la en plusieurs fois.",
         "en": "The request is too large: at most {limit} bytes. Send it in parts.",
+    },
+    "request_timeout": {
+        "es": "La petición llegó demasiado despacio: envíela de nuevo, en partes si es grande.",
+        "fr": "La requête est arrivée trop lentement : renvoyez-la, en plusieurs fois si elle est volumineuse.",
+        "en": "The request came too slowly: send it again, in parts if it is large.",
+    },
+    "host": {
+        "es": "El servicio no responde al nombre «{given}»: use localhost, o añádalo a RAG_ALLOWED_HOSTS.",
+        "fr": "Le service ne répond pas au nom « {given} » : utilisez localhost, ou ajoutez-le à RAG_ALLOWED_HOSTS.",
+        "en": "The service does not answer to the name “{given}”: use localhost, or add it to RAG_ALLOWED_HOSTS.",
+    },
+    "origin": {
+        "es": "Las páginas de «{given}» no pueden cambiar nada aquí: añada ese origen a RAG_CORS_ORIGINS si es de confianza.",
+        "fr": "Les pages de « {given} » ne peuvent rien changer ici : ajoutez cette origine à RAG_CORS_ORIGINS si elle est de confiance.",
+        "en": "Pages of “{given}” may change nothing here: add that origin to RAG_CORS_ORIGINS if it is trusted.",
     },
     "timeout": {
         "es": "La búsqueda no terminó en {limit_ms} ms. Lo encontrado hasta entonces está en «details».",

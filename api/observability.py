@@ -1,4 +1,4 @@
-"""A request's identity: an id in every log line, answer and error."""
+"""A request's identity: an id in every log line, answer and error; and the headers that every answer has."""
 
 from uuid import uuid4
 
@@ -6,9 +6,18 @@ import structlog
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+# What another site's page may do with an answer: nothing. Neither frame it, nor load it as its own script or image.
+SAFE = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+FRAMED_NOWHERE = "frame-ancestors 'none'"
+
 
 def identity_headers(request_id: str) -> dict[str, str]:
-    return {"X-Request-ID": request_id, "X-Content-Type-Options": "nosniff"}
+    return {"X-Request-ID": request_id, **SAFE}
 
 
 class RequestIdentity:
@@ -26,7 +35,9 @@ class RequestIdentity:
 
         async def send_with_id(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(identity_headers(request_id))
+                headers = MutableHeaders(scope=message)
+                headers.update(identity_headers(request_id))
+                headers.setdefault("Content-Security-Policy", FRAMED_NOWHERE)
             await send(message)
 
         with structlog.contextvars.bound_contextvars(request_id=request_id):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import uvicorn
 
 from api.app import create_app
+from api.connections import Connection
 from graphrag.authentication.loopback import is_loopback
 from graphrag.errors import InvalidSettings
 from graphrag.services import Services
@@ -38,6 +39,9 @@ async def serve_http(services: Services, listener: socket.socket, *, announce: C
     """Until a signal ends it; `announce` gets the address once it answers."""
     config = uvicorn.Config(
         create_app(services),
+        http=Connection,
+        ws="none",
+        server_header=False,
         log_level="warning",
         access_log=False,
         timeout_keep_alive=IDLE_SECONDS,

@@ -69,6 +69,18 @@ class RequestTooLarge(CausewayError):
     code = "request_too_large"
 
 
+class RequestTimeout(CausewayError):
+    """What the client sends comes too slowly. `details`: seconds."""
+
+    code = "request_timeout"
+
+
+class ForeignOrigin(CausewayError):
+    """The request is for another host, or a page of another site made it. `details`: reason, host or origin; given."""
+
+    code = "foreign_origin"
+
+
 class SearchTimeout(CausewayError):
     """`details`: limit_ms, and what was found so far."""
 
@@ -188,7 +200,7 @@ class TooManyStreams(CausewayError):
 
 
 class QuotaExceeded(CausewayError):
-    """`details`: collection, limit."""
+    """`details`: limit; collection, or `reason`: bytes or collections, where it is the owner's."""
 
     code = "quota_exceeded"
 

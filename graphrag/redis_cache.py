@@ -16,7 +16,7 @@ TIMEOUT_SECONDS = 1  # a cache that takes longer is slower than none
 class RedisCache:
     def __init__(self, url: str) -> None:
         """Raises MissingExtra or InvalidSettings."""
-        self._redis = _open(url)
+        self._redis = open_redis(url)
 
     async def close(self) -> None:
         await self._redis.aclose()
@@ -45,7 +45,8 @@ def _name(owner_id: str, key: str) -> str:
     return f"causeway:{hashlib.sha256(owner_id.encode()).hexdigest()}:{key}"
 
 
-def _open(url: str) -> "Redis":
+def open_redis(url: str) -> "Redis":
+    """Raises MissingExtra or InvalidSettings."""
     try:
         from redis.asyncio import Redis
         from redis.asyncio.retry import Retry

@@ -89,6 +89,7 @@ class Services:
             self.database,
             fulltext_candidates=self.settings.fulltext_candidates,
             contextual=self.settings.contextual_embeddings,
+            most_collections=self.settings.max_collections,
         )
 
     @cached_property
@@ -216,7 +217,8 @@ class Services:
     @cached_property
     def library(self) -> Library:
         queue = Queue(self.database, concurrency=self.settings.worker_jobs)
-        return Library(self.store, Ingestions(self.database), self.files, queue, self.settings.max_file_bytes)
+        ingestions = Ingestions(self.database, self.settings.max_owner_bytes)
+        return Library(self.store, ingestions, self.files, queue, self.settings.max_file_bytes)
 
     @cached_property
     def workshop(self) -> Workshop:

@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from graphrag.access_limits import AccessLimits
 from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.errors import InvalidSettings
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
@@ -132,7 +133,7 @@ class GenerationConfig(CollectionConfig):
         return text
 
 
-class Settings(BaseSettings, AuthenticationConfig, RetrievalConfig, IngestionConfig, GenerationConfig):
+class Settings(BaseSettings, AccessLimits, AuthenticationConfig, RetrievalConfig, IngestionConfig, GenerationConfig):
     """Read from RAG_… variables, but for the few with a name of their own."""
 
     model_config = SettingsConfigDict(

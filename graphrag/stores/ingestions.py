@@ -12,7 +12,7 @@ from graphrag.database import Connection, Database, queries
 from graphrag.errors import QuotaExceeded
 from graphrag.ingestion_models import Ingestion, IngestionStatus
 from graphrag.models import Collection
-from graphrag.stores.queries import fetch
+from graphrag.stores.queries import fetch, lock_owner
 
 QUERIES = queries(Path(__file__).with_name("ingestions.sql"))
 COLUMNS = [field.name for field in fields(Ingestion)]
@@ -22,12 +22,17 @@ Defer = Callable[[Connection, Collection, Sequence[Ingestion]], Awaitable[None]]
 @dataclass(frozen=True, slots=True)
 class Ingestions:
     database: Database
+    most_bytes: int | None = None  # of all files of an owner
 
     async def register(
         self, collection: Collection, new: Sequence[Ingestion], *, defer: Defer, most_documents: int | None = None
     ) -> None:
-        """All of them or none. Raises QuotaExceeded where the collection would have more documents than `most`."""
+        """All of them or none. Raises QuotaExceeded where the collection would have more documents than `most`, or its
+        owner more bytes than that one may.
+        """
         async with self.database.transaction(collection.owner_id) as connection:
+            await lock_owner(connection, collection.owner_id)
+            await self._check_bytes(connection, collection, new)
             if most_documents is not None:
                 values = _key(collection, [ingestion.document_id for ingestion in new])
                 (row,) = await fetch(connection, QUERIES["count_documents"], values)
@@ -41,6 +46,18 @@ class Ingestions:
             async with connection.cursor() as cursor:
                 await cursor.executemany(QUERIES["register"], [_row(collection, ingestion) for ingestion in new])
             await defer(connection, collection, new)
+
+    async def _check_bytes(self, connection: Connection, collection: Collection, new: Sequence[Ingestion]) -> None:
+        if self.most_bytes is None:
+            return
+        (row,) = await fetch(connection, QUERIES["count_bytes"], _key(collection, [of.document_id for of in new]))
+        if row["bytes"] + sum(ingestion.byte_count for ingestion in new) > self.most_bytes:
+            raise QuotaExceeded(
+                f"The files of {collection.owner_id!r} would have more than {self.most_bytes} bytes "
+                "(RAG_MAX_OWNER_BYTES): delete some.",
+                reason="bytes",
+                limit=self.most_bytes,
+            )
 
     async def restart(
         self, collection: Collection, documents: Sequence[UUID], *, defer: Defer, **options: Any

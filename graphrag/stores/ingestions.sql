@@ -62,3 +62,8 @@ SELECT count(*) AS documents FROM (
     SELECT document_id FROM documents WHERE collection_id = %(collection_id)s AND (expires_at IS NULL OR expires_at > now())
     UNION SELECT document_id FROM ingestions WHERE collection_id = %(collection_id)s
 ) AS known WHERE NOT document_id = ANY (%(documents)s)
+
+-- name: count_bytes
+-- Of the owner's files, those on their way included; without those that are replaced.
+SELECT coalesce(sum(byte_count), 0)::bigint AS bytes FROM ingestions
+WHERE NOT (collection_id = %(collection_id)s AND document_id = ANY (%(documents)s))

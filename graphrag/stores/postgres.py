@@ -8,23 +8,33 @@ from uuid import UUID, uuid4
 from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database
-from graphrag.errors import CollectionChanged, CollectionNotFound
+from graphrag.errors import CollectionChanged, CollectionNotFound, QuotaExceeded
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, VectorKind
 from graphrag.settings import CollectionConfig, GenerationConfig, IngestionConfig, RetrievalConfig
 from graphrag.stores import fulltext, vectors
 from graphrag.stores.graph_writing import delete_lone_entities, find_touched_entities, insert_graph
 from graphrag.stores.maintenance import maintenance
-from graphrag.stores.queries import QUERIES, fetch
+from graphrag.stores.queries import QUERIES, fetch, lock_owner
 from graphrag.stores.rows import read_chunk, read_document, to_chunk_rows, to_document_row, to_embedding_rows
 
 
 class PostgresStore:
-    def __init__(self, database: Database, *, fulltext_candidates: int, contextual: bool = False) -> None:
-        """`contextual`: whether collections that don't say are searched by their vectors in context."""
+    def __init__(
+        self,
+        database: Database,
+        *,
+        fulltext_candidates: int,
+        contextual: bool = False,
+        most_collections: int | None = None,
+    ) -> None:
+        """`contextual`: whether collections that don't say are searched by their vectors in context;
+        `most_collections`: of one owner.
+        """
         self._database = database
         self._fulltext_candidates = fulltext_candidates
         self._contextual = contextual
+        self._most_collections = most_collections
 
     async def list_collections(self, owner_id: str) -> list[Collection]:
         async with self._database.transaction(owner_id) as connection:
@@ -32,12 +42,28 @@ class PostgresStore:
 
     async def create_collection(self, owner_id: str, name: str, *, embedding_model: str) -> Collection:
         async with self._database.transaction(owner_id) as connection:
+            await self._check_count(connection, owner_id, name)
             await connection.execute(
                 QUERIES["create_collection"],
                 {"collection_id": uuid4(), "owner_id": owner_id, "name": name, "embedding_model": embedding_model},
             )
             (row,) = await fetch(connection, QUERIES["find_collection"], {"name": name})
             return Collection(*row.values())
+
+    async def _check_count(self, connection: Connection, owner_id: str, name: str) -> None:
+        """One that is there already is no further one. Raises QuotaExceeded."""
+        if (most := self._most_collections) is None:
+            return
+        await lock_owner(connection, owner_id)
+        if await fetch(connection, QUERIES["find_collection"], {"name": name}):
+            return
+        (row,) = await fetch(connection, QUERIES["count_collections"], {})
+        if row["collections"] >= most:
+            raise QuotaExceeded(
+                f"{owner_id!r} has {most} collections, the most that there may be (RAG_MAX_COLLECTIONS): delete one.",
+                reason="collections",
+                limit=most,
+            )
 
     async def delete_collection(self, collection: Collection) -> bool:
         async with self._database.transaction(collection.owner_id) as connection:

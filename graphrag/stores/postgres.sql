@@ -4,6 +4,12 @@ SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, co
 -- name: find_collection
 SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual, generation_config FROM collections WHERE name = %(name)s
 
+-- name: lock_owner
+SELECT pg_advisory_xact_lock(hashtext('causeway quota'), hashtext(%(owner_id)s))
+
+-- name: count_collections
+SELECT count(*) AS collections FROM collections
+
 -- name: create_collection
 INSERT INTO collections (collection_id, owner_id, name, embedding_model)
 VALUES (%(collection_id)s, %(owner_id)s, %(name)s, %(embedding_model)s)

@@ -12,3 +12,8 @@ QUERIES = queries(Path(__file__).with_name("postgres.sql"))
 async def fetch(connection: Connection, statement: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     cursor = await connection.execute(statement, values)
     return await cursor.fetchall()
+
+
+async def lock_owner(connection: Connection, owner_id: str) -> None:
+    """Until the transaction ends: two at once would each find room for itself alone."""
+    await connection.execute(QUERIES["lock_owner"], {"owner_id": owner_id})
