@@ -12,6 +12,7 @@ from fastapi_swagger import patch_fastapi
 
 from agent.conversation import Conversing
 from api import error_handlers, openapi_document
+from api.gate import Gate
 from api.observability import RequestIdentity
 from api.origins import CrossOrigin, OriginCheck, check_sites
 from api.rates import Rates
@@ -81,9 +82,9 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     app.state.conversing = conversing
     app.state.streams = running
-    app.state.rates = rates
     # The last is the first that a request meets: what the others refuse has its id, and may be read by known origins.
     app.add_middleware(BodyLimits, settings=services.settings)
+    app.add_middleware(Gate, services=services, rates=rates)
     app.add_middleware(OriginCheck, settings=services.settings)
     app.add_middleware(CrossOrigin, settings=services.settings)
     app.add_middleware(RequestIdentity)

@@ -1,4 +1,4 @@
-"""What a route is handed: the services, the running streams, and who is asking."""
+"""What a route is handed: the services, the running streams, and who is asking. None of it needs a thread."""
 
 from typing import Annotated
 
@@ -6,7 +6,6 @@ from fastapi import Depends, Header, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
 from agent.conversation import Conversing
-from api.rates import Rates
 from api.streams import Streams
 from graphrag.authentication.identity import Identity, Scope
 from graphrag.services import Services
@@ -16,41 +15,31 @@ BEARER = HTTPBearer(
 )
 
 
-def get_services(request: Request) -> Services:
+async def get_services(request: Request) -> Services:
     services: Services = request.app.state.services
     return services
 
 
-def get_conversing(request: Request) -> Conversing:
+async def get_conversing(request: Request) -> Conversing:
     conversing: Conversing = request.app.state.conversing
     return conversing
 
 
-def get_streams(request: Request) -> Streams:
+async def get_streams(request: Request) -> Streams:
     streams: Streams = request.app.state.streams
     return streams
 
 
-def get_rates(request: Request) -> Rates:
-    rates: Rates = request.app.state.rates
-    return rates
-
-
 ServicesDep = Annotated[Services, Depends(get_services)]
-RatesDep = Annotated[Rates, Depends(get_rates)]
 
 
 async def get_identity(
     scopes: SecurityScopes,
     request: Request,
-    services: ServicesDep,
-    rates: RatesDep,
-    shown: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
+    _: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],  # for the document: the gate has read it
 ) -> Identity:
-    """Raises Unauthorized, Forbidden or RateLimited."""
-    async with rates.refusing(request):
-        identity = await services.authentication.identify(shown.credentials if shown else None)
-    await rates.count(request, identity.owner_id)
+    """Raises Forbidden."""
+    identity: Identity = request.state.identity
     for scope in scopes.scopes:
         identity.demand(Scope(scope))
     return identity

@@ -48,10 +48,7 @@ class Rates:
             await self._redis.aclose()
 
     async def count(self, request: Request, owner_id: str) -> None:
-        """Once, however many of its dependencies ask who it is. Raises RateLimited."""
-        if getattr(request.state, "is_counted", False):
-            return
-        request.state.is_counted = True
+        """Raises RateLimited."""
         await self._count(self._requests, owner_id)
         if request.method == "POST" and request.url.path.endswith(ANSWERING):
             await self._count(self._answers, owner_id)

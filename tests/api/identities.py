@@ -59,6 +59,20 @@ async def make_keys(services: Services) -> Keys:
     return Keys(owner_a, owner_b, a, b, read_only, metrics, revoked_shown, expired, unknown)
 
 
+def make_owners_in(database_url: str, count: int) -> list[str]:
+    """A key each, for so many new owners."""
+
+    async def make() -> list[str]:
+        services = Services(Settings(database_url=SecretStr(database_url)))
+        try:
+            api_keys = services.authentication.api_keys
+            return [(await api_keys.create(f"owner-{uuid4().hex}", "only"))[1] for _ in range(count)]
+        finally:
+            await services.close()
+
+    return asyncio.run(make())
+
+
 def make_keys_in(database_url: str) -> Keys:
     """For a test of a server in a process of its own."""
 

@@ -117,14 +117,6 @@ async def test_every_door_to_an_answer_is_counted(path: str) -> None:
         assert await passed(counted, "ada", 10, "/api/v1/conversations") == 10
 
 
-async def test_a_request_counts_once() -> None:
-    """Security 16: a route may ask twice who it is, to read and to write."""
-    async with rates(rate_per_minute=1) as counted:
-        one = request()
-        for _ in range(5):
-            await counted.count(one, "ada")
-
-
 async def test_guessing_a_key_is_slowed_down() -> None:
     """Security 8, 16: an address that shows what does not hold is told to wait; others are not, nor one with a key."""
     async with rates(auth="api_key") as counted:
