@@ -1,6 +1,7 @@
 """From where the service may be used: names of this machine, and pages of its own."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -141,7 +142,7 @@ def test_a_site_that_is_none_stops_the_start(postgres: str, origins: str, told: 
     assert told in one_line(run)
 
 
-def served(**settings: object) -> httpx.AsyncClient:
+def served(**settings: Any) -> httpx.AsyncClient:
     """The walls around one page, with these settings."""
     known = Settings(**settings)
     walls = [
@@ -150,7 +151,7 @@ def served(**settings: object) -> httpx.AsyncClient:
         Middleware(OriginCheck, settings=known),
     ]
     page = Route("/", lambda _: Response("here"), methods=["GET", "POST"])
-    transport = httpx.ASGITransport(Starlette(routes=[page], middleware=walls))
+    transport = httpx.ASGITransport(Starlette(routes=[page], middleware=[Middleware(RequestIdentity), *checks]))
     return httpx.AsyncClient(transport=transport, base_url="http://rag.example")
 
 

@@ -248,7 +248,7 @@ async def test_a_body_passes_whole_or_not_at_all(parts: list[bytes], is_told: bo
 
 async def _ask(app: Any, parts: list[bytes], most: int, headers: dict[str, str]) -> list[Message]:
     """What the client gets."""
-    messages = itertools.chain(
+    messages: Iterator[Message] = itertools.chain(
         ({"type": "http.request", "body": part, "more_body": True} for part in parts),
         [{"type": "http.request", "body": b"", "more_body": False}],
         itertools.repeat({"type": "http.disconnect"}),
