@@ -12,7 +12,7 @@ HEAD_SECONDS = 30  # for a request's first line and headers, from their first by
 
 
 class Connection(H11Protocol):
-    """h11 limits a head to 64 kB; uvicorn waits for its end for ever."""
+    """h11 limits a head to 64 kB; uvicorn waits for its end for ever, and for that of a body that nobody reads."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -20,21 +20,28 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
         super().connection_made(transport)
-        self._watch_head()
+        self._watch()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._watch_head()
+        self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_watching()
         super().connection_lost(exc)
 
-    def _watch_head(self) -> None:
-        if self.conn.their_state is not h11.IDLE:
+    def _watch(self) -> None:
+        if not self._is_idle():
             self._stop_watching()
         elif self._patience is None:
-            self._patience = self.loop.call_later(HEAD_SECONDS, self._give_up)
+            is_kept = self.cycle is not None and self.conn.their_state is h11.IDLE and not self.conn.trailing_data[0]
+            seconds = self.timeout_keep_alive if is_kept else HEAD_SECONDS
+            self._patience = self.loop.call_later(seconds, self._give_up)
+
+    def _is_idle(self) -> bool:
+        """Nothing is asked: there is no request yet, or it is answered, and its body goes on that nobody read."""
+        is_answered = self.cycle is not None and self.cycle.response_complete
+        return self.conn.their_state is h11.IDLE or (is_answered and self.conn.their_state is h11.SEND_BODY)
 
     def _stop_watching(self) -> None:
         if self._patience is not None:

@@ -49,13 +49,14 @@ async def rates(**settings: Any) -> AsyncIterator[Rates]:
 
 async def passed(rates: Rates, owner: str, tries: int, path: str = "/", method: str = "GET") -> int:
     """How many of so many requests."""
-    passed = 0
+    passed, waits = 0, []
     for _ in range(tries):
         try:
             await rates.count(request(path, method), owner)
             passed += 1
-        except RateLimited as exc:
-            assert 1 <= exc.details["retry_after"] <= 60
+        except RateLimited as refusal:
+            waits.append(refusal.details["retry_after"])
+    assert all(1 <= seconds <= 60 for seconds in waits)
     return passed
 
 
@@ -152,9 +153,9 @@ async def test_processes_count_together_in_redis() -> None:
             assert await passed(other, "ada", 9) in (3, 3 + SLACK)
             assert await passed(one, "grace", 1) == 1
             assert one._redis
-            keys = await one._redis.keys("*")
+            keys = [str(key) for key in await one._redis.keys("*")]
             assert keys
-            assert not [key for key in keys if b"ada" in key or not key.startswith(b"causeway:rates:")]
+            assert not [key for key in keys if "ada" in key or "causeway:rates:" not in key]
 
 
 async def test_a_redis_that_is_away_takes_no_request_down() -> None:
