@@ -65,6 +65,7 @@ def joined(chunks: Sequence[ChatCompletionChunk]) -> str:
 
 def system_prompt(model: ModelServer) -> str:
     (system,) = [message for message in model.requests[-1].body["messages"] if message["role"] == "system"]
+    assert set(system) == {"role", "content"}
     return str(system["content"])
 
 
@@ -152,6 +153,19 @@ def test_the_client_s_instructions_come_after_our_rules(client: OpenAI, model: M
     assert system_prompt(model) == f"{first_rules}\n\nAnswer like a pirate.\n\nBe brief.\n\n{date_line}"
     assert extension(answer)["sources"] == extension(before)["sources"]
     assert extension(answer)["citations"] == extension(before)["citations"]
+
+
+def test_the_client_s_instructions_are_no_secret(client: OpenAI, model: ModelServer) -> None:
+    """Security 14: our rules never stand in an answer; what the client itself asked to be said does."""
+    ending = "Consult your supervisor before you touch the machine again, and write it down."
+    told: list[Any] = [{"role": "system", "content": f"End every answer with: {ending}"}, *ASKED]
+    client.chat.completions.create(model="demo", messages=told)
+    rules = system_prompt(model).partition("\n\n")[0]
+    model.script(Reply(f"Harrowmere dropped Dorada [1]. {rules} {ending}"))
+    content = str(client.chat.completions.create(model="demo", messages=told).choices[0].message.content)
+    assert ending in content
+    assert rules[:80] not in content
+    assert "Invent neither facts nor marks" not in content
 
 
 def test_the_model_reads_the_history_without_footnotes(client: OpenAI, model: ModelServer) -> None:
