@@ -13,6 +13,7 @@ from langgraph.config import get_stream_writer
 
 from agent.events import Event, citation_event, flag_event, token_event
 from agent.pace import kept_pace
+from agent.prompts import SECRET
 from agent.sanitizing import AnswerFilter
 from agent.verification.checking import check_statement, cite
 from agent.verification.statements import Statement, StatementStream
@@ -100,11 +101,12 @@ class AnswerWriter:
 async def write_answer(
     model: BaseChatModel, prompt: Sequence[AnyMessage], passages: Sequence[Passage], *, language: str
 ) -> str:
-    """The answer, which has gone on in pieces; what the system message says is not repeated in it.
+    """The answer, which has gone on in pieces; our rules in the system message are not repeated in it.
 
     Raises AnswerInterrupted where the model fails after a first word.
     """
-    secret = "\n".join(message.text for message in prompt if message.type == "system")
+    system = [message for message in prompt if message.type == "system"]
+    secret = "\n".join(message.additional_kwargs.get(SECRET, message.text) for message in system)
     pace = kept_pace()
     writer = AnswerWriter(passages, language=language, write=pace.counted(get_stream_writer()), secret=secret)
     try:

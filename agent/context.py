@@ -16,6 +16,7 @@ class Context:
     """LangGraph Studio shows and accepts the described fields only; identity and services come from the doors."""
 
     collection: Annotated[str | None, Field(description="The collection asked; empty: the default one")] = None
+    instructions: SkipJsonSchema[str] = ""  # a client's own, said to the model after the collection's system prompt
     rag_enabled: Annotated[bool, Field(description="Search the documents; false: plain chat with the model")] = True
     rerank: Annotated[bool, Field(description="Reorder what was found by how well it answers")] = True
     top_k: Annotated[int | None, Field(description="Chunks that reach the answer", ge=1, le=50)] = None

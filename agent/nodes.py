@@ -266,7 +266,12 @@ def _prompt(state: State, context: Context, system_prompt: str) -> list[AnyMessa
     history = history_window(
         state["messages"], max_messages=settings.history_messages, max_chars=settings.history_chars
     )
-    asked: dict[str, Any] = {"history": history, "today": date.today(), "system_prompt": system_prompt}
+    asked: dict[str, Any] = {
+        "history": history,
+        "today": date.today(),
+        "system_prompt": system_prompt,
+        "instructions": context.instructions,
+    }
     if state["passages"]:
         return build_prompt(state["query"], state["passages"], paths=state["paths"], **asked)
     return build_plain_prompt(state["query"], **asked)

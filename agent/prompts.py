@@ -15,6 +15,7 @@ from graphrag.graph_models import CausalPath
 from graphrag.instructions import find_instructions
 from graphrag.models import Intent, Passage, Span, TransformedQuery
 
+SECRET = "secret"  # the key in the system message's additional_kwargs: what of it no answer repeats
 # Above the excerpts: their text is data, whatever it says.
 RULES = {
     "es": (
@@ -89,9 +90,10 @@ def build_prompt(
     history: Sequence[AnyMessage],
     today: date,
     system_prompt: str = "",
+    instructions: str = "",
 ) -> list[AnyMessage]:
-    """System rules with the collection's own and the date, the history, then excerpts, causal chains and question. The
-    brief is for the extractive model.
+    """System rules with the collection's own, those of who asks and the date, the history, then excerpts, causal chains
+    and question. The brief is for the extractive model.
     """
     not_found = say("not_found", query.language)
     rules = RULES[query.language].format(not_found=not_found)
@@ -106,7 +108,7 @@ def build_prompt(
         write_excerpt(number, passage, query.language) for number, passage in enumerate(passages, start=1)
     )
     return [
-        SystemMessage("\n\n".join(filter(None, [rules, system_prompt, date_line(query.language, today)]))),
+        _system_message([rules, system_prompt], instructions, date_line(query.language, today)),
         *history,
         HumanMessage(
             f"<excerpts>\n{excerpts}\n</excerpts>\n\n{chains}{query.original}",
@@ -163,12 +165,16 @@ def _sound(paths: Sequence[CausalPath], passages: Sequence[Passage], query: Tran
 
 
 def build_plain_prompt(
-    query: TransformedQuery, *, history: Sequence[AnyMessage], today: date, system_prompt: str = ""
+    query: TransformedQuery,
+    *,
+    history: Sequence[AnyMessage],
+    today: date,
+    system_prompt: str = "",
+    instructions: str = "",
 ) -> list[AnyMessage]:
     """Plain chat, without documents; the extractive model can only say that it can't."""
-    rules = [PLAIN_RULES[query.language], system_prompt, date_line(query.language, today)]
     return [
-        SystemMessage("\n\n".join(filter(None, rules))),
+        _system_message([PLAIN_RULES[query.language], system_prompt], instructions, date_line(query.language, today)),
         *history,
         HumanMessage(
             query.original,
@@ -184,6 +190,11 @@ def build_plain_prompt(
             ),
         ),
     ]
+
+
+def _system_message(rules: Sequence[str], instructions: str, today: str) -> SystemMessage:
+    told = "\n\n".join(filter(None, [*rules, instructions, today]))
+    return SystemMessage(told, additional_kwargs={SECRET: "\n\n".join([*rules, today])})
 
 
 def history_window(messages: Sequence[AnyMessage], *, max_messages: int, max_chars: int) -> list[AnyMessage]:

@@ -10,6 +10,8 @@ STATUS = {
     "conversation_not_found": 404,
     "message_not_found": 404,
     "stream_not_found": 404,
+    "model_not_found": 404,
+    "unsupported_parameter": 400,
     "golden_case_not_found": 404,
     "evaluation_not_found": 404,
     "golden_case_exists": 409,
@@ -254,6 +256,16 @@ MESSAGES = {
         "es": "No existe la evaluación «{run}». Vea las que hay: GET /api/v1/evaluations",
         "fr": "L'évaluation « {run} » n'existe pas. Voyez celles qui existent : GET /api/v1/evaluations",
         "en": "There is no evaluation “{run}”. See those that there are: GET /api/v1/evaluations",
+    },
+    "model_not_found": {
+        "es": "No existe el modelo «{model}»: elija uno de «details.known».",
+        "fr": "Le modèle « {model} » n'existe pas : choisissez-en un dans « details.known ».",
+        "en": "There is no model “{model}”: choose one of details.known.",
+    },
+    "unsupported_parameter": {
+        "es": "«{param}» no se admite aquí: quítelo de la petición.",
+        "fr": "« {param} » n'est pas pris en charge ici : retirez-le de la requête.",
+        "en": "“{param}” is not supported here: leave it out of the request.",
     },
     "internal_error": {
         "es": "Error interno. Indique el identificador {request_id} a quien administra el servicio.",

@@ -81,6 +81,18 @@ class ForeignOrigin(CausewayError):
     code = "foreign_origin"
 
 
+class UnsupportedParameter(CausewayError):
+    """What other servers of the same API may have, and this one has not. `details`: param."""
+
+    code = "unsupported_parameter"
+
+
+class ModelNotFound(CausewayError):
+    """No collection and no embedding model, as clients of OpenAI name them. `details`: model, known."""
+
+    code = "model_not_found"
+
+
 class SearchTimeout(CausewayError):
     """`details`: limit_ms, and what was found so far."""
 

@@ -48,7 +48,7 @@ async def checked_context(body: ChatRequest, services: ServicesDep, owner: Owner
     )
 
 
-async def _while_client_waits(request: Request, work: Coroutine[Any, Any, T]) -> T:
+async def while_client_waits(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """The client's leaving stops the graph and the model call. Raises ClientDisconnect."""
     working = asyncio.create_task(work)
     leaving = asyncio.create_task(_client_left(request))
@@ -93,7 +93,7 @@ async def events_of(
 @router.post("/chat", summary="Answer a question, with checked citations")
 async def chat(body: ChatRequest, context: ContextDep, conversing: ConversingDep, request: Request) -> ChatResponse:
     events, _ = await events_of(body, context, conversing)
-    return ChatResponse.model_validate(await _while_client_waits(request, last_of(events)))
+    return ChatResponse.model_validate(await while_client_waits(request, last_of(events)))
 
 
 @router.post(

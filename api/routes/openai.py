@@ -1,5 +1,159 @@
 """The part of OpenAI's API that its clients need: a collection is a model."""
 
-from fastapi import APIRouter
+import asyncio
+from base64 import b64encode
+from typing import Annotated
 
-router = APIRouter()
+import numpy as np
+from fastapi import APIRouter, Path, Request, Response
+
+from agent.context import Context
+from agent.events import last_of, stream_answer
+from agent.graph import graph
+from api.dependencies import OwnerDep, ServicesDep, StreamsDep
+from api.openai_questions import Asked, read_request
+from api.openai_schemas import (
+    DEFAULT_MODEL,
+    Completion,
+    CompletionRequest,
+    EmbeddingOut,
+    EmbeddingsRequest,
+    EmbeddingsResponse,
+    EmbeddingsUsage,
+    ModelList,
+    ModelName,
+    ModelOut,
+    Usage,
+)
+from api.openai_streaming import CompletionStream, Done, Head, write_chunks, write_completion
+from api.routes.chat import while_client_waits
+from api.schemas import errors
+from api.sse import with_errors
+from graphrag.embeddings.batches import embed_batches
+from graphrag.embeddings.cached import cached
+from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.errors import CollectionNotFound, ModelNotFound, ProviderError, UnsupportedParameter
+from graphrag.models import Collection
+from graphrag.query_transformation.checking import check_question
+from graphrag.services import Services
+
+router = APIRouter(tags=["openai"])
+
+
+async def find_collection(model: str, services: Services, owner: str) -> Collection:
+    """Raises ModelNotFound; CollectionNotFound where there is no default one."""
+    try:
+        return await services.collection(owner, model)
+    except CollectionNotFound as exc:
+        if model == DEFAULT_MODEL:
+            return await services.collection(owner, None)
+        known = [DEFAULT_MODEL, *exc.details["known"]]
+        raise ModelNotFound(f"There is no model {model!r}.", model=model, known=known) from exc
+
+
+async def make_context(body: CompletionRequest, asked: Asked, services: Services, owner: str) -> Context:
+    """Checked before a stream begins, so that what is wrong with the request still has its HTTP status."""
+    check_question(asked.messages[-1].text, max_chars=services.settings.max_question_chars)
+    opened = None
+    if services.settings.enabled:
+        opened = await find_collection(body.model, services, owner)
+        await services.embedding_model(opened)
+    return Context(
+        collection=opened.name if opened else None,
+        instructions=asked.instructions,
+        owner_id=owner,
+        opened=opened,
+        services=services,
+    )
+
+
+@router.post(
+    "/chat/completions",
+    summary="Answer the last question of a chat, whole or streamed, as OpenAI's API does",
+    description="The answer is kept nowhere. Its marks and citations are Markdown footnotes; `citations` and "
+    "`causeway`, in the answer or in the last chunk that has a choice, hold what was found out of them. A failure of a "
+    "stream that has begun is a chunk that has nothing but `error`.",
+    response_model=Completion,
+    responses={
+        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+        **errors(400, 404, 502),
+    },
+)
+async def complete(
+    body: CompletionRequest, services: ServicesDep, streams: StreamsDep, owner: OwnerDep, request: Request
+) -> Completion | Response:
+    asked = read_request(body)
+    context = await make_context(body, asked, services, owner)
+    head = Head(body.model)
+
+    async def usage_of(done: Done) -> Usage:
+        read = [*(message.text for message in asked.messages), asked.instructions]
+        return await asyncio.to_thread(estimate_usage, read, done, services)
+
+    events = stream_answer(graph, asked.messages, context)
+    if not body.stream:
+        done = await while_client_waits(request, last_of(events))
+        return write_completion(head, done, await usage_of(done), asked.warnings)
+    wants_usage = body.stream_options and body.stream_options.include_usage
+    chunks = write_chunks(events, head, warnings=asked.warnings, usage_of=usage_of if wants_usage else None)
+    return CompletionStream(streams.start(with_errors(chunks, request), owner), streams)
+
+
+def estimate_usage(read: list[str], done: Done, services: Services) -> Usage:
+    texts = [*read, *(source["content"] for source in done["sources"])]
+    *prompt, completion = services.bundled_embeddings.count_tokens([*texts, done["answer"]])
+    return Usage.of(sum(prompt), completion)
+
+
+@router.get("/models", summary="Your collections, and the default one as `causeway`")
+async def list_models(services: ServicesDep, owner: OwnerDep) -> ModelList:
+    names = [collection.name for collection in await services.store.list_collections(owner)]
+    try:
+        await services.collection(owner, None)
+        names = [DEFAULT_MODEL, *names]
+    except CollectionNotFound:
+        pass
+    return ModelList(data=[ModelOut(id=name) for name in dict.fromkeys(names)])
+
+
+@router.get("/models/{model:path}", summary="A collection as a model", responses=errors(404))
+async def get_model(model: Annotated[ModelName, Path()], services: ServicesDep, owner: OwnerDep) -> ModelOut:
+    await find_collection(model, services, owner)
+    return ModelOut(id=model)
+
+
+@router.post("/embeddings", summary="Embed texts as documents are embedded", responses=errors(400, 404, 502))
+async def embed(body: EmbeddingsRequest, services: ServicesDep, owner: OwnerDep) -> EmbeddingsResponse:
+    model = await find_embedding_model(body.model, services, owner)
+    if body.dimensions not in (None, model.dimensions):
+        raise UnsupportedParameter(f"{model.id!r} has {model.dimensions} dimensions.", param="dimensions")
+    vectors, failed = await embed_batches(body.texts, model, batch_size=services.settings.embedding_batch_size)
+    if failed:
+        raise ProviderError(failed[0].cause)
+    tokens = sum(await asyncio.to_thread(model.count_tokens, body.texts))
+    encode = _base64 if body.encoding_format == "base64" else _same
+    return EmbeddingsResponse(
+        data=[EmbeddingOut(index=index, embedding=encode(vector)) for index, vector in enumerate(vectors) if vector],
+        model=body.model,
+        usage=EmbeddingsUsage(prompt_tokens=tokens, total_tokens=tokens),
+    )
+
+
+async def find_embedding_model(name: str, services: Services, owner: str) -> EmbeddingModel:
+    """By its id, or of a collection. Raises ModelNotFound, CollectionNotFound or EmbeddingModelUnavailable."""
+    registry = services.embeddings
+    if name not in registry.models:
+        try:
+            return await services.embedding_model(await find_collection(name, services, owner))
+        except ModelNotFound as exc:
+            exc.details["known"] += registry.models
+            raise
+    return cached(registry.get(name), cache=services.cache, owner_id=owner)
+
+
+def _base64(vector: list[float]) -> str:
+    return b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
+
+
+def _same(vector: list[float]) -> list[float]:
+    return vector
