@@ -192,6 +192,7 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig, GenerationConfig)
 
     # Retrieval
     max_question_chars: PositiveInt = 4_000
+    retrieve_timeout_seconds: PositiveFloat = Field(default=2, description="Of a search without an answer")
     query_refinement: bool = Field(
         default=True, description="By the chat model, where one is configured: a call a question"
     )
