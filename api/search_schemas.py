@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from api.schemas import MAX_OPTIONS, Text
+from api.schemas import MAX_OPTIONS, Text, Whole, check_number
 from graphrag.models import Strategy
 from graphrag.retrieval.filters import DATES, FIELDS, KNOWN, MOST_VALUES
 from graphrag.settings import RetrievalConfig
@@ -28,6 +28,8 @@ Question = Annotated[
     Text,
     Field(json_schema_extra={"minLength": 1, "pattern": f"^[^{CONTROLS}]*[^\\s{CONTROLS}][^{CONTROLS}]*$"}),
 ]
+# With its bounds before the check: after it, in a union, the description would lose them.
+Count = Annotated[int, Field(strict=False, ge=1, le=MOST_HITS), BeforeValidator(check_number)]
 FiltersIn = Annotated[dict[Text, Any], Field(max_length=MAX_OPTIONS), WithJsonSchema(FILTERS)]
 
 
@@ -45,13 +47,13 @@ class RetrieveRequest(BaseModel):
 
     query: Question
     collection: Text | None = Field(default=None, description="Without one, the server's default collection")
-    top_k: int | None = Field(default=None, ge=1, le=MOST_HITS, description="Without it, the collection's")
+    top_k: Count | None = Field(default=None, description="Without it, the collection's")
     strategy: Literal["auto", "fulltext", "semantic", "vector", "hybrid"] | None = Field(
         default=None, description="auto: by the question; vector is another name of semantic"
     )
     enable_rerank: bool | None = Field(default=None, description="Reorder what is found by how well it answers")
     filters: FiltersIn = Field(default_factory=dict)
-    offset: int = Field(default=0, ge=0, le=MOST_HITS, description="Results that are passed over")
+    offset: Whole = Field(default=0, ge=0, le=MOST_HITS, description="Results that are passed over")
     min_score: float = Field(default=0.0, ge=0, le=1, description="Results below it are left out")
     config: dict[Text, Any] = Field(
         default_factory=dict,
@@ -150,7 +152,7 @@ class ChunkenizerRequest(BaseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"query": "Why did the oven stop?", "top_k": 5}]})
 
     query: Question
-    top_k: Annotated[int, Field(strict=True)] = Field(default=5, ge=1, le=MOST_HITS)
+    top_k: Count = 5
     filters: FiltersIn | None = None
     collection: Text | None = Field(default=None, description="Without one, the server's default collection")
 
