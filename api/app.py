@@ -27,6 +27,7 @@ from api.routes import (
     golden_cases,
     openai,
     retrieve,
+    search,
     streams,
     system,
 )
@@ -43,6 +44,7 @@ RESOURCES = (
     collections,
     documents,
     retrieve,
+    search,
     golden_cases,
     evaluations,
 )
@@ -96,6 +98,7 @@ def create_app(services: Services) -> FastAPI:
     for routes in RESOURCES:
         app.include_router(routes.router, prefix="/api/v1", responses=OF_EVERY_ROUTE)
         app.include_router(routes.router, prefix="/api", include_in_schema=False)
+    app.include_router(search.router, include_in_schema=False)  # where Chunkenizer has it
     app.include_router(openai.router, prefix="/v1", responses=OF_EVERY_ROUTE)
     app.include_router(system.router)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from graphrag.retrieval.filters import KNOWN
 from graphrag.settings import RetrievalConfig
@@ -21,7 +21,16 @@ def _encodable(text: str) -> str:
     return text
 
 
+def check_number(value: object) -> object:
+    if isinstance(value, str | bool):
+        raise ValueError("it is no number")
+    return value
+
+
 Text = Annotated[str, AfterValidator(_encodable)]
+Whole = Annotated[
+    int, Field(strict=False), BeforeValidator(check_number)
+]  # 5.0 too, which JSON Schema calls an integer
 
 
 class Message(BaseModel):

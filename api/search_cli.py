@@ -1,20 +1,16 @@
 """`causeway search`: what a search finds, with the scores of each stage."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.table import Table
 
+from api.search_results import describe, describe_hits
 from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
-from graphrag.models import LOCAL_OWNER, Hit
-from graphrag.places import describe_place
-from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import KNOWN, parse_filters
+from graphrag.retrieval.request import SearchRequest, find
 from graphrag.retrieval.search import SearchResult
-from graphrag.retrieval.search import search as find
-from graphrag.services import Services
 
 MOST_HITS = 1000
 
@@ -47,48 +43,20 @@ def search(
     given = {"top_k": limit, "strategy": strategy, "rerank": rerank, "graph": graph}
     overrides = {name: value for name, value in given.items() if value is not None}
     pairs = _pairs(filters or [])
-    found = run(lambda services: _search(services, query, collection, overrides, pairs, offset, min_score))
+    request = SearchRequest(query, collection, overrides, parse_filters(pairs), offset, min_score)
+    found = run(lambda services: find(request, services=services, owner_id=services.settings.owner))
     if as_json:
-        print_json(_describe(found))
+        print_json({"hits": describe_hits(found.hits), **describe(found)})
     else:
         _print(found)
 
 
-def _pairs(given: Sequence[str]) -> dict[str, list[str]]:
+def _pairs(given: Sequence[str]) -> dict[str, str | list[str]]:
     values: dict[str, list[str]] = {}
     for pair in given:
         key, _, value = pair.partition("=")
         values.setdefault(key, []).append(value)
-    return values
-
-
-async def _search(
-    services: Services,
-    question: str,
-    name: str | None,
-    overrides: dict[str, Any],
-    filters: dict[str, list[str]],
-    offset: int,
-    min_score: float,
-) -> SearchResult:
-    wanted = parse_filters({key: values[0] if len(values) == 1 else values for key, values in filters.items()})
-    checked = check_question(question, max_chars=services.settings.max_question_chars)
-    collection = await services.collection(LOCAL_OWNER, name)
-    config, ignored = services.retrieval_config(collection, overrides)
-    found = await find(
-        checked,
-        store=services.store,
-        graph=services.graph,
-        collection=collection,
-        model=await services.embedding_model(collection),
-        reranker=services.reranker_of(collection),
-        config=config,
-        filters=wanted,
-        offset=offset,
-        min_score=min_score,
-        cache=services.query_cache,
-    )
-    return replace(found, warnings=(*ignored, *found.warnings))
+    return {key: alternatives[0] if len(alternatives) == 1 else alternatives for key, alternatives in values.items()}
 
 
 def _print(found: SearchResult) -> None:
@@ -100,34 +68,3 @@ def _print(found: SearchResult) -> None:
     out.print(table if found.hits else "Nothing found.")
     for warning in found.warnings:
         err.print(warning, style="yellow", highlight=False)
-
-
-def _describe(found: SearchResult) -> dict[str, Any]:
-    return {
-        "hits": [_describe_hit(hit) for hit in found.hits],
-        "degraded": list(found.failed),
-        "strategy": found.strategy,
-        "warnings": list(found.warnings),
-    }
-
-
-def _describe_hit(hit: Hit) -> dict[str, Any]:
-    chunk, document = hit.chunk, hit.chunk.document
-    return {
-        "chunk_id": str(chunk.id),
-        "document_id": str(document.id),
-        "chunk_index": chunk.index,
-        "content": chunk.content,
-        "score": hit.score,
-        "scores": dict(hit.scores),
-        "created_at": document.created_at.isoformat(),
-        "metadata": {
-            "filename": document.filename,
-            "title": document.title,
-            "language": document.language,
-            "context": chunk.context,
-            "start_char": chunk.start_char,
-            "end_char": chunk.end_char,
-            **describe_place(chunk),
-        },
-    }

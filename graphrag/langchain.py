@@ -18,11 +18,10 @@ from pydantic import Field, SecretStr
 
 from graphrag.database import APPLICATION_ROLE, OPTIONS
 from graphrag.embedded_postgres import EmbeddedPostgres
-from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import MissingExtra
 from graphrag.models import EVERYTHING, LOCAL_OWNER, Collection, Filters, Hit
-from graphrag.query_transformation.checking import check_question
-from graphrag.retrieval.search import search
+from graphrag.retrieval.request import SearchRequest, find
 from graphrag.services import Services
 
 T = TypeVar("T")
@@ -43,34 +42,15 @@ class CausewayRetriever(BaseRetriever):
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
-        collection = await self.services.collection(self.owner_id, self.collection)
-        model = await self.services.embedding_model(collection)
-        return await self._find(query, self.services, collection, model)
+        return await self._find(query, self.services)
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         background = _background(self.services)
-        return background.run(self._find_in_background(query, background.services))
+        return background.run(self._find(query, background.services))
 
-    async def _find_in_background(self, query: str, services: Services) -> list[Document]:
-        collection = await services.collection(self.owner_id, self.collection)
-        model = await services.embedding_model(collection)
-        return await self._find(query, services, collection, replace(model, embeddings=LoopFree(model.embeddings)))
-
-    async def _find(
-        self, query: str, services: Services, collection: Collection, model: EmbeddingModel
-    ) -> list[Document]:
-        config, _ = services.retrieval_config(collection, self.overrides)
-        found = await search(
-            check_question(query, max_chars=services.settings.max_question_chars),
-            store=services.store,
-            graph=services.graph,
-            collection=collection,
-            model=model,
-            reranker=services.reranker_of(collection),
-            config=config,
-            filters=self.filters,
-            cache=services.query_cache,
-        )
+    async def _find(self, query: str, services: Services) -> list[Document]:
+        request = SearchRequest(query, self.collection, self.overrides, self.filters)
+        found = await find(request, services=services, owner_id=self.owner_id)
         return [to_document(hit) for hit in found.hits]
 
 
@@ -170,7 +150,9 @@ class _Background:
             settings = settings.model_copy(update={"database_url": SecretStr(self._embedded.start())})
         self.services = Services(settings)
         # What is expensive to load is loaded once.
-        self.services.__dict__.update(embeddings=services.embeddings, reranker=services.reranker)
+        models = services.embeddings.models.values()
+        embeddings = EmbeddingRegistry([replace(model, embeddings=LoopFree(model.embeddings)) for model in models])
+        self.services.__dict__.update(embeddings=embeddings, reranker=services.reranker)
         self._loop = asyncio.new_event_loop()
         Thread(target=self._loop.run_forever, name="causeway-retriever", daemon=True).start()
         atexit.register(self._close)

@@ -183,6 +183,7 @@ class Settings(BaseSettings, AccessLimits, AuthenticationConfig, RetrievalConfig
 
     # Retrieval
     max_question_chars: PositiveInt = 4_000
+    retrieve_timeout_seconds: PositiveFloat = Field(default=2, description="Of a search without an answer")
     query_refinement: bool = Field(
         default=True, description="By the chat model, where one is configured: a call a question"
     )

@@ -20,6 +20,7 @@ CITATIONS = Counter(
 )
 RUNNING_STREAMS = Gauge("causeway_running_streams", "Answers that are being made for a stream")
 _timings: ContextVar[dict[str, float] | None] = ContextVar("timings", default=None)
+_lookups: ContextVar[dict[str, dict[str, int]] | None] = ContextVar("lookups", default=None)
 
 
 @contextmanager
@@ -39,9 +40,14 @@ def stage(name: str) -> Iterator[None]:
 
 
 def count_lookups(cache: str, *, hits: int, misses: int) -> None:
-    """A cache's hit rate is hits over both."""
+    """A cache's hit rate is hits over both. They go to `collect_lookups` too."""
     CACHE_LOOKUPS.labels(cache=cache, outcome="hit").inc(hits)
     CACHE_LOOKUPS.labels(cache=cache, outcome="miss").inc(misses)
+    lookups = _lookups.get()
+    if lookups is not None:
+        known = lookups.setdefault(cache, {"hits": 0, "misses": 0})
+        known["hits"] += hits
+        known["misses"] += misses
 
 
 def count_answer(*, found: bool) -> None:
@@ -60,6 +66,13 @@ def collect_timings() -> dict[str, float]:
     timings: dict[str, float] = {}
     _timings.set(timings)
     return timings
+
+
+def collect_lookups() -> dict[str, dict[str, int]]:
+    """Of the caches, by everything awaited from here on: hits and misses."""
+    lookups: dict[str, dict[str, int]] = {}
+    _lookups.set(lookups)
+    return lookups
 
 
 def configure_logging(level: str) -> None:

@@ -2,4 +2,28 @@
 
 from fastapi import APIRouter
 
-router = APIRouter()
+from api.dependencies import OwnerDep, ServicesDep
+from api.schemas import errors
+from api.search_results import describe, describe_hits
+from api.search_schemas import RetrieveRequest, RetrieveResponse
+from api.timed_search import TimedSearch
+from graphrag.retrieval.filters import parse_filters
+from graphrag.retrieval.request import SearchRequest
+
+router = APIRouter(prefix="/retrieve", tags=["retrieve"], responses=errors(400, 404, 504))
+
+
+@router.post(
+    "",
+    summary="Find the chunks that answer a question, with the scores of each stage",
+    description="One that takes longer than it may (`RAG_RETRIEVE_TIMEOUT_SECONDS`) gives 504, with what was found by "
+    "then in `details.results` and the stages that had not ended in `details.missing`.",
+)
+async def retrieve(body: RetrieveRequest, services: ServicesDep, owner: OwnerDep) -> RetrieveResponse:
+    request = SearchRequest(
+        body.query, body.collection, body.overrides, parse_filters(body.filters), body.offset, body.min_score
+    )
+    search = TimedSearch(request, services, owner, is_detailed=body.debug)
+    found = await search.run()
+    told = {"results": describe_hits(found.hits), **describe(found), "debug": search.describe() if body.debug else None}
+    return RetrieveResponse.model_validate(told)

@@ -15,6 +15,7 @@ from graphrag.protocols import ChunkStore
 from graphrag.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
 from graphrag.retrieval.named_files import NamedFiles, find_named_files
 from graphrag.retrieval.strategy import choose_strategy, quoted_phrases
+from graphrag.retrieval.trace import Leg, Trace
 from graphrag.settings import RetrievalConfig
 from graphrag.telemetry import log, stage
 
@@ -43,19 +44,22 @@ async def retrieve(
     model: EmbeddingModel,
     config: RetrievalConfig,
     filters: Filters = EVERYTHING,
+    trace: Trace | None = None,
 ) -> Retrieval:
     """Candidates for the question and its sub-queries, best first. Raises RetrievalUnavailable where both legs fail.
 
     Files that the question names are searched one by one, unless the filters name files.
     """
+    trace = trace or Trace()
     named = await _named_files(query, store, collection, filters)
     texts = [named.without(text) for text in query.searches]
-    strategy = _strategy(texts[0], query.language, model, config)
+    strategy, reason = _strategy(texts[0], query.language, model, config)
     vectors = _Vectors(model, texts, query.hypothetical_answer)
     scopes = [replace(filters, filenames=(name,)) for name in named.files] or [filters]
+    trace.choose(strategy, reason, LEGS[strategy], searches=len(scopes) * len(texts))
     found = await asyncio.gather(
         *(
-            _Search(text, number, query.language, scope, vectors, store, collection, config).run(strategy, model)
+            _Search(text, number, query.language, scope, vectors, store, collection, config, trace).run(strategy, model)
             for scope in scopes
             for number, text in enumerate(texts)
         )
@@ -67,6 +71,7 @@ async def retrieve(
         files=named.files,
         warnings=tuple(f"There is no file {name!r}: it was not searched for." for name in named.missing),
     )
+    trace.find(retrieval.hits)
     log.info("search", asked=config.strategy, strategy=retrieval.strategy, files=len(named.files), parts=len(texts))
     return retrieval
 
@@ -79,10 +84,10 @@ async def _named_files(
     return await find_named_files(query.standalone, store=store, collection=collection)
 
 
-def _strategy(text: str, language: str, model: EmbeddingModel, config: RetrievalConfig) -> Strategy:
+def _strategy(text: str, language: str, model: EmbeddingModel, config: RetrievalConfig) -> tuple[Strategy, str]:
     if config.strategy == "auto":
         return choose_strategy(text, language, model_is_strong=model.is_strong)
-    return config.strategy
+    return config.strategy, "asked for"
 
 
 def _together(found: Sequence[list[Hit]]) -> list[Hit]:
@@ -138,13 +143,16 @@ class _Search:
     store: ChunkStore
     collection: Collection
     config: RetrievalConfig
+    trace: Trace
 
     async def run(self, strategy: Strategy, model: EmbeddingModel) -> Retrieval:
         """By the strategy's legs; by the others too where these fail or, the strategy being ours, find nothing."""
         results = await self._search(LEGS[strategy])
         failed = all(isinstance(result, BaseException) for result in results.values())
         if failed or (self.config.strategy == "auto" and not any(results.values())):
-            results |= await self._search([leg for leg in LEGS["hybrid"] if leg not in results])
+            others = [leg for leg in LEGS["hybrid"] if leg not in results]
+            self.trace.add_legs(others, f"{strategy} alone {'failed' if failed else 'found nothing'}")
+            results |= await self._search(others)
         rankings = {leg: result for leg, result in results.items() if isinstance(result, list)}
         failures = {leg: result for leg, result in results.items() if isinstance(result, BaseException)}
         _raise_if_hopeless(failures, rankings)
@@ -153,9 +161,18 @@ class _Search:
         return Retrieval(hits[: self.config.candidates], tuple(failures), taken)
 
     async def _search(self, legs: Sequence[str]) -> Results:
-        searches = {"fulltext": self._fulltext, "vector": self._vector}
-        found = await asyncio.gather(*(searches[leg]() for leg in legs), return_exceptions=True)
+        found = await asyncio.gather(*(self._leg(leg) for leg in legs), return_exceptions=True)
         return dict(zip(legs, found, strict=True))
+
+    async def _leg(self, name: str) -> list[Hit]:
+        try:
+            hits = await (self._fulltext() if name == "fulltext" else self._vector())
+        except Exception as exc:
+            code = exc.code if isinstance(exc, CausewayError) else CausewayError.code
+            self.trace.end_leg(Leg(name, self.text, self.filters.filenames, [], code))
+            raise
+        self.trace.end_leg(Leg(name, self.text, self.filters.filenames, hits))
+        return hits
 
     async def _fulltext(self) -> list[Hit]:
         with stage("fulltext"):

@@ -12,6 +12,7 @@ from graphrag.models import EVERYTHING, Collection, Filters, Hit, TransformedQue
 from graphrag.protocols import ChunkStore
 from graphrag.retrieval import hybrid
 from graphrag.retrieval.hybrid import Retrieval
+from graphrag.retrieval.trace import Trace
 from graphrag.settings import RetrievalConfig
 from graphrag.telemetry import count_lookups, log
 
@@ -45,17 +46,21 @@ class QueryCache:
         model: EmbeddingModel,
         config: RetrievalConfig,
         filters: Filters = EVERYTHING,
+        trace: Trace | None = None,
     ) -> Retrieval:
-        """As hybrid.retrieve. What failed in part is not kept."""
+        """As hybrid.retrieve. What failed in part is not kept; what is looked at in detail is found anew."""
+        trace = trace or Trace()
         key = _key(query, collection, model, config, filters)
         known = self._results.get(key)
         if self._is_on:
             count_lookups("query", hits=int(known is not None), misses=int(known is None))
-        if known is not None:
+        if known is not None and not trace.is_detailed:
             log.info("search", cached=True, strategy=known.strategy)
-            return replace(known, hits=[hit for hit in known.hits if not _has_expired(hit)])
+            live = [hit for hit in known.hits if not _has_expired(hit)]
+            trace.find(live)
+            return replace(known, hits=live)
         found = await hybrid.retrieve(
-            query, store=store, collection=collection, model=model, config=config, filters=filters
+            query, store=store, collection=collection, model=model, config=config, filters=filters, trace=trace
         )
         if self._is_on and not found.failed:
             self._results[key] = replace(found, hits=list(found.hits))

@@ -14,6 +14,7 @@ from graphrag.retrieval.association import associate, leads_on
 from graphrag.retrieval.hybrid import Retrieval
 from graphrag.retrieval.named_files import each_file_first, within
 from graphrag.retrieval.query_cache import QueryCache
+from graphrag.retrieval.trace import Trace
 from graphrag.settings import RetrievalConfig
 from graphrag.telemetry import log, stage
 
@@ -40,9 +41,14 @@ async def search(
     offset: int = 0,
     min_score: float = 0.0,
     cache: QueryCache | None = None,
+    trace: Trace | None = None,
 ) -> SearchResult:
     """`config.top_k` hits from `offset` on, of those that score `min_score` or more. Raises RetrievalUnavailable."""
-    query = await asyncio.to_thread(transform, question)
+    trace = trace or Trace()
+    trace.begin(config, model.id)
+    with stage("transform"):
+        query = await asyncio.to_thread(transform, question)
+    trace.understand(query)
     # No deeper than without an offset where that is deep enough: all pages are then cut from the same ranking.
     depth = max(config.candidates_per_leg, offset + config.top_k)
     retrieve = cache.retrieve if cache else hybrid.retrieve
@@ -53,13 +59,20 @@ async def search(
         model=model,
         config=config.model_copy(update={"candidates_per_leg": depth}),
         filters=filters,
+        trace=trace,
     )
     ranked = await rank(query, found.hits, files=found.files, reranker=reranker, config=config)
+    trace.end("rerank", ranked.hits)
     scope = within(filters, found.files)
     led = await follow_names(query, ranked.hits, graph=graph, collection=collection, config=config, filters=scope)
-    hits = [hit for hit in led.hits if hit.score >= min_score]
+    trace.end("graph", led.hits)
+    hits = page(led.hits, config, offset=offset, min_score=min_score)
     failed = (*found.failed, *ranked.failed, *led.failed)
-    return SearchResult(hits[offset : offset + config.top_k], failed, found.strategy, found.warnings, config)
+    return SearchResult(hits, failed, found.strategy, found.warnings, config)
+
+
+def page(hits: Sequence[Hit], config: RetrievalConfig, *, offset: int, min_score: float) -> list[Hit]:
+    return [hit for hit in hits if hit.score >= min_score][offset : offset + config.top_k]
 
 
 async def rank(

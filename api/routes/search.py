@@ -1,0 +1,40 @@
+"""POST /search as Chunkenizer has it, for programs that were written for it."""
+
+from fastapi import APIRouter
+
+from api.dependencies import OwnerDep, ServicesDep
+from api.schemas import errors
+from api.search_results import describe_metadata
+from api.search_schemas import ChunkenizerRequest, ChunkenizerResponse, ChunkOut
+from api.timed_search import TimedSearch
+from graphrag.models import Hit
+from graphrag.retrieval.filters import parse_filters
+from graphrag.retrieval.request import SearchRequest
+
+router = APIRouter(tags=["retrieve"], responses=errors(400, 404, 504))
+
+
+@router.post(
+    "/search",
+    summary="Find chunks, in Chunkenizer's words",
+    description="Also at /search and /api/search: such programs are told where Chunkenizer is, and add /search.",
+)
+async def search(body: ChunkenizerRequest, services: ServicesDep, owner: OwnerDep) -> ChunkenizerResponse:
+    # An object, as Chunkenizer answers; its adapters take the list out of it.
+    filters = parse_filters(body.filters or {})
+    request = SearchRequest(body.query, body.collection, {"top_k": body.top_k}, filters)
+    found = await TimedSearch(request, services, owner).run()
+    results = [_chunk(hit) for hit in found.hits]
+    return ChunkenizerResponse(query=body.query, results=results, total_results=len(results))
+
+
+def _chunk(hit: Hit) -> ChunkOut:
+    chunk, document = hit.chunk, hit.chunk.document
+    return ChunkOut(
+        chunk_text=chunk.content,
+        document_id=document.id,
+        document_name=document.filename,
+        chunk_index=chunk.index,
+        score=hit.score,
+        metadata=describe_metadata(hit),
+    )

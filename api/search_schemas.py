@@ -1,0 +1,172 @@
+"""What a search over HTTP takes and gives."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from api.schemas import MAX_OPTIONS, Text, Whole, check_number
+from graphrag.models import Strategy
+from graphrag.retrieval.filters import DATES, FIELDS, KNOWN, MOST_VALUES
+from graphrag.settings import RetrievalConfig
+
+MOST_HITS = 1000
+CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f"
+_WORD: Final = {"type": "string", "pattern": r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"}
+_WORDS: Final = {"anyOf": [_WORD, {"type": "array", "items": _WORD, "maxItems": MOST_VALUES}]}
+_MOMENT: Final = {"type": "string", "format": "date"}
+FILTERS: Final = {
+    "type": "object",
+    "description": f"Which documents are searched, each by a value or a list of alternatives: {', '.join(KNOWN)}; "
+    "dates are ISO 8601, a moment of a day too, and the last one is exclusive",
+    "properties": {**dict.fromkeys(FIELDS, _WORDS), **dict.fromkeys(DATES, _MOMENT)},
+    "additionalProperties": False,
+}
+# Both are checked where every door has them checked, which tells more precisely what is wrong.
+Question = Annotated[
+    Text,
+    Field(json_schema_extra={"minLength": 1, "pattern": f"^[^{CONTROLS}]*[^\\s{CONTROLS}][^{CONTROLS}]*$"}),
+]
+# With its bounds before the check: after it, in a union, the description would lose them.
+Count = Annotated[int, Field(strict=False, ge=1, le=MOST_HITS), BeforeValidator(check_number)]
+FiltersIn = Annotated[dict[Text, Any], Field(max_length=MAX_OPTIONS), WithJsonSchema(FILTERS)]
+
+
+class RetrieveRequest(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={
+            "examples": [
+                {"query": "¿Por qué se paró el horno H2?", "top_k": 5, "filters": {"language": "es"}},
+                {"query": "cold room", "strategy": "fulltext", "enable_rerank": False, "debug": True},
+            ]
+        },
+    )
+
+    query: Question
+    collection: Text | None = Field(default=None, description="Without one, the server's default collection")
+    top_k: Count | None = Field(default=None, description="Without it, the collection's")
+    strategy: Literal["auto", "fulltext", "semantic", "vector", "hybrid"] | None = Field(
+        default=None, description="auto: by the question; vector is another name of semantic"
+    )
+    enable_rerank: bool | None = Field(default=None, description="Reorder what is found by how well it answers")
+    filters: FiltersIn = Field(default_factory=dict)
+    offset: Whole = Field(default=0, ge=0, le=MOST_HITS, description="Results that are passed over")
+    min_score: float = Field(default=0.0, ge=0, le=1, description="Results below it are left out")
+    config: dict[Text, Any] = Field(
+        default_factory=dict,
+        max_length=MAX_OPTIONS,
+        description="In place of the collection's values, where the fields above do not say it; one that is not valid "
+        f"is passed over, with a warning: {', '.join(RetrievalConfig.model_fields)}",
+    )
+    debug: bool = Field(default=False, description="Show what every stage did; no stage is left out for a cache's sake")
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        strategy = "semantic" if self.strategy == "vector" else self.strategy
+        own = {"top_k": self.top_k, "strategy": strategy, "rerank": self.enable_rerank}
+        return {**self.config, **{name: value for name, value in own.items() if value is not None}}
+
+
+class HitOut(BaseModel):
+    chunk_id: UUID
+    document_id: UUID
+    chunk_index: int
+    content: str
+    score: float = Field(description="In [0, 1], comparable only within one search")
+    scores: dict[str, float] = Field(description="Of each stage")
+    created_at: datetime = Field(description="The document's")
+    metadata: dict[str, Any] = Field(description="The document's names and language, and where in it the chunk stands")
+
+
+class SearchOut(BaseModel):
+    results: list[HitOut] = Field(description="The best first")
+    degraded: list[str] = Field(description="Stages that failed and were done without")
+    strategy: Strategy = Field(description="That was taken")
+    warnings: list[str] = Field(description="What of the request was not used, and why")
+
+
+class PlaceInRanking(BaseModel):
+    rank: int
+    chunk_id: UUID
+    document_id: UUID
+    chunk_index: int
+    score: float
+
+
+class Ranking(BaseModel):
+    total: int
+    hits: list[PlaceInRanking] = Field(description="The first of them")
+
+
+class LegOut(Ranking):
+    """One text, searched for by its words or by its meaning, in one choice of documents."""
+
+    leg: Literal["fulltext", "vector"]
+    text: str
+    files: list[str] = Field(description="That the question or a filter names; empty: all")
+    failure: str = Field(description="An error's code; empty: none")
+
+
+class QueryOut(BaseModel):
+    language: str
+    intent: Literal["factual", "causal", "temporal", "comparative"]
+    direction: Literal["causes", "effects"] | None
+    is_multi_hop: bool
+    sub_queries: list[str]
+    entities: list[str]
+    search_text: str = Field(description="What is searched for")
+    hypothetical_answer: str
+
+
+class Lookups(BaseModel):
+    hits: int
+    misses: int
+
+
+class DebugOut(BaseModel):
+    """What every stage did; null where it has not ended."""
+
+    query: QueryOut | None
+    strategy: Strategy | None
+    reason: str = Field(description="Why this strategy")
+    legs: list[LegOut]
+    fused: Ranking | None
+    reranked: Ranking | None
+    graph: Ranking | None
+    timings_ms: dict[str, float] = Field(description="By stage; what a stage did twice is added up")
+    embedding_model: str
+    config: dict[str, Any] | None = Field(description="RetrievalConfig as it was used")
+    caches: dict[str, Lookups] = Field(description="What was looked up in each cache")
+
+
+class RetrieveResponse(SearchOut):
+    debug: DebugOut | None = None
+
+
+class ChunkenizerRequest(BaseModel):
+    """Chunkenizer's own, and a collection."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"query": "Why did the oven stop?", "top_k": 5}]})
+
+    query: Question
+    top_k: Count = 5
+    filters: FiltersIn | None = None
+    collection: Text | None = Field(default=None, description="Without one, the server's default collection")
+
+
+class ChunkOut(BaseModel):
+    chunk_text: str
+    document_id: UUID
+    document_name: str
+    chunk_index: int
+    score: float
+    metadata: dict[str, Any]
+
+
+class ChunkenizerResponse(BaseModel):
+    query: str
+    results: list[ChunkOut]
+    total_results: int

@@ -1,0 +1,56 @@
+"""A search that somebody waits for only so long: at the end of the time, what there is by then."""
+
+import asyncio
+from typing import Any
+
+from api.search_results import describe_hits, describe_trace
+from graphrag.errors import SearchTimeout
+from graphrag.retrieval.request import SearchRequest, find
+from graphrag.retrieval.search import SearchResult, page
+from graphrag.retrieval.trace import Trace
+from graphrag.services import Services
+from graphrag.telemetry import collect_lookups, collect_timings, log, stage
+
+
+class TimedSearch:
+    """One search. `describe` may be asked at any time."""
+
+    def __init__(self, request: SearchRequest, services: Services, owner_id: str, *, is_detailed: bool = False) -> None:
+        self._request, self._services, self._owner_id = request, services, owner_id
+        self._trace = Trace(is_detailed=is_detailed)
+        self._timings, self._lookups = collect_timings(), collect_lookups()
+
+    async def run(self) -> SearchResult:
+        """Raises SearchTimeout, and what `find` raises."""
+        seconds = self._services.settings.retrieve_timeout_seconds
+        searching = asyncio.create_task(self._find())
+        try:
+            # Not asyncio.timeout: what hangs may take its time to be cancelled, too.
+            await asyncio.wait({searching}, timeout=seconds)
+            if searching.done():
+                return searching.result()
+            raise self._timeout(seconds)
+        finally:
+            searching.cancel()
+
+    def describe(self) -> dict[str, Any]:
+        return describe_trace(self._trace, timings=self._timings, caches=self._lookups)
+
+    async def _find(self) -> SearchResult:
+        with stage("search"):
+            return await find(self._request, services=self._services, owner_id=self._owner_id, trace=self._trace)
+
+    def _timeout(self, seconds: float) -> SearchTimeout:
+        trace, request = self._trace, self._request
+        hits = (
+            page(trace.hits, trace.config, offset=request.offset, min_score=request.min_score) if trace.config else []
+        )
+        log.warning("search did not end in time", missing=trace.missing, found=len(hits))
+        details = {"debug": self.describe()} if trace.is_detailed else {}
+        return SearchTimeout(
+            f"The search did not end within {seconds:g} s.",
+            limit_ms=round(seconds * 1000),
+            results=describe_hits(hits),
+            missing=trace.missing,
+            **details,
+        )

@@ -1,0 +1,90 @@
+"""What one search has done so far: for who wants to see it, and what there is when the time is over."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from graphrag.models import Hit, Strategy, TransformedQuery
+from graphrag.retrieval.fusion import reciprocal_rank_fusion
+from graphrag.settings import RetrievalConfig
+
+STAGES: Final = ("transform", "fulltext", "vector", "fusion", "rerank", "graph")  # in the order of their ends
+RANKINGS: Final = ("graph", "rerank", "fusion")  # the later one knows more
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One text, searched for by its words or by its meaning, in one choice of documents."""
+
+    name: str  # fulltext, vector
+    text: str
+    files: tuple[str, ...]
+    hits: list[Hit]
+    failure: str = ""  # an error's code
+
+
+@dataclass(slots=True)
+class Trace:
+    """Holds what the stages hand on anyway, so a search that nobody looks at costs no more for it."""
+
+    is_detailed: bool = False  # every stage is done, also where the query cache knows the result
+    config: RetrievalConfig | None = None
+    model: str = ""
+    query: TransformedQuery | None = None
+    strategy: Strategy | None = None
+    reason: str = ""
+    legs: list[Leg] = field(default_factory=list)
+    rankings: dict[str, list[Hit]] = field(default_factory=dict)  # by stage
+    _waiting: Counter[str] = field(default_factory=lambda: Counter(STAGES))
+
+    def begin(self, config: RetrievalConfig, model: str) -> None:
+        self.config, self.model = config, model
+        self.skip(*([] if config.rerank else ["rerank"]), *([] if config.graph else ["graph"]))
+
+    def understand(self, query: TransformedQuery) -> None:
+        self.query = query
+        self.skip("transform")
+
+    def choose(self, strategy: Strategy, reason: str, legs: Sequence[str], *, searches: int) -> None:
+        """`legs` are run by each of the searches."""
+        self.strategy, self.reason = strategy, reason
+        for leg in ("fulltext", "vector"):
+            self._waiting[leg] = searches if leg in legs else 0
+
+    def add_legs(self, legs: Sequence[str], reason: str) -> None:
+        """One of the searches needs them too."""
+        self.strategy, self.reason = "hybrid", reason
+        self._waiting.update(legs)
+
+    def end_leg(self, leg: Leg) -> None:
+        self.legs.append(leg)
+        self._waiting[leg.name] -= 1
+
+    def find(self, hits: list[Hit]) -> None:
+        self.end("fusion", hits)
+        self.skip("fulltext", "vector")
+
+    def end(self, stage: str, hits: list[Hit]) -> None:
+        self.rankings[stage] = hits
+        self.skip(stage)
+
+    def skip(self, *stages: str) -> None:
+        for stage in stages:
+            del self._waiting[stage]
+
+    @property
+    def missing(self) -> list[str]:
+        """The stages that have not ended."""
+        return [stage for stage in STAGES if self._waiting[stage] > 0]
+
+    @property
+    def hits(self) -> list[Hit]:
+        """By the last stage that has ended; where none has, those of the legs that have, fused by their places."""
+        for stage in RANKINGS:
+            if stage in self.rankings:
+                return self.rankings[stage]
+        found = {str(number): leg.hits for number, leg in enumerate(self.legs) if leg.hits}
+        if len(found) < 2:
+            return next(iter(found.values()), [])
+        return reciprocal_rank_fusion(found, weights=dict.fromkeys(found, 1.0))
