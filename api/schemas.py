@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from graphrag.retrieval.filters import KNOWN
 from graphrag.settings import RetrievalConfig
@@ -22,6 +22,7 @@ def _encodable(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_encodable)]
+Line = Annotated[Text, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$")]  # which the database takes whatever it is
 
 
 class Message(BaseModel):

@@ -15,6 +15,7 @@ from graphrag.ingestion.sources import SourceFile
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.models import Collection
 from graphrag.retention import Retention
+from graphrag.stores.idempotency import IdempotencyKeys
 
 UNEXPECTED = "an error of ours, which the service's log describes"
 
@@ -81,6 +82,10 @@ class Workshop:
 
     async def forget_conversations(self, owner_id: str) -> None:
         await self.retention.forget(owner_id)
+
+    async def forget_idempotency_keys(self, owner_id: str) -> None:
+        queue = self.library.queue
+        await IdempotencyKeys(queue.database, queue.defer_forgetting_keys).forget(owner_id)
 
     async def optimize(self, owner_id: str, collection_id: UUID) -> None:
         if collection := await self._collection(owner_id, collection_id):
