@@ -1,14 +1,22 @@
-"""What the HTTP API says of documents and collections."""
+"""What the HTTP API says of documents."""
 
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from api.schemas import Text
+from api.pagination import Page
+from api.schemas import Line, Text
 from graphrag.ingestion_models import Ingestion, IngestionStatus
 from graphrag.models import Chunking, Collection, Document
+from graphrag.stores.catalog import Criteria
+
+DocumentStatus = Literal["uploaded", "processing", "indexed", "error"]
+MOST_DELETED = 1_000
+MOST_FILENAME_CHARS = 255
+MOST_TAGS = 50
+OPTIONS = ("tags", "source_type", "metadata")  # that are known of a file before it is read
 
 
 class Cause(BaseModel):
@@ -23,7 +31,7 @@ class DocumentOut(BaseModel):
     collection: str
     filename: str
     source: str
-    status: Literal["uploaded", "processing", "indexed", "error"]
+    status: DocumentStatus
     is_searchable: bool = Field(description="A version of it is found, also while a new one is on its way")
     stage: str = Field(default="", description="parse, contextualize, embed or store, while it is processed")
     done: int = Field(default=0, description="Of `total` in this stage")
@@ -31,6 +39,7 @@ class DocumentOut(BaseModel):
     error: Cause | None = None
     failed_batches: list[dict[str, Any]] = []
     byte_count: int
+    content_hash: str = Field(description="SHA-256 of the original")
     created_at: datetime
     updated_at: datetime
     title: str | None = None
@@ -43,6 +52,7 @@ class DocumentOut(BaseModel):
     processing_strategy: Chunking | None = None
     warnings: list[str] = Field(default=[], description="What could not be read of it")
     expires_at: datetime | None = None
+    metadata: dict[str, Any] = Field(default={}, description="What came with it")
 
     @classmethod
     def of(
@@ -52,6 +62,8 @@ class DocumentOut(BaseModel):
         values = {name: getattr(document, name) for name in stored} | {
             "updated_at": getattr(document, "created_at", None)
         }
+        if ingestion and not document:
+            values |= {name: ingestion.options[name] for name in OPTIONS if name in ingestion.options}
         if ingestion:
             values |= {name: getattr(ingestion, name) for name in INGESTION_FIELDS}
         return cls(
@@ -63,8 +75,12 @@ class DocumentOut(BaseModel):
         )
 
 
-class DocumentList(BaseModel):
+class DocumentList(Page):
     documents: list[DocumentOut]
+
+
+class RestartedList(BaseModel):
+    documents: list[DocumentOut] = Field(description="Without those that are under way already")
 
 
 class UploadOut(BaseModel):
@@ -81,40 +97,57 @@ class UploadList(BaseModel):
     documents: list[UploadOut]
 
 
-class CollectionConfigIn(BaseModel):
-    """Values of its own; what is left out of them is the service's. What is not given of the three stays as it is."""
+class TextsOut(BaseModel):
+    """What became of texts that were sent together, in their order."""
+
+    count: int = Field(description="Of those that are stored now")
+    documents: list[UploadOut]
+
+
+class DocumentFilterIn(BaseModel):
+    """All that are given hold; of the tags any will do."""
 
     model_config = ConfigDict(extra="forbid")
 
-    retrieval: dict[Text, Any] | None = None
-    ingestion: dict[Text, Any] | None = None
-    generation: dict[Text, Any] | None = None
+    status: DocumentStatus | None = None
+    filename: Line | None = Field(default=None, max_length=MOST_FILENAME_CHARS, description="A part of it")
+    tags: list[Line] = Field(default_factory=list, max_length=MOST_TAGS)
+
+    @property
+    def criteria(self) -> Criteria:
+        return Criteria(self.status, self.filename or None, tuple(self.tags))
 
 
-class CollectionOut(BaseModel):
-    id: UUID
-    name: str
-    embedding_model: str
-    chunk_count: int
-    retrieval: dict[str, Any]
-    ingestion: dict[str, Any]
-    generation: dict[str, Any]
+class BulkDeletion(BaseModel):
+    """Documents by their ids, in whatever collections; or those of one collection that a filter lets through."""
 
-    @classmethod
-    def of(cls, collection: Collection) -> "CollectionOut":
-        return cls(
-            id=collection.id,
-            name=collection.name,
-            embedding_model=collection.embedding_model,
-            chunk_count=collection.chunk_count,
-            retrieval=dict(collection.config),
-            ingestion=dict(collection.ingestion_config),
-            generation=dict(collection.generation_config),
-        )
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"ids": ["6f1c1c1e-7a51-5d3c-8c55-0d8a3d2b9a10"]},
+                {"collection": "notas", "filter": {"status": "error"}},
+            ]
+        },
+    )
+
+    ids: list[UUID] | None = Field(default=None, min_length=1, max_length=MOST_DELETED)
+    collection: Text | None = None
+    filter: DocumentFilterIn | None = Field(default=None, description="Of a collection's; without one, all of them")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "BulkDeletion":
+        if (self.ids is None) == (self.collection is None) or (self.ids and self.filter):
+            raise ValueError("give either ids, or collection and, if you like, filter")
+        return self
 
 
-class CollectionList(BaseModel):
-    collections: list[CollectionOut]
+class BulkDeleted(BaseModel):
+    deleted: list[UUID]
+    not_found: list[UUID] = Field(description="Of the ids")
+    has_more: bool = Field(
+        default=False, description=f"At most {MOST_DELETED} are deleted by one request: send it again for the others"
+    )
 
 
 DOCUMENT_FIELDS = set(DocumentOut.model_fields) & set(Document.__dataclass_fields__)

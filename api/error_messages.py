@@ -17,6 +17,11 @@ STATUS = {
     "golden_case_exists": 409,
     "collection_exists": 409,
     "invalid_golden_case": 400,
+    "invalid_collection_name": 400,
+    "invalid_embedding_model": 400,
+    "embedding_model_fixed": 409,
+    "collection_changed": 409,
+    "invalid_documents": 400,
     "invalid_cursor": 400,
     "unauthorized": 401,
     "forbidden": 403,
@@ -40,7 +45,15 @@ STATUS = {
     "model_interrupted": 502,
 }
 # By code, or by `details["reason"]` where REASONED says so.
-REASONED = {"invalid_question", "invalid_filter", "idempotency_conflict", "foreign_origin", "quota_exceeded"}
+REASONED = {
+    "invalid_question",
+    "invalid_filter",
+    "idempotency_conflict",
+    "foreign_origin",
+    "quota_exceeded",
+    "invalid_embedding_model",
+    "invalid_documents",
+}
 MESSAGES = {
     "empty": {
         "es": "La pregunta está vacía: escriba una.",
@@ -236,6 +249,46 @@ MESSAGES = {
         "es": "Ya existe la colección «{name}»: elija otro nombre.",
         "fr": "La collection « {name} » existe déjà : choisissez un autre nom.",
         "en": "There is a collection “{name}” already: choose another name.",
+    },
+    "invalid_collection_name": {
+        "es": "«{name}» no sirve como nombre de colección: hasta {limit} caracteres imprimibles, sin barras (/ o \\) ni espacios en los extremos.",
+        "fr": "« {name} » ne convient pas comme nom de collection : {limit} caractères imprimables au maximum, sans barre (/ ou \\) ni espace aux extrémités.",
+        "en": "“{name}” is no name for a collection: up to {limit} printable characters, no slash (/ or \\), no space at either end.",
+    },
+    "embedding_model_missing": {
+        "es": "Falta «embedding_model» (embedding_model is required). Modelos disponibles: {available}",
+        "fr": "Il manque « embedding_model » (embedding_model is required). Modèles disponibles : {available}",
+        "en": "embedding_model is required. Available models: {available}",
+    },
+    "embedding_model_unknown": {
+        "es": "El modelo «{model}» no está cargado. Disponibles: {available}",
+        "fr": "Le modèle « {model} » n'est pas chargé. Disponibles : {available}",
+        "en": "Model “{model}” is not loaded. Available: {available}",
+    },
+    "embedding_model_fixed": {
+        "es": "La colección «{collection}» tiene fragmentos de otro modelo. Se pasa a otro, sin dejar de buscarse en ella, con: causeway reembed {collection} --model {model}",
+        "fr": "La collection « {collection} » a des extraits d'un autre modèle. Elle passe à un autre, sans cesser d'être cherchée, par : causeway reembed {collection} --model {model}",
+        "en": "The collection “{collection}” has chunks of another model. It moves to another one, while it is searched, by: causeway reembed {collection} --model {model}",
+    },
+    "collection_changed": {
+        "es": "La colección ha pasado entretanto a otro modelo de embeddings: repita la petición.",
+        "fr": "La collection est passée entre-temps à un autre modèle d'embeddings : répétez la requête.",
+        "en": "The collection has moved to another embedding model meanwhile: repeat the request.",
+    },
+    "documents_required": {
+        "es": "Envíe al menos un documento en «documents» (Documents array is required).",
+        "fr": "Envoyez au moins un document dans « documents » (Documents array is required).",
+        "en": "Documents array is required: send at least one in “documents”.",
+    },
+    "too_many_documents": {
+        "es": "Son demasiados documentos en una petición: como máximo {limit}. Envíelos en partes.",
+        "fr": "C'est trop de documents dans une requête : {limit} au maximum. Envoyez-les en plusieurs fois.",
+        "en": "Too many documents in one request: at most {limit}. Send them in parts.",
+    },
+    "invalid_document": {
+        "es": "El documento n.º {index} (contando desde 0) no es válido: {problem}",
+        "fr": "Le document n° {index} (en comptant à partir de 0) n'est pas valable : {problem}",
+        "en": "Document {index} (counting from 0) is not valid: {problem}",
     },
     "golden_case_not_found": {
         "es": "No existe el caso de referencia «{case}». Vea los que hay: GET /api/v1/golden-cases",

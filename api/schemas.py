@@ -3,7 +3,15 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 from graphrag.retrieval.filters import KNOWN
 from graphrag.settings import RetrievalConfig
@@ -31,6 +39,7 @@ Text = Annotated[str, AfterValidator(_encodable)]
 Whole = Annotated[
     int, Field(strict=False), BeforeValidator(check_number)
 ]  # 5.0 too, which JSON Schema calls an integer
+Line = Annotated[Text, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$")]  # which the database takes whatever it is
 
 
 class Message(BaseModel):

@@ -121,6 +121,12 @@ class CollectionNotFound(CausewayError):
     code = "collection_not_found"
 
 
+class InvalidCollectionName(CausewayError):
+    """`details`: name, limit."""
+
+    code = "invalid_collection_name"
+
+
 class CollectionExists(CausewayError):
     """`details`: name."""
 
@@ -137,6 +143,18 @@ class EmbeddingModelUnavailable(CausewayError):
     """The collection names a model that is not loaded here."""
 
     code = "embedding_model_unavailable"
+
+
+class InvalidEmbeddingModel(CausewayError):
+    """A new collection's; `details["reason"]`: embedding_model_missing or embedding_model_unknown; known, available."""
+
+    code = "invalid_embedding_model"
+
+
+class EmbeddingModelFixed(CausewayError):
+    """A collection that has chunks moves by `causeway reembed`. `details`: collection, model."""
+
+    code = "embedding_model_fixed"
 
 
 class DatabaseUnavailable(CausewayError):
@@ -163,6 +181,14 @@ class AnswerInterrupted(ProviderError):
 
 class DocumentNotFound(CausewayError):
     code = "document_not_found"
+
+
+class InvalidDocuments(CausewayError):
+    """Texts that were sent together, of which none was taken. `details["reason"]`: documents_required,
+    too_many_documents or invalid_document, with its index and what is wrong with it.
+    """
+
+    code = "invalid_documents"
 
 
 class ConversationNotFound(CausewayError):

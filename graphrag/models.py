@@ -31,6 +31,7 @@ class Collection:
     ingestion_config: Mapping[str, Any] = field(default_factory=dict)  # its own values of IngestionConfig
     has_contextual: bool = False  # every chunk of it has vectors of both kinds
     generation_config: Mapping[str, Any] = field(default_factory=dict)  # its own values of GenerationConfig
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # whatever its owner notes of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,7 @@ class Document:
     authors: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()  # what could not be read of it
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # whatever its sender knows of it
 
 
 @dataclass(frozen=True, slots=True)

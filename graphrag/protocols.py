@@ -32,8 +32,10 @@ class ChunkStore(Protocol):
         """By name."""
         ...
 
-    async def create_collection(self, owner_id: str, name: str, *, embedding_model: str) -> Collection:
-        """The one of that name, made where there is none."""
+    async def create_collection(
+        self, owner_id: str, name: str, *, embedding_model: str, is_new: bool = False
+    ) -> Collection:
+        """The one of that name, made where there is none. Raises CollectionExists where it is to be new and is not."""
         ...
 
     async def delete_collection(self, collection: Collection) -> bool:
@@ -47,9 +49,10 @@ class ChunkStore(Protocol):
         *,
         ingestion_config: Mapping[str, Any] | None = None,
         generation_config: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Collection:
-        """The collection with these values of RetrievalConfig, IngestionConfig and GenerationConfig as its own, in
-        place of those that it had; None leaves them.
+        """The collection with these values of RetrievalConfig, IngestionConfig and GenerationConfig as its own, and
+        these metadata, in place of those that it had; None leaves them.
 
         Raises InvalidSettings; CollectionNotFound where the owner has none such.
         """
@@ -77,6 +80,10 @@ class ChunkStore(Protocol):
 
     async def delete_document(self, collection: Collection, document_id: UUID) -> bool:
         """False where there was none."""
+        ...
+
+    async def delete_documents(self, collection: Collection, documents: Sequence[UUID]) -> list[UUID]:
+        """All of them at once: those that there were."""
         ...
 
     async def optimize(self, collection: Collection) -> None:

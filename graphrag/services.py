@@ -13,6 +13,7 @@ from graphrag.authentication.authentication import Authentication, open_authenti
 from graphrag.cache import PostgresCache
 from graphrag.causal_graph.model_extraction import ModelExtractor
 from graphrag.chat_models import EXTRACTIVE, NamedModel, beginning_with, open_chat_model, open_fallbacks
+from graphrag.collection_names import checked_name
 from graphrag.database import Database
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.cached import cached
@@ -35,6 +36,7 @@ from graphrag.rerankers.opening import join_judges, open_cross_encoder, open_jud
 from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import GenerationConfig, RetrievalConfig, Settings
+from graphrag.stores.catalog import Catalog
 from graphrag.stores.conversations import Conversations
 from graphrag.stores.feedback import FeedbackStore
 from graphrag.stores.graph import PostgresGraph
@@ -95,6 +97,10 @@ class Services:
     @cached_property
     def graph(self) -> GraphStore:
         return PostgresGraph(self.database)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        return Catalog(self.database)
 
     @cached_property
     def conversations(self) -> Conversations:
@@ -277,12 +283,9 @@ class Services:
         return self.settings.generation.overridden(collection.generation_config if collection else {})
 
     async def make_collection(self, owner_id: str, name: str | None) -> Collection:
-        """The named one, made where there is none."""
+        """The named one, made where there is none. Raises InvalidCollectionName."""
         registry = await asyncio.to_thread(lambda: self.embeddings)
-        wanted = name or self.settings.collection or DEFAULT_COLLECTION
-        if "\0" in wanted or not wanted.strip():
-            wrong = f"{wanted!r} is no name for a collection: use letters and digits."
-            raise InvalidSettings(wrong, reason=wrong)
+        wanted = checked_name(name or self.settings.collection or DEFAULT_COLLECTION)
         return await self.store.create_collection(owner_id, wanted, embedding_model=registry.default)
 
 

@@ -112,7 +112,9 @@ class IngestionConfig(CollectionConfig):
     child_tokens: int = Field(default=128, ge=16, le=8_000, description="Of parent_child's small chunks")
     parent_child_chars: int = Field(default=2_000, ge=200, le=20_000, description="Of the stretch that is read instead")
     contextual_embeddings: bool = Field(default=False, description="A chat model situates each chunk (a call a chunk)")
-    time_to_live_hours: float | None = Field(default=None, gt=0, description="None: documents stay; 24 is usual")
+    time_to_live_hours: float | None = Field(
+        default=None, gt=0, le=1_000_000, description="None: documents stay; 24 is usual"
+    )
 
 
 class GenerationConfig(CollectionConfig):

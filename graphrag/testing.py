@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 from langchain_core.embeddings import Embeddings
 
 from graphrag.causal_graph.assembly import assemble_mentions
-from graphrag.errors import CollectionChanged, CollectionNotFound
+from graphrag.errors import CollectionChanged, CollectionExists, CollectionNotFound
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.language import fold, stem, stop_words, words
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit
@@ -44,8 +44,12 @@ class InMemoryStore:
         owned = [shelf.collection for shelf in self._shelves.values() if shelf.collection.owner_id == owner_id]
         return sorted(owned, key=lambda collection: collection.name)
 
-    async def create_collection(self, owner_id: str, name: str, *, embedding_model: str) -> Collection:
+    async def create_collection(
+        self, owner_id: str, name: str, *, embedding_model: str, is_new: bool = False
+    ) -> Collection:
         for known in await self.list_collections(owner_id):
+            if known.name == name and is_new:
+                raise CollectionExists(f"There is a collection {name!r} already.", name=name)
             if known.name == name:
                 return known
         collection = Collection(uuid4(), owner_id, name, embedding_model)
@@ -63,8 +67,9 @@ class InMemoryStore:
         *,
         ingestion_config: Mapping[str, Any] | None = None,
         generation_config: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Collection:
-        values: dict[str, Any] = {}
+        values: dict[str, Any] = {} if metadata is None else {"metadata": dict(metadata)}
         if config is not None:
             values["config"] = RetrievalConfig.checked(config)
         if ingestion_config is not None:
@@ -120,6 +125,9 @@ class InMemoryStore:
         shelf.indexed.pop(document_id, None)
         self._changed(collection)
         return shelf.documents.pop(document_id, None) is not None
+
+    async def delete_documents(self, collection: Collection, documents: Sequence[UUID]) -> list[UUID]:
+        return [document for document in dict.fromkeys(documents) if await self.delete_document(collection, document)]
 
     async def optimize(self, collection: Collection) -> None:
         """It is as fast as it gets."""

@@ -1,29 +1,160 @@
-"""Collections: listed, made, configured, deleted."""
+"""Collections: made, listed, described, configured, filled with texts, deleted."""
 
-from fastapi import APIRouter
+import asyncio
+from bisect import bisect_right
+from operator import attrgetter
 
+from fastapi import APIRouter, Request
+
+from api.collection_schemas import (
+    MODEL,
+    CollectionConfigIn,
+    CollectionIn,
+    CollectionList,
+    CollectionMetadataIn,
+    CollectionOut,
+    TextsIn,
+)
 from api.dependencies import OwnerDep, ServicesDep, WriterDep
-from api.document_schemas import CollectionConfigIn, CollectionList, CollectionOut
+from api.document_causes import cause_of
+from api.document_schemas import TextsOut, UploadOut
+from api.idempotency import REPLAYED, OnceDep
+from api.pagination import Cursor, Limit, cut, read_cursor
 from api.schemas import errors
+from graphrag.collection_names import checked_name
+from graphrag.errors import EmbeddingModelFixed, InvalidEmbeddingModel
+from graphrag.ingestion.texts import store_texts
+from graphrag.ingestion_models import IngestionStatus
+from graphrag.models import Collection
+from graphrag.services import Services
+from graphrag.stores.embedding_migration import EmbeddingMigration
 
-router = APIRouter(prefix="/collections", tags=["collections"], responses=errors(400, 404, 409))
+router = APIRouter(prefix="/collections", tags=["collections"])
+ERRORS = errors(400, 404, 409)
 
 
-@router.get("", summary="Your collections, by name")
-async def list_collections(services: ServicesDep, owner: OwnerDep) -> CollectionList:
-    known = await services.store.list_collections(owner)
-    return CollectionList(collections=[CollectionOut.of(collection) for collection in known])
+@router.post("", status_code=201, summary="Make a collection", responses=errors(400, 409))
+async def make(body: CollectionIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
+    name = checked_name(body.name)
+    model = await _loaded(services, body.embedding_model)
+    body.check()
+    made = await services.store.create_collection(owner, name, embedding_model=model, is_new=True)
+    metadata = {key: value for key, value in body.metadata.items() if key != MODEL}
+    return await _configure(services, made, body, metadata)
 
 
-@router.put("/{name}", summary="Configure a collection, made where there is none of that name")
+@router.get("", summary="Your collections, by name", responses=errors(400))
+async def list_collections(
+    services: ServicesDep, owner: OwnerDep, limit: Limit = 50, cursor: Cursor = None
+) -> CollectionList:
+    known = sorted(await services.store.list_collections(owner), key=attrgetter("name"))
+    after = read_cursor(cursor, tuple[str])
+    start = bisect_right(known, after[0], key=attrgetter("name")) if after else 0
+    page, following = cut(known[start : start + limit + 1], limit, lambda collection: (collection.name,))
+    return CollectionList(collections=[CollectionOut.of(collection) for collection in page], next_cursor=following)
+
+
+@router.get("/{name}", summary="A collection", responses=errors(404))
+async def get_collection(name: str, services: ServicesDep, owner: OwnerDep) -> CollectionOut:
+    return CollectionOut.of(await services.collection(owner, name))
+
+
+@router.put("/{name}", summary="Configure a collection, made where there is none of that name", responses=ERRORS)
 async def configure(name: str, body: CollectionConfigIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
-    collection = await services.make_collection(owner, name)
+    body.check()
+    return await _configure(services, await services.make_collection(owner, name), body)
+
+
+@router.put(
+    "/{name}/metadata",
+    summary="Note something of a collection, in place of what was noted before",
+    description="A collection that has chunks moves to another embedding model by `causeway reembed`, while it is "
+    "searched: 409 here.",
+    responses=ERRORS,
+)
+async def describe(name: str, body: CollectionMetadataIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
+    collection = await services.collection(owner, name)
+    metadata = dict(body.metadata)
+    if MODEL in metadata:
+        await _move(services, collection, await _loaded(services, metadata.pop(MODEL)))
+    await services.store.configure_collection(collection, metadata=metadata)
+    return CollectionOut.of(await services.collection(owner, name))
+
+
+@router.delete("/{name}", status_code=204, summary="Delete a collection with all that is in it", responses=errors(404))
+async def delete(name: str, services: ServicesDep, owner: WriterDep) -> None:
+    await services.library.delete_collection(await services.collection(owner, name))
+
+
+@router.post(
+    "/{name}/documents",
+    status_code=201,
+    summary="Store texts, which are found from then on",
+    description="All or none of them, but for those that the embedding model does not take. The same text again "
+    "changes nothing.",
+    responses=errors(400, 404, 409, 502) | {201: REPLAYED},
+)
+async def add_texts(
+    name: str, body: TextsIn, services: ServicesDep, owner: WriterDep, once: OnceDep, request: Request
+) -> TextsOut:
+    async def store() -> TextsOut:
+        collection = await services.collection(owner, name)
+        outcomes = await store_texts(
+            [text.read() for text in body.documents],
+            collection=collection,
+            library=services.library,
+            pipeline=services.pipeline,
+            model=await services.embedding_model(collection),
+            most_documents=services.settings.max_documents,
+        )
+        shown = [
+            UploadOut(
+                id=outcome.document_id,
+                filename=outcome.source,
+                status=outcome.status,
+                error=cause_of(outcome.reason, request),
+            )
+            for outcome in outcomes
+        ]
+        stored = [outcome for outcome in outcomes if outcome.status is not IngestionStatus.ERROR]
+        return TextsOut(count=len(stored), documents=shown)
+
+    return await once.do(TextsOut, body.model_dump(mode="json"), store)
+
+
+async def _configure(
+    services: Services, collection: Collection, body: CollectionConfigIn, metadata: dict[str, object] | None = None
+) -> CollectionOut:
     configured = await services.store.configure_collection(
-        collection, body.retrieval, ingestion_config=body.ingestion, generation_config=body.generation
+        collection,
+        body.retrieval,
+        ingestion_config=body.ingestion,
+        generation_config=body.generation,
+        metadata=metadata,
     )
     return CollectionOut.of(configured)
 
 
-@router.delete("/{name}", status_code=204, summary="Delete a collection with all that is in it")
-async def delete(name: str, services: ServicesDep, owner: WriterDep) -> None:
-    await services.library.delete_collection(await services.collection(owner, name))
+async def _loaded(services: Services, model: object) -> str:
+    """Raises InvalidEmbeddingModel, which lists those that there are."""
+    registry = await asyncio.to_thread(lambda: services.embeddings)
+    known = sorted(registry.models)
+    listed = {"known": known, "available": ", ".join(known)}
+    if model is None or model == "":
+        problem = f"embedding_model is required. Available models: {listed['available']}"
+        raise InvalidEmbeddingModel(problem, reason="embedding_model_missing", **listed)
+    if not isinstance(model, str) or model not in registry.models:
+        problem = f"Model {model!r} not loaded. Available: {listed['available']}"
+        raise InvalidEmbeddingModel(problem, reason="embedding_model_unknown", model=model, **listed)
+    return model
+
+
+async def _move(services: Services, collection: Collection, model: str) -> None:
+    """Where nothing has to be embedded anew. Raises EmbeddingModelFixed."""
+    if model == collection.embedding_model:
+        return
+    if collection.chunk_count:
+        raise EmbeddingModelFixed(
+            f"Run: causeway reembed {collection.name} --model {model}", collection=collection.name, model=model
+        )
+    await EmbeddingMigration(services.database, collection).run(services.embeddings.get(model))

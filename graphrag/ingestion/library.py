@@ -16,6 +16,8 @@ from graphrag.models import Collection, Document
 from graphrag.protocols import ChunkStore, FileStorage
 from graphrag.stores.ingestions import Ingestions
 
+DELETED_TOGETHER = 100  # documents, whose collection's other writers wait meanwhile
+
 
 @dataclass(frozen=True, slots=True)
 class Library:
@@ -26,12 +28,18 @@ class Library:
     max_file_bytes: int
 
     async def add(
-        self, collection: Collection, sources: Sequence[SourceFile], *, most_documents: int | None = None
+        self,
+        collection: Collection,
+        sources: Sequence[SourceFile],
+        *,
+        most_documents: int | None = None,
+        seen: Ingestion | None = None,
     ) -> list[IngestionOutcome]:
         """One outcome a file, in order: uploaded, unchanged, or the error that keeps it out. A file replaces the
         document of its source, which stays as it is until its own ingestion has ended well.
 
-        Raises QuotaExceeded, DatabaseUnavailable, FileUnavailable: then none was taken.
+        Raises QuotaExceeded, DatabaseUnavailable, FileUnavailable, and PreconditionFailed where the ingestion that was
+        `seen` is no longer the document's last: then none was taken.
         """
         known = await self._known(collection, [source.content_hash for source in sources])
         outcomes: list[IngestionOutcome] = []
@@ -55,31 +63,47 @@ class Library:
                 [ingestion for ingestion, _ in new.values()],
                 defer=self.queue.defer_ingestion,
                 most_documents=most_documents,
+                seen=seen,
             )
         return outcomes
 
-    async def restart(self, collection: Collection, documents: Sequence[UUID], **options: Any) -> list[Ingestion]:
+    async def restart(
+        self, collection: Collection, documents: Sequence[UUID], *, seen: Ingestion | None = None, **options: Any
+    ) -> list[Ingestion]:
         """Reads those documents' files anew, as they are kept: after an error, or with other `options` (chunking).
 
-        Those that are under way already go on. Raises DocumentNotFound where one has no file.
+        Those that are under way already go on. Raises DocumentNotFound where one has no file; PreconditionFailed.
         """
         found = {ingestion.document_id for ingestion in await self.ingestions.find(collection, documents)}
         if missing := [document for document in documents if document not in found]:
             raise DocumentNotFound(f"There is no file of document {missing[0]}.", document=str(missing[0]))
-        return await self.ingestions.restart(collection, documents, defer=self.queue.defer_ingestion, **options)
+        defer = self.queue.defer_ingestion
+        return await self.ingestions.restart(collection, documents, defer=defer, seen=seen, **options)
 
     async def cancel(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
         """Those of them that were under way. What was stored before stays."""
         return await self.ingestions.cancel(collection, documents)
 
-    async def delete(self, collection: Collection, document: UUID) -> None:
-        """With its file and whatever is still made of it. Raises DocumentNotFound."""
-        was_ingested = await self.ingestions.delete(collection, [document], defer=self.queue.defer_tidying)
-        was_stored = await self.store.delete_document(collection, document)
-        if not was_ingested and not was_stored:
+    async def delete(self, collection: Collection, document: UUID, *, seen: Ingestion | None = None) -> None:
+        """With its file and whatever is still made of it. Raises DocumentNotFound; PreconditionFailed."""
+        if not await self._delete(collection, [document], seen=seen):
             raise DocumentNotFound(f"There is no document {document}.", document=str(document))
+
+    async def delete_many(self, collection: Collection, documents: Sequence[UUID]) -> list[UUID]:
+        """Those of them that there were: a hundred at a time are gone at once."""
+        deleted: list[UUID] = []
+        for start in range(0, len(documents), DELETED_TOGETHER):
+            deleted += await self._delete(collection, documents[start : start + DELETED_TOGETHER])
+        return deleted
+
+    async def _delete(
+        self, collection: Collection, documents: Sequence[UUID], *, seen: Ingestion | None = None
+    ) -> list[UUID]:
+        ingested = await self.ingestions.delete(collection, documents, defer=self.queue.defer_tidying, seen=seen)
+        stored = await self.store.delete_documents(collection, documents)
         with suppress(FileUnavailable):  # the deferred job tries again
-            await self.files.delete(folder_key(collection.id, document))
+            await asyncio.gather(*(self.files.delete(folder_key(collection.id, document)) for document in ingested))
+        return list(dict.fromkeys([*ingested, *stored]))
 
     async def delete_collection(self, collection: Collection) -> bool:
         """False where there was none."""

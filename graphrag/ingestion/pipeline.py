@@ -251,9 +251,7 @@ def describe(source: Source, parsed: ParsedText, *, collection: Collection, conf
     filename = source.filename if isinstance(source, SourceFile) else source.source
     language = (isinstance(source, SourceText) and source.language) or enrichment.detect_language(parsed)
     title = source.title if isinstance(source, SourceText) else None
-    expires_at = source.expires_at
-    if expires_at is None and config.time_to_live_hours:
-        expires_at = now + timedelta(hours=config.time_to_live_hours)
+    lives = timedelta(hours=config.time_to_live_hours) if config.time_to_live_hours else None
     return Document(
         id=document_id(collection.id, source.source),
         collection_id=collection.id,
@@ -266,11 +264,12 @@ def describe(source: Source, parsed: ParsedText, *, collection: Collection, conf
         created_at=source.created_at or now,
         source_type=source.source_type,
         tags=source.tags,
-        expires_at=expires_at,
+        expires_at=source.expires_at or (now + lives if lives else None),
         byte_count=source.byte_count,
         authors=enrichment.authors(parsed),
         keywords=enrichment.keywords(parsed, language),
         warnings=parsed.warnings,
+        metadata=source.metadata,
     )
 
 

@@ -46,6 +46,8 @@ class Workers(Protocol):
 
     async def forget_conversations(self, owner_id: str) -> None: ...
 
+    async def forget_idempotency_keys(self, owner_id: str) -> None: ...
+
 
 @dataclass
 class Queue:
@@ -92,14 +94,19 @@ class Queue:
                 )
 
     async def defer_forgetting(self, owner_id: str, at: datetime) -> None:
-        """Of conversations; where it is planned already, that stands: it plans the next."""
+        """Of conversations."""
+        await self._defer_forgetting("conversations", owner_id, at)
+
+    async def defer_forgetting_keys(self, owner_id: str, at: datetime) -> None:
+        await self._defer_forgetting("idempotency_keys", owner_id, at)
+
+    async def _defer_forgetting(self, what: str, owner_id: str, at: datetime) -> None:
+        """Where it is planned already, that stands: it plans the next."""
+        lock = f"forget {what} {owner_id}"
         with suppress(AlreadyEnqueued):
             async with self.database.transaction(owner_id) as connection:
                 job = self._app.configure_task(
-                    "forget_conversations",
-                    connection=connection,
-                    queueing_lock=f"forget conversations {owner_id}",
-                    schedule_at=at,
+                    f"forget_{what}", connection=connection, queueing_lock=lock, schedule_at=at
                 )
                 await job.defer_async(owner_id=owner_id)
 
@@ -187,6 +194,10 @@ class Queue:
         @app.task(name="forget_conversations", retry=waits)
         async def forget_conversations(*, owner_id: str) -> None:
             await self._workers.forget_conversations(owner_id)
+
+        @app.task(name="forget_idempotency_keys", retry=waits)
+        async def forget_idempotency_keys(*, owner_id: str) -> None:
+            await self._workers.forget_idempotency_keys(owner_id)
 
         return app
 

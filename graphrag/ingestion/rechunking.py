@@ -52,4 +52,5 @@ class Rechunking:
             chunking=chunking,
             created_at=document.created_at,
             expires_at=document.expires_at,
+            metadata=document.metadata,
         )

@@ -2,8 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ class SourceText:
     chunking: Chunking | None = None  # None: the collection's
     created_at: datetime | None = None  # None: now
     expires_at: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def content_hash(self) -> str:
@@ -51,6 +52,7 @@ class SourceFile:
     created_at: datetime | None = None
     expires_at: datetime | None = None  # None: the collection's time to live from now on
     ticket: UUID | None = None  # of its ingestion
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, ingestion: Ingestion, data: bytes) -> "SourceFile":
@@ -83,6 +85,7 @@ class _Options(BaseModel):
     tags: tuple[str, ...] = ()
     chunking: Chunking | None = None
     expires_at: datetime | None = None
+    metadata: dict[str, Any] = {}
 
 
 def document_id(collection_id: UUID, source: str) -> UUID:

@@ -8,13 +8,14 @@ from typing import Protocol
 from uuid import UUID
 
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.errors import CausewayError, DocumentNotFound, FileUnavailable
+from graphrag.errors import CausewayError, FileUnavailable
 from graphrag.ingestion.library import Library, file_key, folder_key
 from graphrag.ingestion.pipeline import Pipeline, Progress
 from graphrag.ingestion.sources import SourceFile
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.models import Collection
 from graphrag.retention import Retention
+from graphrag.stores.idempotency import IdempotencyKeys
 
 UNEXPECTED = "an error of ours, which the service's log describes"
 
@@ -63,10 +64,11 @@ class Workshop:
         kept = {
             ingestion.document_id: ingestion for ingestion in await self.library.ingestions.find(collection, documents)
         }
+        gone = [document for document in documents if document not in kept]
+        await self.library.store.delete_documents(collection, gone)
         for document in documents:
             folder = folder_key(collection_id, document)
-            if document not in kept:
-                await self.library.store.delete_document(collection, document)
+            if document in gone:
                 await files.delete(folder)
             elif kept[document].status is IngestionStatus.INDEXED:
                 for key in await files.list(folder):
@@ -76,12 +78,14 @@ class Workshop:
     async def purge(self, owner_id: str, collection_id: UUID) -> None:
         """Deletes the documents whose time has come."""
         if collection := await self._collection(owner_id, collection_id):
-            for document in await self.library.ingestions.find_expired(collection):
-                with suppress(DocumentNotFound):
-                    await self.library.delete(collection, document)
+            await self.library.delete_many(collection, await self.library.ingestions.find_expired(collection))
 
     async def forget_conversations(self, owner_id: str) -> None:
         await self.retention.forget(owner_id)
+
+    async def forget_idempotency_keys(self, owner_id: str) -> None:
+        queue = self.library.queue
+        await IdempotencyKeys(queue.database, queue.defer_forgetting_keys).forget(owner_id)
 
     async def optimize(self, owner_id: str, collection_id: UUID) -> None:
         if collection := await self._collection(owner_id, collection_id):

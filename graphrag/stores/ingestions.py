@@ -9,7 +9,7 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database, queries
-from graphrag.errors import QuotaExceeded
+from graphrag.errors import PreconditionFailed, QuotaExceeded
 from graphrag.ingestion_models import Ingestion, IngestionStatus
 from graphrag.models import Collection
 from graphrag.stores.queries import fetch, lock_owner
@@ -25,24 +25,23 @@ class Ingestions:
     most_bytes: int | None = None  # of all files of an owner
 
     async def register(
-        self, collection: Collection, new: Sequence[Ingestion], *, defer: Defer, most_documents: int | None = None
+        self,
+        collection: Collection,
+        new: Sequence[Ingestion],
+        *,
+        defer: Defer,
+        most_documents: int | None = None,
+        seen: Ingestion | None = None,
     ) -> None:
         """All of them or none. Raises QuotaExceeded where the collection would have more documents than `most`, or its
         owner more bytes than that one may.
         """
         async with self.database.transaction(collection.owner_id) as connection:
             await lock_owner(connection, collection.owner_id)
+            await _hold(connection, collection, seen)
             await self._check_bytes(connection, collection, new)
-            if most_documents is not None:
-                values = _key(collection, [ingestion.document_id for ingestion in new])
-                (row,) = await fetch(connection, QUERIES["count_documents"], values)
-                if row["documents"] + len(new) > most_documents:
-                    raise QuotaExceeded(
-                        f"The collection {collection.name!r} has {row['documents']} documents and may have "
-                        f"{most_documents} (RAG_MAX_DOCUMENTS): delete some, or use another collection.",
-                        collection=collection.name,
-                        limit=most_documents,
-                    )
+            documents = [ingestion.document_id for ingestion in new]
+            await _check_room(connection, collection, documents, most_documents)
             async with connection.cursor() as cursor:
                 await cursor.executemany(QUERIES["register"], [_row(collection, ingestion) for ingestion in new])
             await defer(connection, collection, new)
@@ -60,12 +59,19 @@ class Ingestions:
             )
 
     async def restart(
-        self, collection: Collection, documents: Sequence[UUID], *, defer: Defer, **options: Any
+        self,
+        collection: Collection,
+        documents: Sequence[UUID],
+        *,
+        defer: Defer,
+        seen: Ingestion | None = None,
+        **options: Any,
     ) -> list[Ingestion]:
         """Those of them that are not under way already; `options` change what their sender wanted."""
         async with self.database.transaction(collection.owner_id) as connection:
+            await _hold(connection, collection, seen)
             values = _key(collection, documents) | {"options": Jsonb(options)}
-            restarted = [_read(row) for row in await fetch(connection, QUERIES["restart"], values)]
+            restarted = [read_ingestion(row) for row in await fetch(connection, QUERIES["restart"], values)]
             await defer(connection, collection, restarted)
         return restarted
 
@@ -107,13 +113,23 @@ class Ingestions:
         """Those of them that were under way: what their worker still makes of them is not stored."""
         return await self._fetch("cancel", collection, documents)
 
-    async def delete(self, collection: Collection, documents: Sequence[UUID], *, defer: Defer) -> bool:
-        """False where there were none. What is deferred comes to pass only if this does."""
+    async def delete(
+        self, collection: Collection, documents: Sequence[UUID], *, defer: Defer, seen: Ingestion | None = None
+    ) -> list[UUID]:
+        """Those that there were. What is deferred comes to pass only if this does."""
         async with self.database.transaction(collection.owner_id) as connection:
-            found = [_read(row) for row in await fetch(connection, QUERIES["find"], _key(collection, documents))]
+            await _hold(connection, collection, seen)
+            found = [
+                read_ingestion(row) for row in await fetch(connection, QUERIES["find"], _key(collection, documents))
+            ]
             await connection.execute(QUERIES["delete"], _key(collection, documents))
             await defer(connection, collection, found)
-        return bool(found)
+        return [ingestion.document_id for ingestion in found]
+
+    async def check_room(self, collection: Collection, documents: Sequence[UUID], most_documents: int) -> None:
+        """For those beside the others that there are and that are on their way. Raises QuotaExceeded."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            await _check_room(connection, collection, documents, most_documents)
 
     async def find(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
         return await self._fetch("find", collection, documents)
@@ -127,11 +143,11 @@ class Ingestions:
     async def list_all(self, collection: Collection) -> list[Ingestion]:
         return await self._fetch("list", collection, [])
 
-    async def locate(self, owner_id: str, document: UUID) -> UUID | None:
-        """The collection that it is in."""
+    async def locate(self, owner_id: str, documents: Sequence[UUID]) -> dict[UUID, UUID]:
+        """By document the collection that it is in."""
         async with self.database.transaction(owner_id) as connection:
-            rows = await fetch(connection, QUERIES["locate"], {"document_id": document})
-        return rows[0]["collection_id"] if rows else None
+            rows = await fetch(connection, QUERIES["locate"], {"documents": [*documents]})
+        return {row["document_id"]: row["collection_id"] for row in rows}
 
     async def find_expired(self, collection: Collection) -> list[UUID]:
         """The documents whose time has come, which no search finds any more."""
@@ -144,15 +160,44 @@ class Ingestions:
         values = {"collection_id": collection.id, "hashes": [*content_hashes]}
         async with self.database.transaction(collection.owner_id) as connection:
             rows = await fetch(connection, QUERIES["find_by_hash"], values)
-        return {row["content_hash"]: _read(row) for row in rows}
+        return {row["content_hash"]: read_ingestion(row) for row in rows}
 
     async def _fetch(self, statement: str, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
         async with self.database.transaction(collection.owner_id) as connection:
-            return [_read(row) for row in await fetch(connection, QUERIES[statement], _key(collection, documents))]
+            return [
+                read_ingestion(row) for row in await fetch(connection, QUERIES[statement], _key(collection, documents))
+            ]
 
 
 def _key(collection: Collection, documents: Sequence[UUID]) -> dict[str, Any]:
     return {"collection_id": collection.id, "documents": [*documents]}
+
+
+async def _hold(connection: Connection, collection: Collection, seen: Ingestion | None) -> None:
+    """To the end of the transaction nobody uploads, restarts or deletes the document whose last ingestion was seen.
+
+    Raises PreconditionFailed where somebody has.
+    """
+    if seen is None:
+        return
+    rows = await fetch(connection, QUERIES["hold"], _key(collection, [seen.document_id]))
+    if not rows or rows[0]["ticket"] != seen.ticket:
+        raise PreconditionFailed(f"The document {seen.document_id} has changed meanwhile: read it again.", etag=None)
+
+
+async def _check_room(
+    connection: Connection, collection: Collection, documents: Sequence[UUID], most: int | None
+) -> None:
+    if most is None:
+        return
+    (row,) = await fetch(connection, QUERIES["count_documents"], _key(collection, documents))
+    if row["documents"] + len(documents) > most:
+        raise QuotaExceeded(
+            f"The collection {collection.name!r} has {row['documents']} documents and may have {most} "
+            "(RAG_MAX_DOCUMENTS): delete some, or use another collection.",
+            collection=collection.name,
+            limit=most,
+        )
 
 
 def _row(collection: Collection, ingestion: Ingestion) -> dict[str, Any]:
@@ -160,5 +205,5 @@ def _row(collection: Collection, ingestion: Ingestion) -> dict[str, Any]:
     return values | {"owner_id": collection.owner_id, "options": Jsonb(dict(ingestion.options))}
 
 
-def _read(row: Mapping[str, Any]) -> Ingestion:
+def read_ingestion(row: Mapping[str, Any]) -> Ingestion:
     return Ingestion(**{name: row[name] for name in COLUMNS} | {"status": IngestionStatus(row["status"])})

@@ -50,8 +50,13 @@ SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND content_has
   AND status IN ('uploaded', 'processing')
 
 -- name: locate
-SELECT collection_id FROM ingestions WHERE document_id = %(document_id)s
-UNION SELECT collection_id FROM documents WHERE document_id = %(document_id)s AND (expires_at IS NULL OR expires_at > now())
+-- By the primary keys, which begin with the collection.
+SELECT collection_id, document_id FROM collections JOIN ingestions USING (collection_id) WHERE document_id = ANY (%(documents)s)
+UNION SELECT collection_id, document_id FROM collections JOIN documents USING (collection_id)
+WHERE document_id = ANY (%(documents)s) AND (expires_at IS NULL OR expires_at > now())
+
+-- name: hold
+SELECT ticket FROM ingestions WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s) FOR UPDATE
 
 -- name: find_expired
 SELECT document_id FROM documents WHERE collection_id = %(collection_id)s AND expires_at <= now()

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database
-from graphrag.errors import CollectionChanged, CollectionNotFound, QuotaExceeded
+from graphrag.errors import CollectionChanged, CollectionExists, CollectionNotFound, QuotaExceeded
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, VectorKind
 from graphrag.settings import CollectionConfig, GenerationConfig, IngestionConfig, RetrievalConfig
@@ -40,13 +40,17 @@ class PostgresStore:
         async with self._database.transaction(owner_id) as connection:
             return [Collection(*row.values()) for row in await fetch(connection, QUERIES["list_collections"], {})]
 
-    async def create_collection(self, owner_id: str, name: str, *, embedding_model: str) -> Collection:
+    async def create_collection(
+        self, owner_id: str, name: str, *, embedding_model: str, is_new: bool = False
+    ) -> Collection:
         async with self._database.transaction(owner_id) as connection:
             await self._check_count(connection, owner_id, name)
-            await connection.execute(
+            made = await connection.execute(
                 QUERIES["create_collection"],
                 {"collection_id": uuid4(), "owner_id": owner_id, "name": name, "embedding_model": embedding_model},
             )
+            if is_new and not made.rowcount:
+                raise CollectionExists(f"There is a collection {name!r} already.", name=name)
             (row,) = await fetch(connection, QUERIES["find_collection"], {"name": name})
             return Collection(*row.values())
 
@@ -77,12 +81,14 @@ class PostgresStore:
         *,
         ingestion_config: Mapping[str, Any] | None = None,
         generation_config: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Collection:
         values = {
             "collection_id": collection.id,
             "config": _checked(RetrievalConfig, config),
             "ingestion_config": _checked(IngestionConfig, ingestion_config),
             "generation_config": _checked(GenerationConfig, generation_config),
+            "metadata": None if metadata is None else Jsonb(dict(metadata)),
         }
         async with self._database.transaction(collection.owner_id) as connection:
             rows = await fetch(connection, QUERIES["configure_collection"], values)
@@ -144,11 +150,14 @@ class PostgresStore:
         return [indexed.document.id for indexed in documents]
 
     async def delete_document(self, collection: Collection, document_id: UUID) -> bool:
+        return bool(await self.delete_documents(collection, [document_id]))
+
+    async def delete_documents(self, collection: Collection, documents: Sequence[UUID]) -> list[UUID]:
         async with self._database.transaction(collection.owner_id) as connection:
-            key = _key(collection, [document_id])
+            key = _key(collection, documents)
             removed, touched = await _remove(connection, key)
             await delete_lone_entities(connection, key, touched)
-            return removed > 0
+            return removed
 
     async def optimize(self, collection: Collection) -> None:
         async with self._database.transaction(collection.owner_id) as connection:
@@ -254,16 +263,16 @@ async def _wanted(
     return [indexed for indexed in documents if indexed.ticket is None or indexed.ticket in finished]
 
 
-async def _remove(connection: Connection, key: Mapping[str, Any]) -> tuple[int, list[UUID]]:
-    """How many documents there were, and the entities that may have lost their last edge."""
+async def _remove(connection: Connection, key: Mapping[str, Any]) -> tuple[list[UUID], list[UUID]]:
+    """The documents that there were, and the entities that may have lost their last edge."""
     await connection.execute(QUERIES["prepare_writing"])
     if not await fetch(connection, QUERIES["find_stored"], key):
-        return 0, []
+        return [], []
     await connection.execute(QUERIES["take_turn"], key)
     touched = await find_touched_entities(connection, key)
     await connection.execute(QUERIES["remove_statistics"], key)
     size = await _measure(connection, key)
-    removed = (await connection.execute(QUERIES["delete_documents"], key)).rowcount
+    removed = [row["document_id"] for row in await fetch(connection, QUERIES["delete_documents"], key)]
     if removed:  # nobody else was quicker
         await _refresh(connection, key, chunks=-size["chunks"], chars=-size["chars"], languages=[])
     return removed, touched

@@ -1,8 +1,8 @@
 -- name: list_collections
-SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual, generation_config FROM collections ORDER BY name
+SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual, generation_config, metadata FROM collections ORDER BY name
 
 -- name: find_collection
-SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual, generation_config FROM collections WHERE name = %(name)s
+SELECT collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual, generation_config, metadata FROM collections WHERE name = %(name)s
 
 -- name: lock_owner
 SELECT pg_advisory_xact_lock(hashtext('causeway quota'), hashtext(%(owner_id)s))
@@ -20,9 +20,10 @@ DELETE FROM collections WHERE collection_id = %(collection_id)s
 
 -- name: configure_collection
 UPDATE collections SET config = coalesce(%(config)s, config), ingestion_config = coalesce(%(ingestion_config)s, ingestion_config),
-                       generation_config = coalesce(%(generation_config)s, generation_config)
+                       generation_config = coalesce(%(generation_config)s, generation_config),
+                       metadata = coalesce(%(metadata)s, metadata)
 WHERE collection_id = %(collection_id)s
-RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual, generation_config
+RETURNING collection_id, owner_id, name, embedding_model, chunk_count, revision, config, ingestion_config, has_contextual, generation_config, metadata
 
 -- name: find_documents
 SELECT d.* FROM documents d
@@ -95,7 +96,7 @@ WHERE s.collection_id = %(collection_id)s AND s.lexeme = ANY (ARRAY(SELECT lexem
   AND s.lexeme = gone.lexeme AND s.document_frequency > gone.chunks
 
 -- name: delete_documents
-DELETE FROM documents WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
+DELETE FROM documents WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s) RETURNING document_id
 
 -- name: finish_ingestions
 UPDATE ingestions SET status = 'indexed', stage = '', done = chunks, total = chunks, cause = '', reason = '', updated_at = now()
@@ -105,10 +106,11 @@ RETURNING ticket
 
 -- name: insert_document
 INSERT INTO documents (collection_id, document_id, owner_id, source, filename, media_type, content_hash, language, title,
-                       created_at, source_type, processing_strategy, tags, expires_at, byte_count, authors, keywords, warnings)
+                       created_at, source_type, processing_strategy, tags, expires_at, byte_count, authors, keywords, warnings,
+                       metadata)
 VALUES (%(collection_id)s, %(document_id)s, %(owner_id)s, %(source)s, %(filename)s, %(media_type)s, %(content_hash)s,
         %(language)s, %(title)s, %(created_at)s, %(source_type)s, %(processing_strategy)s, %(tags)s, %(expires_at)s,
-        %(byte_count)s, %(authors)s, %(keywords)s, %(warnings)s)
+        %(byte_count)s, %(authors)s, %(keywords)s, %(warnings)s, %(metadata)s)
 
 -- name: insert_chunk
 INSERT INTO chunks (collection_id, chunk_id, document_id, owner_id, chunk_index, start_char, end_char, window_start,

@@ -23,7 +23,8 @@ def read_document(row: Mapping[str, Any]) -> Document:
 
 def to_document_row(document: Document) -> dict[str, Any]:
     values = {name: getattr(document, name) for name in DOCUMENT_COLUMNS}
-    return values | {"document_id": document.id} | {name: list(getattr(document, name)) for name in LISTS}
+    values |= {"document_id": document.id, "metadata": Jsonb(dict(document.metadata))}
+    return values | {name: list(getattr(document, name)) for name in LISTS}
 
 
 def read_chunk(row: Mapping[str, Any]) -> Chunk:

@@ -16,6 +16,7 @@ from tests.conftest import Server, run_server
 
 REPORT = "# Informe\n\nEl horno H2 falló porque se rompió el retén de la puerta.\n"
 WAIT_SECONDS = 60
+NOTHING: dict[str, Any] = {"documents": [], "next_cursor": None}
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +143,7 @@ def test_a_document_is_replaced_downloaded_read_anew_and_deleted(api: httpx.Clie
     finished(api, made["id"])
     assert api.delete(path).status_code == 204
     check_error(api.get(path), 404, "document_not_found")
-    assert api.get("/documents", params={"collection": collection}).json() == {"documents": []}
+    assert api.get("/documents", params={"collection": collection}).json() == NOTHING
     assert ask(api, collection, "¿Qué horno funciona?")["citations"] == []
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from graphrag.errors import CollectionChanged, CollectionNotFound, InvalidSettings
+from graphrag.errors import CollectionChanged, CollectionExists, CollectionNotFound, InvalidSettings
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import Chunk, Collection, Document, Filters
 from graphrag.protocols import ChunkStore
@@ -66,6 +66,52 @@ async def test_collection_is_made_once(store: ChunkStore, owner: str) -> None:
     assert again == made
     assert await store.list_collections(owner) == [made]
     assert made.embedding_model == "tiny"
+
+
+async def test_a_new_collection_is_not_another_one(store: ChunkStore, owner: str) -> None:
+    """R9.3 whoever wants a new one is told that there is one already; another owner's is none."""
+    made = await store.create_collection(owner, "notes", embedding_model="tiny", is_new=True)
+    with pytest.raises(CollectionExists, match="notes"):
+        await store.create_collection(owner, "notes", embedding_model="tiny", is_new=True)
+    assert await store.list_collections(owner) == [made]
+    assert await store.create_collection(f"other-{owner}", "notes", embedding_model="tiny", is_new=True) != made
+
+
+async def test_a_collection_keeps_what_its_owner_notes_of_it(shelf: Shelf) -> None:
+    """R9.3 in place of what was noted before, beside its configuration."""
+    assert shelf.collection.metadata == {}
+    noted = {"team": "calidad", "nested": {"list": [1, None, "ñ"]}}
+    await shelf.store.configure_collection(shelf.collection, {"top_k": 7}, metadata=noted)
+    configured = await shelf.store.configure_collection(shelf.collection, {"top_k": 8})
+    assert (configured.metadata, configured.config) == (noted, {"top_k": 8})
+    assert await shelf.store.list_collections(shelf.collection.owner_id) == [configured]
+    assert (await shelf.store.configure_collection(configured, metadata={})).metadata == {}
+
+
+async def test_a_document_keeps_what_its_sender_knows_of_it(shelf: Shelf) -> None:
+    """R9.3, R4.7 with each of its hits."""
+    known = {"author": {"name": "Ñuño"}, "pages": [1, 2.5, None, True]}
+    document = await shelf.put("El horno H2 falló.", metadata=known)
+    (hit,) = await shelf.store.search_fulltext(shelf.collection, ["horno"], limit=1)
+    assert hit.chunk.document.metadata == known
+    assert await shelf.store.find_documents(shelf.collection, ids=[document.id]) == [document]
+
+
+async def test_several_documents_are_deleted_at_once(shelf: Shelf) -> None:
+    """R9.4 which there were is said; the others stay as they are, and a stranger deletes none."""
+    first, second = await shelf.put("El horno falló."), await shelf.put("El horno funciona.")
+    kept = await shelf.put("El horno es nuevo.")
+    unknown = uuid4()
+    stranger = replace(shelf.collection, owner_id="somebody-else")
+    assert await shelf.store.delete_documents(stranger, [first.id]) == []
+    deleted = await shelf.store.delete_documents(shelf.collection, [second.id, unknown, first.id, first.id])
+    assert sorted(deleted) == sorted([first.id, second.id])
+    assert await shelf.found("horno") == ["El horno es nuevo."]
+    assert await shelf.store.list_documents(shelf.collection) == [kept]
+    (collection,) = await shelf.store.list_collections(shelf.collection.owner_id)
+    assert collection.chunk_count == 1
+    assert await shelf.store.delete_documents(shelf.collection, [first.id]) == []
+    assert await shelf.store.delete_documents(shelf.collection, []) == []
 
 
 async def test_collections_are_listed_by_name(store: ChunkStore, owner: str) -> None:

@@ -330,7 +330,7 @@ async def test_others_neither_see_nor_touch_an_ingestion(desk: Desk) -> None:
     ingestions = desk.services.library.ingestions
     assert await ingestions.list_all(stranger) == []
     assert await ingestions.cancel(stranger, [desk.id("a")]) == []
-    assert await ingestions.locate("stranger", desk.id("a")) is None
+    assert await ingestions.locate("stranger", [desk.id("a")]) == {}
     with pytest.raises(DocumentNotFound):
         await desk.services.library.delete(stranger, desk.id("a"))
     assert (await desk.state("a")).status is IngestionStatus.UPLOADED

@@ -1,0 +1,166 @@
+"""What the HTTP API takes and gives of collections, and of the texts that are sent to one."""
+
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
+
+from api.metadata import Metadata, Options
+from api.pagination import Page
+from api.schemas import Line, Text
+from graphrag.errors import InvalidDocuments
+from graphrag.ingestion.sources import SourceText
+from graphrag.ingestion.texts import invalid
+from graphrag.models import Collection
+from graphrag.settings import GenerationConfig, IngestionConfig, RetrievalConfig
+
+MOST_TEXTS = 100
+MOST_SOURCE_CHARS = 500
+REQUIRED = "Documents array is required"
+MODEL = "embedding_model"
+
+
+class CollectionConfigIn(BaseModel):
+    """Values of its own; what is left out of them is the service's. What is not given of the three stays as it is."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"retrieval": {"top_k": 5}, "ingestion": {"time_to_live_hours": 24}}]},
+    )
+
+    retrieval: Options | None = Field(default=None, description=", ".join(RetrievalConfig.model_fields))
+    ingestion: Options | None = Field(default=None, description=", ".join(IngestionConfig.model_fields))
+    generation: Options | None = Field(default=None, description=", ".join(GenerationConfig.model_fields))
+
+    def check(self) -> None:
+        """Raises InvalidSettings."""
+        RetrievalConfig.checked(self.retrieval or {})
+        IngestionConfig.checked(self.ingestion or {})
+        GenerationConfig.checked(self.generation or {})
+
+
+class CollectionIn(CollectionConfigIn):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"name": "notas", "embedding_model": "bundled", "metadata": {"team": "calidad"}}]
+        },
+    )
+
+    name: Text = Field(description="Up to 200 printable characters, without a slash")
+    embedding_model: Text | None = Field(
+        default=None, description="Required: the id of one that is loaded, as GET /health lists them"
+    )
+    metadata: Metadata = {}
+
+
+class CollectionMetadataIn(BaseModel):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"metadata": {"team": "calidad"}}]})
+
+    metadata: Metadata = Field(
+        description="In place of those that it had. Its `embedding_model`, if it is given, is another one only where "
+        "the collection has no chunks yet"
+    )
+
+
+class CollectionOut(BaseModel):
+    id: UUID
+    name: str
+    embedding_model: str
+    chunk_count: int
+    metadata: dict[str, Any] = Field(description="Yours, and its `embedding_model`")
+    retrieval: dict[str, Any]
+    ingestion: dict[str, Any]
+    generation: dict[str, Any]
+
+    @classmethod
+    def of(cls, collection: Collection) -> "CollectionOut":
+        return cls(
+            id=collection.id,
+            name=collection.name,
+            embedding_model=collection.embedding_model,
+            chunk_count=collection.chunk_count,
+            metadata=dict(collection.metadata) | {MODEL: collection.embedding_model},
+            retrieval=dict(collection.config),
+            ingestion=dict(collection.ingestion_config),
+            generation=dict(collection.generation_config),
+        )
+
+
+class CollectionList(Page):
+    collections: list[CollectionOut]
+
+
+class TextIn(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    text: Text = Field(min_length=1, pattern=r"^[^\x00]*$")
+    source: Line | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MOST_SOURCE_CHARS,
+        validation_alias=AliasChoices("source", "id"),
+        description="What you call it, also as `id`: a text of the same source is replaced. Without one, it is made "
+        "from the text",
+    )
+    title: Line | None = Field(default=None, max_length=MOST_SOURCE_CHARS)
+    tags: list[Line] = Field(default_factory=list, max_length=50)
+    metadata: Metadata = {}
+
+    def read(self) -> SourceText:
+        source = self.source or f"text-{sha256(self.text.encode()).hexdigest()[:32]}"
+        return SourceText(
+            source, self.text, title=self.title, tags=tuple(self.tags), metadata=self.metadata, source_type="text"
+        )
+
+
+class TextsIn(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "documents": [
+                        {
+                            "text": "El horno H2 falló porque se rompió el retén de la puerta.",
+                            "source": "parte-17",
+                            "metadata": {"turno": "noche"},
+                        }
+                    ]
+                }
+            ]
+        },
+    )
+
+    documents: list[TextIn] = Field(min_length=1, max_length=MOST_TEXTS)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _told_by_index(cls, values: Any, handler: ModelWrapValidatorHandler["TextsIn"]) -> "TextsIn":
+        """What is wrong is a 400 that says with which of them, as the contract of these texts has it."""
+        try:
+            return handler(values)
+        except ValidationError as exc:
+            raise _refusal(exc) from exc
+
+
+def _refusal(error: ValidationError) -> InvalidDocuments:
+    first = error.errors()[0]
+    match first["loc"]:
+        case ("documents", int(index), *path):
+            field = ".".join(map(str, path))
+            return invalid(index, f"{field}: {first['msg']}".removeprefix(": "), field=field)
+        case ("documents",) if first["type"] == "too_long":
+            message = f"Too many documents: at most {MOST_TEXTS} in one request."
+            return InvalidDocuments(message, reason="too_many_documents", limit=MOST_TEXTS)
+    problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
+    return InvalidDocuments(REQUIRED, reason="documents_required", error=REQUIRED, problem=problem)

@@ -1,0 +1,88 @@
+"""A collection's documents as their owner sees them: those that are stored and those on their way in, in one list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+from graphrag.database import Connection, Database, queries
+from graphrag.ingestion_models import Ingestion, IngestionStatus
+from graphrag.models import Collection, Document
+from graphrag.stores.ingestions import read_ingestion
+from graphrag.stores.queries import fetch
+from graphrag.stores.rows import read_document
+
+QUERIES = queries(Path(__file__).with_name("catalog.sql"))
+Place = tuple[datetime, UUID]
+BEGINNING = (datetime(1, 1, 2, tzinfo=UTC), UUID(int=0))  # before every entry
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """At least one of the two: a text that came without a file has no ingestion, a file at first no document."""
+
+    id: UUID
+    document: Document | None
+    ingestion: Ingestion | None
+
+    @property
+    def place(self) -> Place:
+        known = self.ingestion or self.document
+        assert known is not None
+        return known.created_at, self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """All that are given hold; of the tags any will do."""
+
+    status: str | None = None
+    filename: str | None = None  # a part of it, whatever its case and accents
+    tags: tuple[str, ...] = ()
+
+
+ALL = Criteria()
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    database: Database
+
+    async def page(
+        self, collection: Collection, criteria: Criteria = ALL, *, limit: int, after: Place | None = None
+    ) -> list[Entry]:
+        """By the time at which they first came."""
+        created_at, document_id = after or BEGINNING
+        values = {
+            "collection_id": collection.id,
+            "created_at": created_at,
+            "document_id": document_id,
+            "status": criteria.status,
+            "filename": criteria.filename,
+            "tags": [*criteria.tags],
+            "limit": limit,
+        }
+        async with self.database.transaction(collection.owner_id) as connection:
+            rows = await fetch(connection, QUERIES["page"], values)
+            return await _read(connection, collection, [row["document_id"] for row in rows])
+
+    async def find(self, collection: Collection, document: UUID) -> Entry | None:
+        async with self.database.transaction(collection.owner_id) as connection:
+            return next(iter(await _read(connection, collection, [document])), None)
+
+
+async def _read(connection: Connection, collection: Collection, documents: Sequence[UUID]) -> list[Entry]:
+    """In this order, those that there are."""
+    values = {"collection_id": collection.id, "documents": [*documents]}
+    ingestions = [read_ingestion(row) for row in await fetch(connection, QUERIES["find_ingestions"], values)]
+    stored = {
+        row["document_id"]: read_document(row) for row in await fetch(connection, QUERIES["find_documents"], values)
+    }
+    under_way = {of.document_id: of for of in ingestions if of.document_id in stored or not _has_ended_well(of)}
+    return [Entry(key, stored.get(key), under_way.get(key)) for key in documents if key in stored or key in under_way]
+
+
+def _has_ended_well(ingestion: Ingestion) -> bool:
+    """Its document's time is over then, if there is none."""
+    return ingestion.status is IngestionStatus.INDEXED

@@ -1,0 +1,29 @@
+-- name: page
+-- Those that came as a file and those that did not, each by its own index; of either no more than the page holds.
+SELECT document_id, created_at FROM (
+    (SELECT i.document_id, i.created_at
+     FROM ingestions i LEFT JOIN documents d ON d.collection_id = i.collection_id AND d.document_id = i.document_id
+     WHERE i.collection_id = %(collection_id)s AND (i.created_at, i.document_id) > (%(created_at)s, %(document_id)s)
+       AND NOT (i.status = 'indexed' AND d.expires_at IS NOT NULL AND d.expires_at <= now())
+       AND (%(status)s::text IS NULL OR i.status = %(status)s)
+       AND (%(filename)s::text IS NULL OR strpos(causeway.fold(i.filename), causeway.fold(%(filename)s)) > 0)
+       AND (cardinality(%(tags)s::text[]) = 0
+            OR coalesce(d.tags, ARRAY(SELECT jsonb_array_elements_text(i.options -> 'tags'))) && %(tags)s::text[])
+     ORDER BY i.created_at, i.document_id LIMIT %(limit)s)
+    UNION ALL
+    (SELECT d.document_id, d.created_at FROM documents d
+     WHERE d.collection_id = %(collection_id)s AND (d.created_at, d.document_id) > (%(created_at)s, %(document_id)s)
+       AND NOT EXISTS (SELECT FROM ingestions i WHERE i.collection_id = d.collection_id AND i.document_id = d.document_id)
+       AND (d.expires_at IS NULL OR d.expires_at > now())
+       AND (%(status)s::text IS NULL OR %(status)s = 'indexed')
+       AND (%(filename)s::text IS NULL OR strpos(causeway.fold(d.filename), causeway.fold(%(filename)s)) > 0)
+       AND (cardinality(%(tags)s::text[]) = 0 OR d.tags && %(tags)s::text[])
+     ORDER BY d.created_at, d.document_id LIMIT %(limit)s)
+) AS found ORDER BY created_at, document_id LIMIT %(limit)s
+
+-- name: find_ingestions
+SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
+
+-- name: find_documents
+SELECT * FROM documents WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
+  AND (expires_at IS NULL OR expires_at > now())
