@@ -7,7 +7,7 @@ from api.serving import listen
 
 def test_no_answer_waits_for_the_client_to_acknowledge_its_headers() -> None:
     """R12 Small packets are sent at once: 40 ms of each answer otherwise."""
-    with listen("127.0.0.1", 0) as listener:
+    with listen("127.0.0.1", 0, asks_nobody=True) as listener:
         listener.listen()
         with socket.create_connection(listener.getsockname()), listener.accept()[0] as accepted:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
