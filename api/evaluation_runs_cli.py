@@ -21,7 +21,7 @@ from graphrag.services import Services
 
 POLL_SECONDS = 0.1
 whole = partial(Column, no_wrap=True)
-SHORT = ("hit@1", "hit@10", "mrr@10", "ndcg@10")  # in a list
+SHORT = ("hit@10", "ndcg@10")  # in a list
 GROUPS = ("all", *get_args(Category), *get_args(Difficulty))
 RunArgument = Annotated[UUID, typer.Argument(metavar="RUN", help="Its id: see `eval list`.")]
 
@@ -72,19 +72,15 @@ async def _measure(services: Services, collection: str | None, **choices: Any) -
 
 def list_runs(collection: CollectionOption = None) -> None:
     """Show the latest 50 runs."""
-    table = Table(whole("Run"), "Name", "Collection", "Date", "Status", "Cases", *SHORT, "p95")
+    table = Table(whole("Run"), "Name", "Collection", "Status", *SHORT)
     for found in run(lambda services: _list(services, collection)):
         metrics = (found.summary or {}).get("metrics", {})
-        p95 = (found.summary or {}).get("latency_ms", {}).get("p95")
         table.add_row(
             str(found.id),
             found.name,
             found.collection,
-            f"{found.created_at:%Y-%m-%d %H:%M}",
             found.status.value,
-            f"{found.done}/{found.total}",
             *(f"{metrics[name]:.4f}" if name in metrics else "" for name in SHORT),
-            "" if p95 is None else f"{p95:.1f} ms",
         )
     out.print(table)
 
@@ -116,11 +112,11 @@ def _show(found: EvaluationRun, *, as_json: bool) -> None:
 def _figures(summary: Mapping[str, Any]) -> Table:
     found = {"all": summary, **summary["by_category"], **summary["by_difficulty"]}
     groups = {name: found[name] for name in GROUPS if name in found}
-    table = Table(whole("Metric"), *map(whole, groups))
+    table = Table(whole("Metric"), *groups)
     table.add_row("cases", *(str(group["cases"]) for group in groups.values()))
     for name in METRICS:
         values = [group["metrics"].get(name) for group in groups.values()]
-        table.add_row(name, *("" if value is None else f"{value:.4f}" for value in values))
+        table.add_row(name, *("" if value is None else f"{value:.3f}" for value in values))
     for name, value in summary["latency_ms"].items():
         table.add_row(f"latency {name}", f"{value:.1f} ms")
     return table
