@@ -11,6 +11,7 @@ from fastapi.staticfiles import StaticFiles
 from fastapi_swagger import patch_fastapi
 
 from agent.conversation import Conversing
+from agent.evaluation.golden_run import Evaluator
 from api import error_handlers, openapi_document
 from api.gate import Gate
 from api.observability import RequestIdentity
@@ -66,7 +67,8 @@ def create_app(services: Services) -> FastAPI:
                 stack.push_async_callback(conversing.close)
                 stack.push_async_callback(running.close)  # the first to end: what it breaks off is kept
                 if services.settings.worker:
-                    await stack.enter_async_context(services.library.queue.working(services.workshop))
+                    jobs = services.library.queue.working(services.workshop, Evaluator(services))
+                    await stack.enter_async_context(jobs)
                 yield
         finally:
             await services.close()

@@ -14,7 +14,10 @@ STATUS = {
     "unsupported_parameter": 400,
     "golden_case_not_found": 404,
     "evaluation_not_found": 404,
+    "golden_version_not_found": 404,
     "golden_case_exists": 409,
+    "no_golden_cases": 409,
+    "evaluation_unfinished": 409,
     "collection_exists": 409,
     "invalid_golden_case": 400,
     "invalid_collection_name": 400,
@@ -304,6 +307,21 @@ MESSAGES = {
         "es": "El caso de referencia no es válido: {reason}",
         "fr": "Le cas de référence n'est pas valable : {reason}",
         "en": "The golden case is not valid: {reason}",
+    },
+    "golden_version_not_found": {
+        "es": "No existe la versión {version} de los casos de referencia. Vea las que hay: GET /api/v1/golden-cases/versions",
+        "fr": "La version {version} des cas de référence n'existe pas. Voyez celles qui existent : GET /api/v1/golden-cases/versions",
+        "en": "There is no version {version} of the golden cases. See those that there are: GET /api/v1/golden-cases/versions",
+    },
+    "no_golden_cases": {
+        "es": "La colección «{collection}» no tiene casos de referencia con los que medir: añádalos con POST /api/v1/golden-cases",
+        "fr": "La collection « {collection} » n'a pas de cas de référence pour mesurer : ajoutez-en avec POST /api/v1/golden-cases",
+        "en": "The collection “{collection}” has no golden cases to measure with: add some with POST /api/v1/golden-cases",
+    },
+    "evaluation_unfinished": {
+        "es": "La evaluación «{run}» no tiene cifras: su estado es «{status}».",
+        "fr": "L'évaluation « {run} » n'a pas de chiffres : son état est « {status} ».",
+        "en": "The evaluation “{run}” has no figures: its status is “{status}”.",
     },
     "evaluation_not_found": {
         "es": "No existe la evaluación «{run}». Vea las que hay: GET /api/v1/evaluations",

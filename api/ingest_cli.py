@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from watchfiles import awatch
 
+from agent.evaluation.golden_run import Evaluator
 from api.terminal import CollectionOption, err, out, run
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.loading import Loading
@@ -54,11 +55,11 @@ def rechunk(
 
 
 def worker(collection: CollectionOption = None) -> None:
-    """Do ingestion jobs until Ctrl-C: beside the service's own worker, or in its stead (RAG_WORKER=false)."""
+    """Do background jobs until Ctrl-C: beside the service's own worker, or in its stead (RAG_WORKER=false)."""
 
     async def work(services: Services) -> None:
         out.print("Waiting for jobs  (Ctrl-C stops it)")
-        await services.library.queue.work(services.workshop)
+        await services.library.queue.work(services.workshop, Evaluator(services))
 
     run(work)
 

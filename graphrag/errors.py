@@ -219,10 +219,28 @@ class GoldenCaseExists(CausewayError):
     code = "golden_case_exists"
 
 
+class GoldenVersionNotFound(CausewayError):
+    """`details`: version."""
+
+    code = "golden_version_not_found"
+
+
+class NoGoldenCases(CausewayError):
+    """There is nothing to measure with. `details`: collection."""
+
+    code = "no_golden_cases"
+
+
 class EvaluationNotFound(CausewayError):
     """`details`: run."""
 
     code = "evaluation_not_found"
+
+
+class EvaluationUnfinished(CausewayError):
+    """It has no figures yet, or none at all. `details`: run, status."""
+
+    code = "evaluation_unfinished"
 
 
 class StreamNotFound(CausewayError):

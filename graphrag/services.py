@@ -38,7 +38,9 @@ from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import GenerationConfig, RetrievalConfig, Settings
 from graphrag.stores.catalog import Catalog
 from graphrag.stores.conversations import Conversations
+from graphrag.stores.evaluations import EvaluationStore
 from graphrag.stores.feedback import FeedbackStore
+from graphrag.stores.golden import GoldenStore
 from graphrag.stores.graph import PostgresGraph
 from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.postgres import PostgresStore
@@ -109,6 +111,14 @@ class Services:
     @cached_property
     def feedback(self) -> FeedbackStore:
         return FeedbackStore(self.database)
+
+    @cached_property
+    def golden(self) -> GoldenStore:
+        return GoldenStore(self.database)
+
+    @cached_property
+    def evaluations(self) -> EvaluationStore:
+        return EvaluationStore(self.database)
 
     @cached_property
     def cache(self) -> Cache:

@@ -38,6 +38,12 @@ def reciprocal_rank(ranking: Sequence[str], relevance: Relevance, *, k: int) -> 
     return next((1 / rank for rank, found in enumerate(_found(ranking, relevance, k), 1) if found), 0.0)
 
 
+def first_rank(ranking: Sequence[str], relevance: Relevance) -> int | None:
+    """Of the first relevant document, from 1; None where none is there."""
+    found = _found(ranking, relevance, len(ranking))
+    return found.index(True) + 1 if True in found else None
+
+
 def ndcg(ranking: Sequence[str], relevance: Relevance, *, k: int) -> float:
     """Järvelin & Kekäläinen 2002, with the grade itself as the gain, like trec_eval and BEIR."""
     best = _discounted(sorted(relevance.values(), reverse=True)[:k])

@@ -2,26 +2,23 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import perf_counter
 from typing import Any
 
 from agent.evaluation.dataset import CorpusDocument, Dataset, InvalidDataset, Query
 from agent.evaluation.metrics import mean, measure, percentile
-from graphrag.embeddings.registry import EmbeddingModel
+from agent.evaluation.ranking import rank_documents
 from graphrag.errors import ProviderError
 from graphrag.ingestion.pipeline import holds_words
 from graphrag.ingestion.sources import SourceText
 from graphrag.ingestion_models import IngestionStatus
-from graphrag.models import LOCAL_OWNER, Collection
-from graphrag.retrieval.search import SearchResult, search
+from graphrag.models import LOCAL_OWNER, Collection, Document
 from graphrag.services import Services
 from graphrag.settings import RetrievalConfig
 
 BATCH = 500  # documents a transaction
-DEEPEST = 10  # the last place that a metric looks at
-MOST_CHUNKS = 1000  # of RetrievalConfig.top_k
 # Documents of a corpus have no date, and ties go to the more recent one: here to the first, in every run alike.
 NEWEST = datetime(2000, 1, 1, tzinfo=UTC)
 Advance = Callable[[int], None]  # told how many more are done
@@ -34,15 +31,6 @@ class Load:
     collection: Collection
     seconds: float = 0.0
     skipped: tuple[str, ...] = ()  # documents without a word, which no search could find
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What one query found."""
-
-    ranking: list[str]  # documents by their best chunk
-    milliseconds: float
-    failed: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +96,11 @@ async def run_queries(
     model = await services.embedding_model(load.collection)
     answers = []
     for query in queries:
-        answers.append(await _answer(query, services=services, collection=load.collection, model=model, config=config))
+        answers.append(
+            await rank_documents(
+                query.text, services=services, collection=load.collection, model=model, config=config, name=_source
+            )
+        )
         advance(1)
     times = [answer.milliseconds for answer in answers]
     stages = sorted({stage for answer in answers for stage in answer.failed})
@@ -125,39 +117,8 @@ async def run_queries(
     )
 
 
-async def _answer(
-    query: Query, *, services: Services, collection: Collection, model: EmbeddingModel, config: RetrievalConfig
-) -> Answer:
-    """Documents may share the places of their chunks: then it is searched deeper, which nobody who asks waits for."""
-    started = perf_counter()
-    found = await _search(query.text, services=services, collection=collection, model=model, config=config)
-    milliseconds = (perf_counter() - started) * 1000
-    ranking = _documents(found)
-    while len(ranking) < DEEPEST and len(found.hits) == config.top_k < MOST_CHUNKS:
-        config = config.model_copy(update={"top_k": min(2 * config.top_k, MOST_CHUNKS)})
-        deeper = await _search(query.text, services=services, collection=collection, model=model, config=config)
-        ranking = list(dict.fromkeys([*ranking, *_documents(deeper)]))
-        found = replace(deeper, failed=(*found.failed, *deeper.failed))
-    return Answer(ranking, milliseconds, found.failed)
-
-
-async def _search(
-    question: str, *, services: Services, collection: Collection, model: EmbeddingModel, config: RetrievalConfig
-) -> SearchResult:
-    """Without the cache of results: it is the search that is measured."""
-    return await search(
-        question,
-        store=services.store,
-        graph=services.graph,
-        collection=collection,
-        model=model,
-        reranker=services.reranker_of(collection),
-        config=config,
-    )
-
-
-def _documents(found: SearchResult) -> list[str]:
-    return list(dict.fromkeys(hit.chunk.document.source for hit in found.hits))
+def _source(document: Document) -> str:
+    return document.source
 
 
 async def _find(services: Services, name: str) -> Collection | None:

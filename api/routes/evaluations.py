@@ -1,5 +1,119 @@
 """Evaluations: runs over the golden cases, compared with each other."""
 
-from fastapi import APIRouter
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
 
-router = APIRouter()
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from agent.evaluation.comparison import DECIDING, compare_runs
+from agent.evaluation.golden_run import order_run
+from agent.evaluation.metrics import METRICS
+from api.dependencies import OwnerDep, ServicesDep, WriterDep
+from api.evaluation_schemas import (
+    CaseResultList,
+    CaseResultOut,
+    ComparisonOut,
+    EvaluationIn,
+    EvaluationList,
+    EvaluationOut,
+    RetrievalMetrics,
+)
+from api.pagination import Cursor, Limit, cut, read_cursor
+from api.schemas import errors
+from graphrag.evaluation_models import RunStatus
+
+CollectionQuery = Annotated[str | None, Query(description="Without one, the default one")]
+AnyCollection = Annotated[str | None, Query(description="Without one, those of all collections")]
+Metric = Annotated[
+    str, Query(pattern=f"^({'|'.join(METRICS)})$", description=f"That decides who wins a case: {', '.join(METRICS)}")
+]
+Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
+router = APIRouter(tags=["evaluations"], responses=errors(400, 404))
+
+
+@router.post("/evaluations", status_code=202, summary="Measure retrieval over the golden cases", responses=errors(409))
+@router.post("/retrieve/evaluate", status_code=202, summary="The same as POST /evaluations", responses=errors(409))
+async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
+    run = await order_run(
+        await services.collection(owner, body.collection),
+        services=services,
+        name=body.name,
+        version=None if body.version == "current" else body.version,
+        overrides=body.retrieval,
+        k=body.k,
+    )
+    return EvaluationOut.of(run)
+
+
+@router.get("/evaluations", summary="Your evaluations, the latest first")
+async def list_runs(
+    services: ServicesDep,
+    owner: OwnerDep,
+    collection: AnyCollection = None,
+    status: RunStatus | None = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> EvaluationList:
+    after = read_cursor(cursor, tuple[datetime, UUID])
+    of = (await services.collection(owner, collection)).id if collection else None
+    found = await services.evaluations.list_all(owner, collection_id=of, status=status, limit=limit + 1, after=after)
+    page, following = cut(found, limit, lambda run: (run.created_at, run.id))
+    return EvaluationList(evaluations=[EvaluationOut.of(run) for run in page], next_cursor=following)
+
+
+@router.get(
+    "/evaluations/compare",
+    summary="Two evaluations side by side, over the questions that both have measured",
+    responses=errors(409),
+)
+async def compare_two(
+    baseline: UUID,
+    candidate: UUID,
+    services: ServicesDep,
+    owner: OwnerDep,
+    metric: Metric = DECIDING,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> ComparisonOut:
+    (after,) = read_cursor(cursor, tuple[Place]) or (0,)
+    found = await compare_runs(services.evaluations, owner, baseline, candidate, metric=metric)
+    places = range(after, len(found.changed))
+    page, following = cut(places[: limit + 1], limit, lambda place: (place + 1,))
+    return ComparisonOut.of(found, [found.changed[place] for place in page], following)
+
+
+@router.get("/evaluations/{evaluation_id}", summary="An evaluation: how far it is, then its figures")
+async def read(evaluation_id: UUID, services: ServicesDep, owner: OwnerDep) -> EvaluationOut:
+    return EvaluationOut.of(await services.evaluations.find(owner, evaluation_id))
+
+
+@router.get("/evaluations/{evaluation_id}/results", summary="An evaluation's cases, each with what it found")
+async def read_results(
+    evaluation_id: UUID, services: ServicesDep, owner: OwnerDep, limit: Limit = 50, cursor: Cursor = None
+) -> CaseResultList:
+    (after,) = read_cursor(cursor, tuple[Place]) or (-1,)
+    run = await services.evaluations.find(owner, evaluation_id)
+    found = await services.evaluations.read_results(run, limit=limit + 1, after=after)
+    page, following = cut(found, limit, lambda result: (result.position,))
+    return CaseResultList(results=[CaseResultOut.of(result) for result in page], next_cursor=following)
+
+
+@router.post("/evaluations/{evaluation_id}/cancel", summary="Stop an evaluation; one that is over stays as it is")
+async def cancel(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
+    return EvaluationOut.of(await services.evaluations.cancel(owner, evaluation_id))
+
+
+@router.delete("/evaluations/{evaluation_id}", status_code=204, summary="Delete an evaluation with its results")
+async def delete(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -> None:
+    await services.evaluations.delete(owner, evaluation_id)
+
+
+@router.get("/retrieve/metrics", summary="How good a collection's retrieval was when it was last measured")
+async def retrieval_metrics(
+    services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None, limit: Limit = 10
+) -> RetrievalMetrics:
+    asked = await services.collection(owner, collection)
+    runs = await services.evaluations.list_all(owner, collection_id=asked.id, status=RunStatus.DONE, limit=limit)
+    return RetrievalMetrics.of(asked.name, runs)

@@ -1,5 +1,147 @@
-"""Golden cases: questions with the documents that answer them, against which retrieval is measured."""
+"""Golden cases: questions whose relevant documents are known, their import and export, their versions."""
 
-from fastapi import APIRouter
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
 
-router = APIRouter()
+from fastapi import APIRouter, Path, Query
+
+from api.dependencies import OwnerDep, ServicesDep, WriterDep
+from api.golden_files import GoldenExport, GoldenImport, export_golden
+from api.golden_schemas import (
+    WITHOUT_NUL,
+    CollectionChoice,
+    GoldenCaseIn,
+    GoldenCaseList,
+    GoldenCaseOut,
+    GoldenImportOut,
+    NewGoldenCase,
+    ValidationOut,
+    VersionIn,
+    VersionList,
+    VersionNumber,
+    VersionOut,
+    VersionWithCases,
+)
+from api.pagination import Cursor, Limit, cut, read_cursor
+from api.schemas import errors
+from graphrag.evaluation_models import Category, Difficulty
+
+CollectionQuery = Annotated[str | None, Query(description="Without one, the default one")]
+VersionPath = Annotated[VersionNumber, Path(description="From 1")]
+router = APIRouter(prefix="/golden-cases", tags=["golden cases"], responses=errors(400, 404))
+
+
+@router.post("", status_code=201, summary="Add a golden case", responses=errors(409))
+async def add(body: NewGoldenCase, services: ServicesDep, owner: WriterDep) -> GoldenCaseOut:
+    collection = await services.collection(owner, body.collection)
+    written = await services.golden.add(collection, [body.draft()])
+    return GoldenCaseOut.of(await services.golden.find(owner, written.added[0]))
+
+
+@router.get("", summary="A collection's golden cases, in the order in which they came")
+async def list_cases(
+    services: ServicesDep,
+    owner: OwnerDep,
+    collection: CollectionQuery = None,
+    category: Category | None = None,
+    difficulty: Difficulty | None = None,
+    query: Annotated[
+        str | None,
+        Query(max_length=4_000, pattern=WITHOUT_NUL, description="Part of the question, in whatever case and accents"),
+    ] = None,
+    broken: Annotated[
+        bool | None, Query(description="true: those alone that name a deleted document; false: those that do not")
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> GoldenCaseList:
+    after = read_cursor(cursor, tuple[datetime, UUID])
+    found = await services.golden.list_all(
+        await services.collection(owner, collection),
+        category=category,
+        difficulty=difficulty,
+        query=query,
+        broken=broken,
+        limit=limit + 1,
+        after=after,
+    )
+    page, following = cut(found, limit, lambda case: (case.created_at, case.id))
+    return GoldenCaseList(cases=[GoldenCaseOut.of(case) for case in page], next_cursor=following)
+
+
+@router.post(
+    "/import",
+    summary="Add the golden cases of a file, all of them or none",
+    description="Documents are named by id, source or filename. `details.index` of an error: the first bad case.",
+    responses=errors(409),
+)
+async def import_cases(body: GoldenImport, services: ServicesDep, owner: WriterDep) -> GoldenImportOut:
+    collection = await services.collection(owner, body.collection)
+    return GoldenImportOut.of(await services.golden.add(collection, body.drafts(), existing=body.existing))
+
+
+@router.get("/export", summary="All golden cases, as POST /golden-cases/import takes them")
+async def export_cases(
+    services: ServicesDep,
+    owner: OwnerDep,
+    collection: CollectionQuery = None,
+    version: Annotated[VersionNumber | None, Query(description="Without one, the cases as they are now")] = None,
+) -> GoldenExport:
+    return await export_golden(services.golden, await services.collection(owner, collection), version=version)
+
+
+@router.post("/validate", summary="See whether the documents that the golden cases name are still there")
+async def validate(body: CollectionChoice, services: ServicesDep, owner: WriterDep) -> ValidationOut:
+    valid, broken = await services.golden.validate(await services.collection(owner, body.collection))
+    return ValidationOut(valid=valid, broken=broken)
+
+
+@router.post("/versions", status_code=201, summary="Keep the golden cases as they are now, as a version")
+async def add_version(body: VersionIn, services: ServicesDep, owner: WriterDep) -> VersionOut:
+    collection = await services.collection(owner, body.collection)
+    return VersionOut.of(await services.golden.add_version(collection, body.name))
+
+
+@router.get("/versions", summary="A collection's versions of the golden cases, the latest first")
+async def list_versions(
+    services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None, limit: Limit = 50, cursor: Cursor = None
+) -> VersionList:
+    before = read_cursor(cursor, tuple[VersionNumber])
+    found = await services.golden.list_versions(
+        await services.collection(owner, collection), limit=limit + 1, before=before[0] if before else None
+    )
+    page, following = cut(found, limit, lambda version: (version.number,))
+    return VersionList(versions=[VersionOut.of(version) for version in page], next_cursor=following)
+
+
+@router.get("/versions/{number}", summary="A version, with its golden cases")
+async def read_version(
+    number: VersionPath,
+    services: ServicesDep,
+    owner: OwnerDep,
+    collection: CollectionQuery = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> VersionWithCases:
+    (after,) = read_cursor(cursor, tuple[VersionNumber]) or (0,)
+    version, cases = await services.golden.read_version(await services.collection(owner, collection), number)
+    places = range(after, len(cases))
+    page, following = cut(places[: limit + 1], limit, lambda place: (place + 1,))
+    shown = [GoldenCaseOut.of(cases[place]) for place in page]
+    return VersionWithCases(**VersionOut.of(version).model_dump(), cases=shown, next_cursor=following)
+
+
+@router.get("/{case_id}", summary="A golden case")
+async def read(case_id: UUID, services: ServicesDep, owner: OwnerDep) -> GoldenCaseOut:
+    return GoldenCaseOut.of(await services.golden.find(owner, case_id))
+
+
+@router.put("/{case_id}", summary="Write a golden case anew", responses=errors(409))
+async def replace(case_id: UUID, body: GoldenCaseIn, services: ServicesDep, owner: WriterDep) -> GoldenCaseOut:
+    return GoldenCaseOut.of(await services.golden.replace(owner, case_id, body.draft()))
+
+
+@router.delete("/{case_id}", status_code=204, summary="Delete a golden case; versions and runs keep it")
+async def delete(case_id: UUID, services: ServicesDep, owner: WriterDep) -> None:
+    await services.golden.delete(owner, case_id)

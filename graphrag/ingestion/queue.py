@@ -13,7 +13,7 @@ import procrastinate
 from procrastinate.exceptions import AlreadyEnqueued
 
 from graphrag.database import APPLICATION_ROLE, OPTIONS, Connection, Database
-from graphrag.errors import CollectionChanged, DatabaseUnavailable
+from graphrag.errors import CollectionChanged, DatabaseUnavailable, RetrievalUnavailable
 from graphrag.ingestion_models import Ingestion
 from graphrag.models import Collection
 from graphrag.telemetry import log
@@ -27,6 +27,8 @@ OPTIMIZED_AFTER_SECONDS = 10
 MOST_ATTEMPTS = 6  # with waits of 1, 2, 4 … seconds between them
 GRACE_SECONDS = 2  # for jobs that run when their worker is told to stop; they are taken up again later
 RETRIED = (DatabaseUnavailable, CollectionChanged, ConnectionError)
+TRANSIENT = (DatabaseUnavailable, RetrievalUnavailable, ConnectionError)
+EVALUATIONS = "evaluations"  # a queue of their own, and a lock: one at a time, so that their latencies mean something
 
 
 class Workers(Protocol):
@@ -49,12 +51,21 @@ class Workers(Protocol):
     async def forget_idempotency_keys(self, owner_id: str) -> None: ...
 
 
+class Evaluators(Protocol):
+    """Who measure how good the answers' parts are. An evaluation that is begun again goes on where it was left."""
+
+    async def evaluate(self, owner_id: str, collection_id: UUID, run_id: UUID) -> None: ...
+
+    async def give_up(self, owner_id: str, collection_id: UUID, run_id: UUID, error: BaseException) -> None: ...
+
+
 @dataclass
 class Queue:
     database: Database
     concurrency: int
     _app: procrastinate.App = field(init=False, repr=False)
     _workers: Workers = field(init=False, repr=False)
+    _evaluators: Evaluators | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         logging.getLogger("procrastinate").setLevel(logging.CRITICAL)  # what a job meets is logged by the job
@@ -110,6 +121,11 @@ class Queue:
                 )
                 await job.defer_async(owner_id=owner_id)
 
+    async def defer_evaluation(self, connection: Connection, collection: Collection, run_id: UUID) -> None:
+        """It is done once the connection's transaction has ended well."""
+        job = self._app.configure_task("evaluate", connection=connection)
+        await job.defer_async(owner_id=collection.owner_id, collection_id=str(collection.id), run_id=str(run_id))
+
     async def _defer(self, task: str, collection: Collection, documents: Sequence[UUID] = (), **options: Any) -> None:
         job = self._app.configure_task(task, **options)
         await job.defer_async(
@@ -119,9 +135,9 @@ class Queue:
         )
 
     @asynccontextmanager
-    async def working(self, workers: Workers) -> AsyncIterator[None]:
+    async def working(self, workers: Workers, evaluators: Evaluators | None = None) -> AsyncIterator[None]:
         """Meanwhile jobs are done here, `concurrency` at a time."""
-        worker = asyncio.create_task(self.work(workers))
+        worker = asyncio.create_task(self.work(workers, evaluators))
         try:
             yield
         finally:
@@ -129,16 +145,20 @@ class Queue:
             with suppress(asyncio.CancelledError):
                 await worker
 
-    async def work(self, workers: Workers) -> None:
-        """Until it is cancelled. A database that is away for a while is waited for."""
+    async def work(self, workers: Workers, evaluators: Evaluators | None = None) -> None:
+        """Until it is cancelled. A database that is away for a while is waited for.
+
+        Without evaluators, evaluations are left to other workers.
+        """
+        self._workers, self._evaluators = workers, evaluators
         while True:
             try:
-                await self._work(workers, await self.database.address())
+                await self._work(await self.database.address())
             except Exception as exc:
                 log.warning("worker starts again", error=repr(exc))
             await asyncio.sleep(HEARTBEAT_SECONDS)
 
-    async def _work(self, workers: Workers, address: str) -> None:
+    async def _work(self, address: str) -> None:
         connector = procrastinate.PsycopgConnector(
             conninfo=address,
             kwargs={"options": f"{OPTIONS} -c role={APPLICATION_ROLE}"},
@@ -146,11 +166,11 @@ class Queue:
             max_size=self.concurrency + 3,
         )
         app = self._make_app(connector)
-        self._workers = workers
         async with app.open_async():
             rescue = asyncio.create_task(_take_up_stalled_jobs(app))
             try:
                 await app.run_worker_async(
+                    queues=["default", EVALUATIONS] if self._evaluators else ["default"],
                     concurrency=self.concurrency,
                     install_signal_handlers=False,
                     delete_jobs=procrastinate.jobs.DeleteJobCondition.ALWAYS,
@@ -198,6 +218,20 @@ class Queue:
         @app.task(name="forget_idempotency_keys", retry=waits)
         async def forget_idempotency_keys(*, owner_id: str) -> None:
             await self._workers.forget_idempotency_keys(owner_id)
+
+        @app.task(name="evaluate", retry=waits, pass_context=True, queue=EVALUATIONS, lock=EVALUATIONS)
+        async def evaluate(
+            context: procrastinate.JobContext, /, *, owner_id: str, collection_id: str, run_id: str
+        ) -> None:
+            assert self._evaluators  # else this queue is not listened to
+            arguments = owner_id, UUID(collection_id), UUID(run_id)
+            try:
+                await self._evaluators.evaluate(*arguments)
+            except Exception as exc:
+                if isinstance(exc, TRANSIENT) and context.job.attempts + 1 < MOST_ATTEMPTS:
+                    raise
+                log.exception("evaluation failed")
+                await self._evaluators.give_up(*arguments, exc)
 
         return app
 

@@ -1,0 +1,137 @@
+"""Runs of retrieval over golden cases: planned at a door, measured in the background, case by case."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from agent.evaluation.metrics import first_rank, measure
+from agent.evaluation.ranking import DEEPEST, rank_documents
+from agent.evaluation.summary import summarise
+from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.errors import CausewayError, CollectionChanged, NoGoldenCases
+from graphrag.evaluation_models import (
+    CaseResult,
+    CaseStatus,
+    EvaluationRun,
+    GoldenCase,
+    RunPlan,
+    hash_cases,
+)
+from graphrag.models import Collection, Document
+from graphrag.services import Services
+from graphrag.settings import RetrievalConfig
+
+CASES_A_TIME = 50
+OF_THE_SERVICE = ("reranker", "reranker_model", "diversity", "fulltext_candidates")  # that have a say in the ranking
+UNEXPECTED = "an error of ours, which the service's log describes"
+
+
+async def order_run(
+    collection: Collection,
+    *,
+    services: Services,
+    name: str = "",
+    version: int | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    k: int | None = None,
+) -> EvaluationRun:
+    """A worker does it. `version`: of the golden cases, else those of this moment; `k`: passages a search.
+
+    Raises NoGoldenCases, GoldenVersionNotFound, EmbeddingModelUnavailable or CollectionNotFound.
+    """
+    cases = await _cases(collection, services, version)
+    if not cases:
+        raise NoGoldenCases(f"The collection {collection.name!r} has no golden cases.", collection=collection.name)
+    services.embeddings.get(collection.embedding_model)
+    depth = {"top_k": k} if k else {}
+    config, warnings = services.retrieval_config(collection, {**(overrides or {}), **depth})
+    settings = services.settings.model_dump(mode="json", include=set(OF_THE_SERVICE))
+    plan = RunPlan(
+        name=name,
+        version=version,
+        golden_hash=hash_cases(cases),
+        config={**config.model_dump(mode="json"), **settings},
+        embedding_model=collection.embedding_model,
+        warnings=tuple(warnings),
+    )
+    return await services.evaluations.create(collection, plan, cases, defer=services.library.queue.defer_evaluation)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """A worker's part: what is measured already is not measured again."""
+
+    services: Services
+
+    async def evaluate(self, owner_id: str, collection_id: UUID, run_id: UUID) -> None:
+        run = await self.services.evaluations.begin(owner_id, collection_id, run_id)
+        if run is not None:
+            collection = await self._collection(run)
+            if await self._measure_all(run, collection):
+                results = await self.services.evaluations.read_results(run)
+                await self.services.evaluations.finish(run, summarise(results), warnings=_warnings(results))
+
+    async def give_up(self, owner_id: str, collection_id: UUID, run_id: UUID, error: BaseException) -> None:
+        cause, reason = (str(error), error.code) if isinstance(error, CausewayError) else (UNEXPECTED, "internal_error")
+        await self.services.evaluations.fail(owner_id, collection_id, run_id, cause=cause, reason=reason)
+
+    async def _measure_all(self, run: EvaluationRun, collection: Collection) -> bool:
+        """False where the run is no longer ours."""
+        # Not the one with a cache: what an earlier run has asked would be quicker the second time.
+        model = self.services.embeddings.get(run.embedding_model)
+        config = RetrievalConfig.model_validate({name: run.config[name] for name in RetrievalConfig.model_fields})
+        while waiting := await self.services.evaluations.take(run, limit=CASES_A_TIME):
+            for case, gone in waiting:
+                if gone:
+                    result = replace(case, status=CaseStatus.SKIPPED, missing_document_ids=gone)
+                else:
+                    result = await self._measure(case, collection=collection, model=model, config=config)
+                if not await self.services.evaluations.save(run, result):
+                    return False
+        return True
+
+    async def _measure(
+        self, case: CaseResult, *, collection: Collection, model: EmbeddingModel, config: RetrievalConfig
+    ) -> CaseResult:
+        answer = await rank_documents(
+            case.query, services=self.services, collection=collection, model=model, config=config, name=_id
+        )
+        relevance = {str(document): 1 for document in case.relevant_document_ids}
+        depth = max(config.top_k, DEEPEST)
+        return replace(
+            case,
+            status=CaseStatus.MEASURED,
+            retrieved_document_ids=tuple(map(UUID, answer.ranking[:depth])),
+            rank=first_rank(answer.ranking, relevance),
+            metrics=measure(answer.ranking, relevance) if relevance else {},
+            milliseconds=round(answer.milliseconds, 3),
+            failed=tuple(dict.fromkeys(answer.failed)),
+        )
+
+    async def _collection(self, run: EvaluationRun) -> Collection:
+        """Raises CollectionChanged where it has another embedding model by now, or CollectionNotFound."""
+        collection = await self.services.collection(run.owner_id, run.collection)
+        if collection.id != run.collection_id or collection.embedding_model != run.embedding_model:
+            raise CollectionChanged(
+                f"The collection {collection.name!r} has moved to another embedding model: order the run anew."
+            )
+        return collection
+
+
+async def _cases(collection: Collection, services: Services, version: int | None) -> Sequence[GoldenCase]:
+    if version is None:
+        return await services.golden.list_all(collection)
+    _, cases = await services.golden.read_version(collection, version)
+    return cases
+
+
+def _id(document: Document) -> str:
+    return str(document.id)
+
+
+def _warnings(results: Sequence[CaseResult]) -> list[str]:
+    skipped = [result for result in results if result.status is CaseStatus.SKIPPED]
+    if not skipped:
+        return []
+    return [f"{len(skipped)} cases were skipped: documents that they name have been deleted"]

@@ -1,0 +1,160 @@
+"""The command line's `eval run`, `list`, `show` and `compare`: retrieval measured over golden cases."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any, get_args
+from uuid import UUID
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Column, Table
+
+from agent.evaluation.comparison import DECIDING, Comparison, compare_runs
+from agent.evaluation.golden_run import Evaluator, order_run
+from agent.evaluation.metrics import METRICS
+from api.evaluation_schemas import ComparisonOut, EvaluationOut
+from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
+from graphrag.evaluation_models import Category, Difficulty, EvaluationRun, RunStatus
+from graphrag.services import Services
+
+POLL_SECONDS = 0.1
+whole = partial(Column, no_wrap=True)
+SHORT = ("hit@10", "ndcg@10")  # in a list
+GROUPS = ("all", *get_args(Category), *get_args(Difficulty))
+RunArgument = Annotated[UUID, typer.Argument(metavar="RUN", help="Its id: see `eval list`.")]
+
+
+def measure(
+    collection: CollectionOption = None,
+    name: Annotated[str, typer.Option(help="What it is to be called.")] = "",
+    version: Annotated[int | None, typer.Option(min=1, help="Of the golden cases; without one, as they are.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="In place of the collection's value.")
+    ] = None,
+    k: Annotated[int | None, typer.Option(min=1, max=1000, help="Passages a search.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Search for every golden case, as a user would, and keep the figures."""
+    overrides = dict(_choice(text) for text in option or [])
+    found = run(lambda services: _measure(services, collection, name=name, version=version, overrides=overrides, k=k))
+    _show(found, as_json=as_json)
+    if found.status is not RunStatus.DONE:
+        raise typer.Exit(1)
+
+
+def _choice(text: str) -> tuple[str, Any]:
+    """`rerank=false`, `strategy=hybrid`: a value is JSON, else a text."""
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise typer.BadParameter(f"{text}: not NAME=VALUE", param_hint="--set")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+async def _measure(services: Services, collection: str | None, **choices: Any) -> EvaluationRun:
+    """By a worker of this process, unless another one has taken it first."""
+    asked = await services.collection(services.settings.owner, collection)
+    ordered = await order_run(asked, services=services, **choices)
+    columns = (TextColumn("Searching"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err) as progress:
+        bar = progress.add_task("", total=ordered.total)
+        async with services.library.queue.working(services.workshop, Evaluator(services)):
+            while not (now := await services.evaluations.find(ordered.owner_id, ordered.id)).status.is_over:
+                progress.update(bar, completed=now.done)
+                await asyncio.sleep(POLL_SECONDS)
+        progress.update(bar, completed=now.done)
+    return now
+
+
+def list_runs(collection: CollectionOption = None) -> None:
+    """Show the latest 50 runs."""
+    table = Table(whole("Run"), "Name", "Collection", "Status", *SHORT)
+    for found in run(lambda services: _list(services, collection)):
+        metrics = (found.summary or {}).get("metrics", {})
+        table.add_row(
+            str(found.id),
+            found.name,
+            found.collection,
+            found.status.value,
+            *(f"{metrics[name]:.4f}" if name in metrics else "" for name in SHORT),
+        )
+    out.print(table)
+
+
+async def _list(services: Services, collection: str | None) -> list[EvaluationRun]:
+    owner = services.settings.owner
+    of = (await services.collection(owner, collection)).id if collection else None
+    return await services.evaluations.list_all(owner, collection_id=of, limit=50)
+
+
+def show(run_id: RunArgument, as_json: JsonOption = False) -> None:
+    """Show a run's figures."""
+    _show(run(lambda services: services.evaluations.find(services.settings.owner, run_id)), as_json=as_json)
+
+
+def _show(found: EvaluationRun, *, as_json: bool) -> None:
+    if as_json:
+        print_json(EvaluationOut.of(found).model_dump(mode="json"))
+        return
+    out.print(f"{found.id} {found.name}: {found.status.value}, {found.done} of {found.total} cases", highlight=False)
+    if found.cause:
+        err.print(found.cause, style="red", highlight=False)
+    for warning in found.warnings:
+        err.print(warning, style="yellow", highlight=False)
+    if found.summary:
+        out.print(_figures(found.summary))
+
+
+def _figures(summary: Mapping[str, Any]) -> Table:
+    found = {"all": summary, **summary["by_category"], **summary["by_difficulty"]}
+    groups = {name: found[name] for name in GROUPS if name in found}
+    table = Table(whole("Metric"), *groups)
+    table.add_row("cases", *(str(group["cases"]) for group in groups.values()))
+    for name in METRICS:
+        values = [group["metrics"].get(name) for group in groups.values()]
+        table.add_row(name, *("" if value is None else f"{value:.3f}" for value in values))
+    for name, value in summary["latency_ms"].items():
+        table.add_row(f"latency {name}", f"{value:.1f} ms")
+    return table
+
+
+def compare(
+    baseline: RunArgument,
+    candidate: RunArgument,
+    metric: Annotated[str, typer.Option(help="That decides who wins a case.")] = DECIDING,
+    as_json: JsonOption = False,
+) -> None:
+    """Show two runs side by side, and the cases that changed."""
+    if metric not in METRICS:
+        raise typer.BadParameter(f"Known: {', '.join(METRICS)}.", param_hint="--metric")
+    found = run(
+        lambda services: compare_runs(services.evaluations, services.settings.owner, baseline, candidate, metric=metric)
+    )
+    if as_json:
+        print_json(ComparisonOut.of(found, list(found.changed), None).model_dump(mode="json"))
+    else:
+        _print_comparison(found)
+
+
+def _print_comparison(found: Comparison) -> None:
+    for name, (before, after) in found.config.items():
+        out.print(f"{name}: {before} → {after}", style="dim", highlight=False)
+    table = Table(whole("Metric"), "Baseline", "Candidate", "Difference")
+    for name, value in found.metrics.items():
+        table.add_row(name, f"{value.baseline:.4f}", f"{value.candidate:.4f}", f"{value.difference:+.4f}")
+    for name, value in found.latency_ms.items():
+        table.add_row(
+            f"latency {name}", *(f"{of:.1f} ms" for of in (value.baseline, value.candidate, value.difference))
+        )
+    out.print(table)
+    out.print(
+        f"By {found.metric}, of {found.cases} cases: {found.won} won, {found.lost} lost, {found.tied} tied",
+        highlight=False,
+    )
+    for case in found.changed:
+        ranks = f"{case.baseline.rank or '–'} → {case.candidate.rank or '–'}"
+        out.print(f"{case.outcome}: {case.baseline.query} (rank {ranks})", highlight=False)

@@ -1,0 +1,218 @@
+"""What the HTTP API takes and gives of evaluations."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agent.evaluation.comparison import ChangedCase, Comparison, Difference
+from agent.evaluation.metrics import METRICS
+from api.golden_schemas import Name, ShortText, VersionNumber
+from api.pagination import Page
+from api.schemas import MAX_OPTIONS, Text
+from graphrag.evaluation_models import CaseResult, Category, Difficulty, EvaluationRun
+from graphrag.settings import RetrievalConfig
+
+Metrics = dict[str, float]
+
+
+class EvaluationIn(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"collection": "demo", "name": "without reranking", "retrieval": {"rerank": False}}]
+        },
+    )
+
+    collection: ShortText | None = Field(default=None, description="Without one, the default one")
+    name: Name = ""
+    version: VersionNumber | Literal["current"] = Field(
+        default="current", description="Of the golden cases; current: as they are when the run is ordered"
+    )
+    retrieval: dict[Text, Any] = Field(
+        default_factory=dict,
+        max_length=MAX_OPTIONS,
+        description=f"In place of the collection's values; one that is not valid is passed over, with a warning: "
+        f"{', '.join(RetrievalConfig.model_fields)}",
+    )
+    k: int | None = Field(default=None, ge=1, le=1_000, description="Passages a search; without it, `top_k`")
+
+
+class GroupOut(BaseModel):
+    cases: int = Field(description="That were measured and have a relevant document: the metrics are their means")
+    metrics: Metrics = Field(description=f"{', '.join(METRICS)}; none where there is no case")
+
+
+class SummaryOut(GroupOut):
+    skipped: int = Field(description="Cases that name a deleted document")
+    unanswerable: int = Field(description="Cases without a relevant document, which count in latencies alone")
+    latency_ms: Metrics = Field(description="p50, p95, p99 of a search")
+    by_category: dict[str, GroupOut]
+    by_difficulty: dict[str, GroupOut]
+    degraded: dict[str, int] = Field(description="Stage → searches that did without it")
+
+
+class RunError(BaseModel):
+    code: str
+    message: str
+
+
+class EvaluationOut(BaseModel):
+    id: UUID
+    collection: str
+    name: str
+    status: Literal["waiting", "running", "done", "failed", "cancelled"]
+    version: int | None = Field(description="Of the golden cases; null: as they were when the run was ordered")
+    done: int = Field(description="Of `total` cases")
+    total: int
+    config: dict[str, Any] = Field(description="All that has a say in the ranking")
+    embedding_model: str
+    golden_hash: str = Field(description="Of what the cases say: that of the version with the same cases")
+    config_hash: str = Field(description="SHA-256 of config, embedding model and golden cases as canonical JSON")
+    warnings: list[str]
+    summary: SummaryOut | None = Field(description="null until it is done")
+    error: RunError | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @classmethod
+    def of(cls, run: EvaluationRun) -> "EvaluationOut":
+        names = set(cls.model_fields) & set(EvaluationRun.__dataclass_fields__)
+        values = {name: getattr(run, name) for name in names} | {"warnings": list(run.warnings)}
+        error = RunError(code=run.reason, message=run.cause) if run.reason else None
+        return cls.model_validate(values | {"status": run.status.value, "error": error})
+
+
+class EvaluationList(Page):
+    evaluations: list[EvaluationOut]
+
+
+class CaseResultOut(BaseModel):
+    case_id: UUID
+    query: str
+    category: Category
+    difficulty: Difficulty
+    status: Literal["waiting", "measured", "skipped"]
+    rank: int | None = Field(description="Of the first relevant document; null: it was not found, or there is none")
+    relevant_document_ids: list[UUID]
+    retrieved_document_ids: list[UUID] = Field(description="The best first")
+    missing_document_ids: list[UUID] = Field(description="Why it was skipped")
+    metrics: Metrics
+    milliseconds: float | None
+    failed: list[str] = Field(description="Stages that the search did without")
+
+    @classmethod
+    def of(cls, result: CaseResult) -> "CaseResultOut":
+        return cls.model_validate({name: getattr(result, name) for name in cls.model_fields}, from_attributes=True)
+
+
+class CaseResultList(Page):
+    results: list[CaseResultOut]
+
+
+class DifferenceOut(BaseModel):
+    baseline: float
+    candidate: float
+    difference: float
+
+    @classmethod
+    def of(cls, value: Difference) -> "DifferenceOut":
+        return cls.model_validate(value, from_attributes=True)
+
+    @classmethod
+    def each(cls, values: Mapping[str, Difference]) -> "dict[str, DifferenceOut]":
+        return {name: cls.of(value) for name, value in values.items()}
+
+
+class ChangedCaseOut(DifferenceOut):
+    query: str
+    category: Category
+    difficulty: Difficulty
+    outcome: Literal["won", "lost"] = Field(description="By the candidate")
+    baseline_rank: int | None
+    candidate_rank: int | None
+
+    @classmethod
+    def of_case(cls, case: ChangedCase) -> "ChangedCaseOut":
+        return cls(
+            **DifferenceOut.of(case.value).model_dump(),
+            query=case.baseline.query,
+            category=case.baseline.category,
+            difficulty=case.baseline.difficulty,
+            outcome=case.outcome,
+            baseline_rank=case.baseline.rank,
+            candidate_rank=case.candidate.rank,
+        )
+
+
+class ConfigDifference(BaseModel):
+    baseline: Any
+    candidate: Any
+
+
+class ComparisonOut(Page):
+    """Over the questions that both runs have measured, whatever collection they are of."""
+
+    metric: str = Field(description="That decides which of the two a case is won by")
+    cases: int
+    only_baseline: int = Field(description="Cases that the other run has not measured")
+    only_candidate: int
+    metrics: dict[str, DifferenceOut]
+    latency_ms: dict[str, DifferenceOut]
+    won: int = Field(description="By the candidate")
+    lost: int
+    tied: int
+    config: dict[str, ConfigDifference] = Field(description="What differs")
+    changed: list[ChangedCaseOut] = Field(description="The greatest changes first")
+
+    @classmethod
+    def of(cls, found: Comparison, changed: list[ChangedCase], following: str | None) -> "ComparisonOut":
+        plain = ("metric", "cases", "only_baseline", "only_candidate", "won", "lost", "tied")
+        return cls(
+            **{name: getattr(found, name) for name in plain},
+            metrics=DifferenceOut.each(found.metrics),
+            latency_ms=DifferenceOut.each(found.latency_ms),
+            config={name: ConfigDifference(baseline=a, candidate=b) for name, (a, b) in found.config.items()},
+            changed=[ChangedCaseOut.of_case(case) for case in changed],
+            next_cursor=following,
+        )
+
+
+class TrendPoint(BaseModel):
+    evaluation: UUID
+    name: str
+    config_hash: str
+    finished_at: datetime
+    cases: int
+    metrics: Metrics
+    latency_ms: Metrics
+
+
+class RetrievalMetrics(BaseModel):
+    collection: str
+    latest: EvaluationOut | None = Field(description="The last run that is done; null: there is none")
+    trend: list[TrendPoint] = Field(description="The runs that are done, the latest first")
+
+    @classmethod
+    def of(cls, collection: str, runs: list[EvaluationRun]) -> "RetrievalMetrics":
+        shown = [EvaluationOut.of(run) for run in runs]
+        return cls(
+            collection=collection,
+            latest=shown[0] if shown else None,
+            trend=[_point(run, run.summary, run.finished_at) for run in shown if run.summary and run.finished_at],
+        )
+
+
+def _point(run: EvaluationOut, summary: SummaryOut, finished_at: datetime) -> TrendPoint:
+    return TrendPoint(
+        evaluation=run.id,
+        name=run.name,
+        config_hash=run.config_hash,
+        finished_at=finished_at,
+        cases=summary.cases,
+        metrics=summary.metrics,
+        latency_ms=summary.latency_ms,
+    )

@@ -1,0 +1,191 @@
+"""The nouns of evaluation: golden cases, and runs of retrieval over them."""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+from uuid import UUID
+
+Category = Literal["factual", "causal", "temporal", "multi_part"]
+Difficulty = Literal["easy", "medium", "hard"]
+Existing = Literal["refuse", "keep", "replace"]  # what becomes of a question that is there already
+MARKS = " ¿?¡!.…"  # around a question: two that differ in them alone are one
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReference:
+    """A document by any of its names; the first of them that one document alone has is taken."""
+
+    id: UUID | None = None
+    source: str | None = None
+    filename: str | None = None
+
+    @classmethod
+    def named(cls, name: str) -> "DocumentReference":
+        """By a text that is its id, its source or its filename."""
+        try:
+            return cls(UUID(name), name, name)
+        except ValueError:
+            return cls(None, name, name)
+
+    def __str__(self) -> str:
+        return self.source or self.filename or str(self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseDraft:
+    """What a person says of a golden case."""
+
+    query: str
+    documents: tuple[DocumentReference, ...]  # none: the collection holds no answer
+    expected_answer: str = ""
+    category: Category = "factual"
+    difficulty: Difficulty = "medium"
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenCase:
+    id: UUID
+    query: str
+    relevant_document_ids: tuple[UUID, ...]
+    expected_answer: str
+    category: Category
+    difficulty: Difficulty
+    tags: tuple[str, ...]
+    last_validated_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    missing_document_ids: tuple[UUID, ...] = ()  # of the relevant ones, those that have been deleted
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenVersion:
+    """A collection's golden cases as they were once."""
+
+    number: int  # from 1
+    name: str
+    cases: int
+    content_hash: str
+    created_at: datetime
+
+
+class RunStatus(StrEnum):
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_over(self) -> bool:
+        return self in (RunStatus.DONE, RunStatus.FAILED, RunStatus.CANCELLED)
+
+
+class CaseStatus(StrEnum):
+    WAITING = "waiting"
+    MEASURED = "measured"
+    SKIPPED = "skipped"  # a document that it names has been deleted
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What is to be measured, and with what."""
+
+    name: str
+    version: int | None  # of the golden cases; None: those of this moment
+    golden_hash: str
+    config: Mapping[str, Any]  # all that has a say in the ranking
+    embedding_model: str
+    warnings: tuple[str, ...]
+
+    @property
+    def config_hash(self) -> str:
+        """Runs of the same hash measure the same: configuration, embedding model and cases."""
+        return canonical_hash(
+            {"config": dict(self.config), "embedding_model": self.embedding_model, "golden": self.golden_hash}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRun:
+    id: UUID
+    owner_id: str
+    collection_id: UUID
+    collection: str  # its name
+    name: str
+    status: RunStatus
+    version: int | None
+    golden_hash: str
+    config: Mapping[str, Any]
+    embedding_model: str
+    config_hash: str
+    warnings: tuple[str, ...]
+    done: int  # of `total` cases
+    total: int
+    summary: Mapping[str, Any] | None  # of a run that is done
+    reason: str  # why it failed: an error's code
+    cause: str
+    ticket: UUID  # of the worker that has it in hand
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """A case as it was when its run was ordered, and what became of it."""
+
+    position: int  # in its run, from 0
+    case_id: UUID
+    query: str
+    category: Category
+    difficulty: Difficulty
+    relevant_document_ids: tuple[UUID, ...]
+    status: CaseStatus = CaseStatus.WAITING
+    retrieved_document_ids: tuple[UUID, ...] = ()  # the best first
+    missing_document_ids: tuple[UUID, ...] = ()
+    rank: int | None = None  # of the first relevant document; None: it was not found
+    metrics: Mapping[str, float] = field(default_factory=dict)  # none where nothing is relevant
+    milliseconds: float | None = None
+    failed: tuple[str, ...] = ()  # stages that the search did without
+
+    @property
+    def key(self) -> str:
+        """The same for the same question, in whatever collection."""
+        return query_key(self.query)
+
+
+def query_key(query: str) -> str:
+    """The same for questions that differ in case, spaces and the marks around them alone; "" for a question without a
+    character that counts.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", query).casefold())
+    bare = " ".join(folded.split()).strip(MARKS)
+    return hashlib.sha256(bare.encode()).hexdigest() if bare else ""
+
+
+def canonical_hash(value: Any) -> str:
+    """SHA-256 of canonical JSON: sorted keys, no spaces, UTF-8."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def hash_cases(cases: Sequence[GoldenCase]) -> str:
+    """Of what they say: neither their order nor their ids nor their dates count."""
+    contents = [
+        {
+            "query": case.query,
+            "relevant_document_ids": sorted(map(str, case.relevant_document_ids)),
+            "expected_answer": case.expected_answer,
+            "category": case.category,
+            "difficulty": case.difficulty,
+            "tags": sorted(case.tags),
+        }
+        for case in cases
+    ]
+    return canonical_hash(sorted(contents, key=lambda content: str(content["query"])))

@@ -1,0 +1,257 @@
+"""Golden cases in PostgreSQL, a collection's each, and their versions, which never change."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+from psycopg.types.json import Jsonb
+
+from graphrag.database import Connection, Database, queries
+from graphrag.errors import CollectionNotFound, GoldenCaseExists, GoldenCaseNotFound, GoldenVersionNotFound
+from graphrag.evaluation_models import (
+    CaseDraft,
+    Category,
+    Difficulty,
+    DocumentReference,
+    Existing,
+    GoldenCase,
+    GoldenVersion,
+    hash_cases,
+)
+from graphrag.models import Collection
+from graphrag.stores.golden_drafts import Written, check_drafts, resolve_drafts
+from graphrag.stores.queries import fetch
+
+QUERIES = queries(Path(__file__).with_name("golden.sql"))
+COLUMNS = [field.name for field in fields(GoldenCase) if field.name != "id"]
+EVERY = 1_000_000_000
+Place = tuple[datetime, UUID]  # of a case in the list
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenStore:
+    """Raises GoldenCaseNotFound for another owner's, too, in the same words."""
+
+    database: Database
+
+    async def add(
+        self, collection: Collection, drafts: Sequence[CaseDraft], *, existing: Existing = "refuse"
+    ) -> Written:
+        """All of them or none. Raises InvalidGoldenCase, GoldenCaseExists or CollectionNotFound."""
+        check_drafts(drafts)
+        async with self._writing(collection) as connection:
+            rows = await self._rows(connection, collection, drafts)
+            same = await _find_same(connection, collection, rows)
+            if existing == "refuse":
+                _refuse(same, rows)
+            new = [row for row in rows if row["query_key"] not in same]
+            known = [row | {"case_id": same[row["query_key"]]} for row in rows if row["query_key"] in same]
+            replaced = known if existing == "replace" else []
+            async with connection.cursor() as cursor:
+                await cursor.executemany(QUERIES["insert"], new)
+                await cursor.executemany(QUERIES["update"], replaced)
+        return Written(tuple(row["case_id"] for row in new), len(replaced), len(known) - len(replaced))
+
+    async def replace(self, owner_id: str, case_id: UUID, draft: CaseDraft) -> GoldenCase:
+        """Raises InvalidGoldenCase or GoldenCaseExists, too."""
+        check_drafts([draft])
+        async with self.database.transaction(owner_id) as connection:
+            (found,) = await _find(connection, case_id)
+            collection_id = found["collection_id"]
+            await connection.execute(QUERIES["lock"], {"collection_id": collection_id})
+            key = {"collection_id": collection_id, "owner_id": owner_id}
+            (row,) = await resolve_drafts([draft], key, lambda names: _documents(connection, key, names))
+            same = await fetch(connection, QUERIES["find_same"], key | {"keys": [row["query_key"]]})
+            _refuse({of["query_key"]: of["case_id"] for of in same if of["case_id"] != case_id}, [row])
+            await connection.execute(QUERIES["update"], row | {"case_id": case_id})
+            (now,) = await _find(connection, case_id)
+        return _read(now)
+
+    async def find(self, owner_id: str, case_id: UUID) -> GoldenCase:
+        async with self.database.transaction(owner_id) as connection:
+            (row,) = await _find(connection, case_id)
+        return _read(row)
+
+    async def list_all(
+        self,
+        collection: Collection,
+        *,
+        category: Category | None = None,
+        difficulty: Difficulty | None = None,
+        query: str | None = None,
+        broken: bool | None = None,
+        limit: int = EVERY,
+        after: Place | None = None,
+    ) -> list[GoldenCase]:
+        """In the order in which they came. `query`: part of the question, in whatever case and accents; `broken`:
+        those alone that name a document which has been deleted, or those alone that do not.
+        """
+        created_at, case_id = after or (None, None)
+        values = {
+            "collection_id": collection.id,
+            "created_at": created_at,
+            "case_id": case_id,
+            "category": category,
+            "difficulty": difficulty,
+            "query": query,
+            "broken": broken,
+            "limit": limit,
+        }
+        async with self.database.transaction(collection.owner_id) as connection:
+            return [_read(row) for row in await fetch(connection, QUERIES["list"], values)]
+
+    async def delete(self, owner_id: str, case_id: UUID) -> None:
+        async with self.database.transaction(owner_id) as connection:
+            if not (await connection.execute(QUERIES["delete"], {"case_id": case_id})).rowcount:
+                raise _no_case(case_id)
+
+    async def validate(self, collection: Collection) -> tuple[int, int]:
+        """How many name documents alone that are there, which is noted with them, and how many do not."""
+        key = {"collection_id": collection.id}
+        async with self.database.transaction(collection.owner_id) as connection:
+            valid = (await connection.execute(QUERIES["validate"], key)).rowcount
+            (row,) = await fetch(connection, QUERIES["count_broken"], key)
+        return valid, row["cases"]
+
+    async def name_documents(self, collection: Collection, ids: Iterable[UUID]) -> dict[UUID, DocumentReference]:
+        """Those that are there."""
+        values = {"collection_id": collection.id, "ids": [*ids]}
+        async with self.database.transaction(collection.owner_id) as connection:
+            rows = await fetch(connection, QUERIES["name_documents"], values)
+        return {row["document_id"]: _reference(row) for row in rows}
+
+    async def add_version(self, collection: Collection, name: str = "") -> GoldenVersion:
+        """Of the cases as they are now. Raises CollectionNotFound."""
+        async with self._writing(collection) as connection:
+            rows = await fetch(connection, QUERIES["list"], _everything(collection))
+            cases = [_read(row) for row in rows]
+            values = {
+                "collection_id": collection.id,
+                "owner_id": collection.owner_id,
+                "name": name,
+                "content_hash": hash_cases(cases),
+                "case_count": len(cases),
+                "cases": Jsonb([_as_json(case) for case in cases]),
+            }
+            (row,) = await fetch(connection, QUERIES["add_version"], values)
+        return _read_version(row)
+
+    async def list_versions(
+        self, collection: Collection, *, limit: int = EVERY, before: int | None = None
+    ) -> list[GoldenVersion]:
+        """The latest first."""
+        values = {"collection_id": collection.id, "limit": limit, "before": before}
+        async with self.database.transaction(collection.owner_id) as connection:
+            return [_read_version(row) for row in await fetch(connection, QUERIES["list_versions"], values)]
+
+    async def read_version(self, collection: Collection, number: int) -> tuple[GoldenVersion, list[GoldenCase]]:
+        """With what is missing by now of the documents that its cases name. Raises GoldenVersionNotFound."""
+        key = {"collection_id": collection.id}
+        async with self.database.transaction(collection.owner_id) as connection:
+            rows = await fetch(connection, QUERIES["find_version"], key | {"number": number})
+            if not rows:
+                raise GoldenVersionNotFound(f"There is no version {number} of the golden cases.", version=number)
+            named = {document for case in rows[0]["cases"] for document in case["relevant_document_ids"]}
+            (found,) = await fetch(connection, QUERIES["find_missing"], key | {"ids": [*map(UUID, named)]})
+        missing = set(found["missing"])
+        return _read_version(rows[0]), [_from_json(case, missing) for case in rows[0]["cases"]]
+
+    @asynccontextmanager
+    async def _writing(self, collection: Collection) -> AsyncIterator[Connection]:
+        key = {"collection_id": collection.id}
+        async with self.database.transaction(collection.owner_id) as connection:
+            if not await fetch(connection, QUERIES["find_collection"], key):
+                raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
+            await connection.execute(QUERIES["lock"], key)
+            yield connection
+
+    async def _rows(
+        self, connection: Connection, collection: Collection, drafts: Sequence[CaseDraft]
+    ) -> list[dict[str, Any]]:
+        key = {"collection_id": collection.id, "owner_id": collection.owner_id}
+        rows = await resolve_drafts(drafts, key, lambda names: _documents(connection, key, names))
+        return [row | {"case_id": uuid4()} for row in rows]
+
+
+async def _documents(
+    connection: Connection, key: Mapping[str, Any], names: Sequence[DocumentReference]
+) -> list[DocumentReference]:
+    values = {
+        **key,
+        "ids": [name.id for name in names if name.id],
+        "sources": [name.source for name in names if name.source],
+        "filenames": [name.filename for name in names if name.filename],
+    }
+    return [_reference(row) for row in await fetch(connection, QUERIES["find_documents"], values)]
+
+
+async def _find(connection: Connection, case_id: UUID) -> list[dict[str, Any]]:
+    rows = await fetch(connection, QUERIES["find"], {"cases": [case_id]})
+    if not rows:
+        raise _no_case(case_id)
+    return rows
+
+
+async def _find_same(
+    connection: Connection, collection: Collection, rows: Sequence[Mapping[str, Any]]
+) -> dict[str, UUID]:
+    values = {"collection_id": collection.id, "keys": [row["query_key"] for row in rows]}
+    return {row["query_key"]: row["case_id"] for row in await fetch(connection, QUERIES["find_same"], values)}
+
+
+def _refuse(same: Mapping[str, UUID], rows: Sequence[Mapping[str, Any]]) -> None:
+    for index, row in enumerate(rows):
+        if case_id := same.get(row["query_key"]):
+            raise GoldenCaseExists(f"The golden case {case_id} asks the same.", case=str(case_id), index=index)
+
+
+def _everything(collection: Collection) -> dict[str, Any]:
+    unset = dict.fromkeys(("created_at", "case_id", "category", "difficulty", "query", "broken"))
+    return {"collection_id": collection.id, "limit": EVERY, **unset}
+
+
+def _reference(row: Mapping[str, Any]) -> DocumentReference:
+    return DocumentReference(row["document_id"], row["source"], row["filename"])
+
+
+def _read(row: Mapping[str, Any]) -> GoldenCase:
+    values: dict[str, Any] = {name: tuple(row[name]) if isinstance(row[name], list) else row[name] for name in COLUMNS}
+    return GoldenCase(id=row["case_id"], **values)
+
+
+def _read_version(row: Mapping[str, Any]) -> GoldenVersion:
+    return GoldenVersion(row["number"], row["name"], row["case_count"], row["content_hash"], row["created_at"])
+
+
+def _as_json(case: GoldenCase) -> dict[str, Any]:
+    """What is missing of its documents is another matter every time."""
+    values = {name: value for name, value in asdict(case).items() if name != "missing_document_ids"}
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value.isoformat() if isinstance(value, datetime) else str(value) if isinstance(value, UUID) else value
+
+
+def _from_json(values: Mapping[str, Any], missing: set[UUID]) -> GoldenCase:
+    documents = tuple(map(UUID, values["relevant_document_ids"]))
+    dates = {name: datetime.fromisoformat(values[name]) for name in ("last_validated_at", "created_at", "updated_at")}
+    known: dict[str, Any] = {
+        "id": UUID(values["id"]),
+        "relevant_document_ids": documents,
+        "tags": tuple(values["tags"]),
+        **dates,
+    }
+    return GoldenCase(
+        **{**values, **known}, missing_document_ids=tuple(document for document in documents if document in missing)
+    )
+
+
+def _no_case(case_id: UUID) -> GoldenCaseNotFound:
+    return GoldenCaseNotFound(f"There is no golden case {case_id}.", case=str(case_id))
