@@ -27,7 +27,7 @@ from api.routes import (
     system,
 )
 from api.schemas import errors
-from api.streams import Streams
+from api.shared_streams import SharedStreams
 from graphrag.services import Services
 
 STATIC = Path(__file__).with_name("static")
@@ -49,7 +49,7 @@ PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form
 def create_app(services: Services) -> FastAPI:
     """Opens the services at start and closes them at the end."""
 
-    conversing, running = Conversing(services), Streams(services.settings)
+    conversing, running = Conversing(services), SharedStreams(services.settings, services.streams)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -57,7 +57,7 @@ def create_app(services: Services) -> FastAPI:
         try:
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(conversing.close)
-                stack.push_async_callback(running.close)  # the first to end: what it breaks off is kept
+                await stack.enter_async_context(running.sharing())  # the first to end: what it breaks off is kept
                 if services.settings.worker:
                     await stack.enter_async_context(services.library.queue.working(services.workshop))
                 yield

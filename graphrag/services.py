@@ -40,6 +40,7 @@ from graphrag.stores.feedback import FeedbackStore
 from graphrag.stores.graph import PostgresGraph
 from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.postgres import PostgresStore
+from graphrag.stores.streams import StreamStore
 from graphrag.telemetry import log
 
 DEFAULT_COLLECTION = "default"
@@ -98,6 +99,10 @@ class Services:
     @cached_property
     def feedback(self) -> FeedbackStore:
         return FeedbackStore(self.database)
+
+    @cached_property
+    def streams(self) -> StreamStore:
+        return StreamStore(self.database)
 
     @cached_property
     def cache(self) -> Cache:
