@@ -253,8 +253,8 @@ def clients_of(server: Server) -> set[int]:
 def test_the_server_s_end_ends_stream_and_model(
     environment: dict[str, str], model: ModelServer, end: signal.Signals
 ) -> None:
-    """Security 17, 18: what came is whole events; after a new start who resumes is told that the answer was cut off, and
-    nothing is stuck.
+    """Security 17, 18: what came is whole events; after a new start who resumes is told that the answer was cut
+    off, and nothing is stuck.
     """
     model.script(ENDLESS)
     before = model.disconnects
