@@ -33,7 +33,7 @@ from api.routes import (
     system,
 )
 from api.schemas import errors
-from api.streams import Streams
+from api.shared_streams import SharedStreams
 from graphrag.services import Services
 
 STATIC = Path(__file__).with_name("static")
@@ -56,7 +56,8 @@ PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form
 def create_app(services: Services) -> FastAPI:
     """Opens the services at start and closes them at the end. Raises InvalidSettings."""
     check_sites(services.settings)
-    conversing, running, rates = Conversing(services), Streams(services.settings), Rates(services.settings)
+    conversing, rates = Conversing(services), Rates(services.settings)
+    running = SharedStreams(services.settings, services.streams)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -65,7 +66,7 @@ def create_app(services: Services) -> FastAPI:
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(rates.close)
                 stack.push_async_callback(conversing.close)
-                stack.push_async_callback(running.close)  # the first to end: what it breaks off is kept
+                await stack.enter_async_context(running.sharing())  # the first to end: what it breaks off is kept
                 if services.settings.worker:
                     jobs = services.library.queue.working(services.workshop, Evaluator(services))
                     await stack.enter_async_context(jobs)

@@ -6,7 +6,7 @@ from fastapi import Depends, Header, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
 from agent.conversation import Conversing
-from api.streams import Streams
+from api.shared_streams import SharedStreams
 from graphrag.authentication.identity import Identity, Scope
 from graphrag.services import Services
 
@@ -25,8 +25,8 @@ async def get_conversing(request: Request) -> Conversing:
     return conversing
 
 
-async def get_streams(request: Request) -> Streams:
-    streams: Streams = request.app.state.streams
+async def get_streams(request: Request) -> SharedStreams:
+    streams: SharedStreams = request.app.state.streams
     return streams
 
 
@@ -57,5 +57,5 @@ ConversingDep = Annotated[Conversing, Depends(get_conversing)]
 OwnerDep = Annotated[str, Depends(get_reader)]  # of one who may read: asks, searches, looks
 WriterDep = Annotated[str, Depends(get_writer)]  # of one who may change collections and documents
 MetricsDep = Annotated[Identity, Security(get_identity, scopes=[Scope.METRICS.value])]
-StreamsDep = Annotated[Streams, Depends(get_streams)]
+StreamsDep = Annotated[SharedStreams, Depends(get_streams)]
 LastEventId = Annotated[str, Header(description="Of the last event that came: the stream goes on after it")]

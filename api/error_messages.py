@@ -46,6 +46,7 @@ STATUS = {
     "retrieval_unavailable": 503,
     "model_unavailable": 502,
     "model_interrupted": 502,
+    "stream_interrupted": 502,
 }
 # By code, or by `details["reason"]` where REASONED says so.
 REASONED = {
@@ -112,6 +113,11 @@ MESSAGES = {
         "es": "Esta respuesta ya no se puede retomar. Repita la pregunta.",
         "fr": "Cette réponse ne peut plus être reprise. Reposez la question.",
         "en": "This answer can no longer be resumed. Ask again.",
+    },
+    "stream_interrupted": {
+        "es": "La respuesta se cortó antes de terminar. Repita la pregunta.",
+        "fr": "La réponse a été coupée avant la fin. Reposez la question.",
+        "en": "The answer was cut off before its end. Ask again.",
     },
     "too_many_streams": {
         "es": "Hay demasiadas respuestas en curso ({limit} como máximo): espere a que termine una.",

@@ -1,4 +1,6 @@
-"""Answers being streamed. Each is made by a task of its own into a log, which readers follow from any event on."""
+"""Answers being streamed by this process. Each is made by a task of its own into a log, which readers follow from any
+event on.
+"""
 
 import asyncio
 import json
@@ -25,8 +27,8 @@ _LINE_ENDS = str.maketrans({"\x85": r"\u0085", "\u2028": r"\u2028", "\u2029": r"
 class Stream:
     """One answer's log. Readers that come back continue after what they have; several may read at the same time."""
 
-    def __init__(self, owner: str) -> None:
-        self.id = secrets.token_urlsafe(ID_BYTES)
+    def __init__(self, owner: str, stream_id: str) -> None:
+        self.id = stream_id
         self.owner = owner
         self.readers = 0
         self.ended = False
@@ -38,6 +40,10 @@ class Stream:
     def __len__(self) -> int:
         """How many events there are so far."""
         return len(self._log)
+
+    def after(self, number: int) -> list[bytes]:
+        """The events that there are so far after that one."""
+        return self._log[number:]
 
     def append(self, event: Event) -> None:
         logged = encode(event, f"{self.id}:{len(self._log) + 1}")
@@ -56,16 +62,16 @@ class Stream:
 
     async def follow(self, after: int = 0) -> AsyncIterator[bytes]:
         """Every event after that number, once each, until the last; before them, what tells a client how to resume."""
-        yield f"retry: {RETRY_MILLISECONDS}\nid: {self.id}:{after}\n\n".encode()
+        yield opening(self.id, after)
         for number in count(after):
             while number == len(self._log) and not self.ended:
                 await self._changed.wait()
             if number == len(self._log):
                 return
             yield self._log[number]
-            self._sent_up_to(number + 1)
+            self.sent_up_to(number + 1)
 
-    def _sent_up_to(self, number: int) -> None:
+    def sent_up_to(self, number: int) -> None:
         if number > self._sent:
             self._sent = number
             self._change()
@@ -73,6 +79,24 @@ class Stream:
     def _change(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+
+def make_id() -> str:
+    return secrets.token_urlsafe(ID_BYTES)
+
+
+def parse_event_id(event_id: str) -> tuple[str, int]:
+    """The stream's id and the event's number; an empty id where it is none of ours."""
+    match = _EVENT_ID.fullmatch(event_id)
+    return (match[1], int(match[2])) if match else ("", 0)
+
+
+def not_found() -> StreamNotFound:
+    return StreamNotFound("There is no such stream or event, or it has ended too long ago: ask again.")
+
+
+def opening(stream_id: str, after: int) -> bytes:
+    return f"retry: {RETRY_MILLISECONDS}\nid: {stream_id}:{after}\n\n".encode()
 
 
 def encode(event: Event, event_id: str) -> bytes:
@@ -93,10 +117,13 @@ class Streams:
         self._runs: dict[str, asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
-    def start(self, events: AsyncGenerator[Event, None], owner: str) -> Stream:
+    def __contains__(self, stream: Stream) -> bool:
+        return stream.id in self._streams
+
+    def start(self, events: AsyncGenerator[Event, None], owner: str, stream_id: str | None = None) -> Stream:
         """Makes the answer in a task of its own; cancelling it closes `events`. Raises TooManyStreams."""
         self.make_room(owner)
-        stream = Stream(owner)
+        stream = Stream(owner, stream_id or make_id())
         self._streams[stream.id] = stream
         run = asyncio.create_task(self._run(stream, events))
         self._runs[stream.id] = run
@@ -108,16 +135,15 @@ class Streams:
         """Raises StreamNotFound, in the same words for a stream of somebody else's."""
         stream = self._streams.get(stream_id)
         if stream is None or stream.owner != owner:
-            raise StreamNotFound("There is no such stream, or it has ended too long ago: ask again.")
+            raise not_found()
         return stream
 
     def find_event(self, event_id: str, owner: str) -> tuple[Stream, int]:
         """The stream that sent it, and its number there. Raises StreamNotFound."""
-        match = _EVENT_ID.fullmatch(event_id)
-        stream = self.find(match[1] if match else "", owner)
-        number = int(match[2]) if match else 0
+        stream_id, number = parse_event_id(event_id)
+        stream = self.find(stream_id, owner)
         if number > len(stream):
-            raise StreamNotFound(f"The stream has no event {number} yet: ask again.")
+            raise not_found()
         return stream, number
 
     @contextmanager
@@ -130,6 +156,11 @@ class Streams:
         finally:
             stream.readers -= 1
             self._schedule(stream)
+
+    def read_elsewhere(self, stream: Stream, number: int) -> None:
+        """A reader of another process was there, and has been sent the events up to that one."""
+        stream.sent_up_to(min(number, len(stream)))
+        self._schedule(stream)
 
     def cancel(self, stream: Stream) -> None:
         """Stops the graph and the model call where they still run, and forgets the stream."""

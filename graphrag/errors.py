@@ -249,6 +249,12 @@ class StreamNotFound(CausewayError):
     code = "stream_not_found"
 
 
+class StreamInterrupted(CausewayError):
+    """The process that made the answer is gone."""
+
+    code = "stream_interrupted"
+
+
 class TooManyStreams(CausewayError):
     """`details`: limit."""
 

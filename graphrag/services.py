@@ -44,6 +44,7 @@ from graphrag.stores.golden import GoldenStore
 from graphrag.stores.graph import PostgresGraph
 from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.postgres import PostgresStore
+from graphrag.stores.streams import StreamStore
 from graphrag.telemetry import log
 
 DEFAULT_COLLECTION = "default"
@@ -119,6 +120,10 @@ class Services:
     @cached_property
     def evaluations(self) -> EvaluationStore:
         return EvaluationStore(self.database)
+
+    @cached_property
+    def streams(self) -> StreamStore:
+        return StreamStore(self.database)
 
     @cached_property
     def cache(self) -> Cache:

@@ -115,11 +115,12 @@ async def chat_stream(
     last_event_id: LastEventId = "",
 ) -> EventSourceResponse:
     if last_event_id:
-        stream, after = streams.find_event(last_event_id, owner)
-        return StreamResponse(stream, streams, after=after)
+        found, after = await streams.find_event(last_event_id, owner)
+        return StreamResponse(found, streams, after=after)
     context = await checked_context(body, services, owner)
-    streams.make_room(owner)
-    events, named = await events_of(body, context, conversing)
-    response = StreamResponse(streams.start(with_errors(events, request), owner), streams)
+    async with streams.admitted(owner) as stream_id:
+        events, named = await events_of(body, context, conversing)
+        stream = streams.start(with_errors(events, request), owner, stream_id)
+    response = StreamResponse(stream, streams)
     response.headers.update(named)
     return response

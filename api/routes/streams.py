@@ -20,7 +20,7 @@ router = APIRouter(tags=["chat"], responses=errors(404))
     responses={200: {"content": EVENT_STREAM}, 204: {"description": "That event was the last"}},
 )
 async def read_on(stream_id: str, streams: StreamsDep, owner: OwnerDep, last_event_id: LastEventId = "") -> Response:
-    stream, after = streams.find_event(last_event_id or f"{stream_id}:0", owner)
+    stream, after = await streams.find_event(last_event_id or f"{stream_id}:0", owner)
     if stream.id != stream_id:
         raise StreamNotFound("The event is of another stream: ask again.")
     if stream.ended and after == len(stream):
@@ -30,4 +30,4 @@ async def read_on(stream_id: str, streams: StreamsDep, owner: OwnerDep, last_eve
 
 @router.delete("/chat/stream/{stream_id}", status_code=204, summary="Stop an answer, and the model that writes it")
 async def stop(stream_id: str, streams: StreamsDep, owner: OwnerDep) -> None:
-    streams.cancel(streams.find(stream_id, owner))
+    await streams.stop(stream_id, owner)

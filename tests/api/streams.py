@@ -1,12 +1,15 @@
-"""Server-Sent Events as a client sees them: what came, and when."""
+"""Streams as their clients see them: what came, and when; and answers to make them of."""
 
+import asyncio
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+
+from agent.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +68,37 @@ def check_ids(events: Sequence[StreamedEvent], *, after: int = 0) -> None:
 
 def joined(events: Iterable[StreamedEvent]) -> str:
     return "".join(event.data["text"] for event in events if event.name == "token")
+
+
+def texts_of(events: Sequence[StreamedEvent]) -> list[str]:
+    return [event.data["text"] for event in events]
+
+
+def token(text: str) -> Event:
+    return {"event": "token", "data": {"text": text}}
+
+
+@dataclass
+class Answer:
+    """Events, and what became of making them."""
+
+    texts: Sequence[str]
+    made: int = 0
+    cancellations: int = 0
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+    hangs: bool = False  # after the last
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        try:
+            for text in self.texts:
+                await asyncio.sleep(0)
+                self.made += 1
+                yield token(text)
+            if self.hangs:
+                await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancellations += 1
+            await asyncio.sleep(0.05)  # what a second cancellation would break off
+            raise
+        finally:
+            self.closed.set()

@@ -253,7 +253,9 @@ def clients_of(server: Server) -> set[int]:
 def test_the_server_s_end_ends_stream_and_model(
     environment: dict[str, str], model: ModelServer, end: signal.Signals
 ) -> None:
-    """Security 17, 18: what came is whole events; after a new start the stream is not found, and nothing is stuck."""
+    """Security 17, 18: what came is whole events; after a new start who resumes is told that the answer was cut
+    off, and nothing is stuck.
+    """
     model.script(ENDLESS)
     before = model.disconnects
     events: list[StreamedEvent] = []
@@ -270,8 +272,11 @@ def test_the_server_s_end_ends_stream_and_model(
     check_ids(events)
     wait_for_disconnects(model, before + 1)
     with run_server("--collection", "demo", **environment) as started, started.client() as client:
-        resumed = client.post(PATH, json=BODY, headers={"Last-Event-ID": events[-1].id})
-        check_error(resumed, 404, "stream_not_found")
+        resumed = read_on(client, events[-1].id)
+        check_ids([*events, *resumed])
+        assert {event.name for event in resumed[:-1]} <= {"token"}
+        assert resumed[-1].name == "error"
+        assert resumed[-1].data["error"]["code"] == "stream_interrupted"
         assert joined(stream(client, PATH, message=QUESTION)) == ANSWER
 
 

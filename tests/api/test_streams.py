@@ -2,54 +2,21 @@
 
 import asyncio
 import base64
-from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.events import Event
 from api.streams import MOST_BYTES, READ_AHEAD, Stream, Streams
 from graphrag.errors import StreamNotFound, TooManyStreams
 from graphrag.settings import Settings
-from tests.api.streams import StreamedEvent, check_ids, read_events
+from tests.api.streams import Answer, StreamedEvent, check_ids, read_events, texts_of
 
 OWNER = "ada"
 SOON = 5  # seconds that nothing here takes
 TEXTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=8), max_size=3 * READ_AHEAD)
-
-
-def token(text: str) -> Event:
-    return {"event": "token", "data": {"text": text}}
-
-
-@dataclass
-class Answer:
-    """Events, and what became of making them."""
-
-    texts: Sequence[str]
-    made: int = 0
-    cancellations: int = 0
-    closed: asyncio.Event = field(default_factory=asyncio.Event)
-    hangs: bool = False  # after the last
-
-    async def events(self) -> AsyncGenerator[Event, None]:
-        try:
-            for text in self.texts:
-                await asyncio.sleep(0)
-                self.made += 1
-                yield token(text)
-            if self.hangs:
-                await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            self.cancellations += 1
-            await asyncio.sleep(0.05)  # what a second cancellation would break off
-            raise
-        finally:
-            self.closed.set()
 
 
 def make_streams(**settings: Any) -> Streams:
@@ -66,10 +33,6 @@ async def read(streams: Streams, stream: Stream, *, after: int = 0, most: int | 
                 if most is not None and len(list(read_events(blocks))) >= most:
                     break
     return list(read_events(blocks))
-
-
-def texts_of(events: Sequence[StreamedEvent]) -> list[str]:
-    return [event.data["text"] for event in events]
 
 
 @given(texts=TEXTS, cuts=st.lists(st.integers(0, READ_AHEAD), max_size=6))
