@@ -10,11 +10,9 @@ from langchain_core.language_models import BaseChatModel
 
 from graphrag import language
 from graphrag.authentication.authentication import Authentication, open_authentication
-from graphrag.cache import PostgresCache
 from graphrag.causal_graph.model_extraction import ModelExtractor
 from graphrag.chat_models import EXTRACTIVE, NamedModel, beginning_with, open_chat_model, open_fallbacks
 from graphrag.collection_names import checked_name
-from graphrag.database import Database
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.cached import cached
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
@@ -28,33 +26,23 @@ from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.workshop import Workshop
 from graphrag.models import Collection
 from graphrag.parsers.isolation import IsolatedParser
-from graphrag.protocols import Cache, ChunkStore, FileStorage, GraphStore, Reranker
+from graphrag.protocols import FileStorage, Reranker
 from graphrag.query_transformation.refinement import Refiner
-from graphrag.redis_cache import RedisCache
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.opening import join_judges, open_cross_encoder, open_judges
 from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import GenerationConfig, RetrievalConfig, Settings
-from graphrag.stores.catalog import Catalog
-from graphrag.stores.conversations import Conversations
-from graphrag.stores.evaluations import EvaluationStore
-from graphrag.stores.feedback import FeedbackStore
-from graphrag.stores.golden import GoldenStore
-from graphrag.stores.graph import PostgresGraph
 from graphrag.stores.ingestions import Ingestions
-from graphrag.stores.postgres import PostgresStore
-from graphrag.stores.streams import StreamStore
+from graphrag.stores.opened import Stores
 from graphrag.telemetry import log
 
 DEFAULT_COLLECTION = "default"
 
 
 @dataclass(frozen=True)
-class Services:
+class Services(Stores):
     """Made cheaply; the database and the models open themselves at their first use, or all at once in `open`."""
-
-    settings: Settings
 
     async def open(self) -> None:
         """Raises InvalidSettings, MissingExtra or DatabaseUnavailable."""
@@ -80,59 +68,9 @@ class Services:
             await self.redis_cache.close()
 
     @cached_property
-    def database(self) -> Database:
-        return Database(self.settings)
-
-    @cached_property
     def authentication(self) -> Authentication:
         """Raises InvalidSettings."""
         return open_authentication(self.settings, self.database)
-
-    @cached_property
-    def store(self) -> ChunkStore:
-        return PostgresStore(
-            self.database,
-            fulltext_candidates=self.settings.fulltext_candidates,
-            contextual=self.settings.contextual_embeddings,
-            most_collections=self.settings.max_collections,
-        )
-
-    @cached_property
-    def graph(self) -> GraphStore:
-        return PostgresGraph(self.database)
-
-    @cached_property
-    def catalog(self) -> Catalog:
-        return Catalog(self.database)
-
-    @cached_property
-    def conversations(self) -> Conversations:
-        return Conversations(self.database)
-
-    @cached_property
-    def feedback(self) -> FeedbackStore:
-        return FeedbackStore(self.database)
-
-    @cached_property
-    def golden(self) -> GoldenStore:
-        return GoldenStore(self.database)
-
-    @cached_property
-    def evaluations(self) -> EvaluationStore:
-        return EvaluationStore(self.database)
-
-    @cached_property
-    def streams(self) -> StreamStore:
-        return StreamStore(self.database)
-
-    @cached_property
-    def cache(self) -> Cache:
-        return self.redis_cache or PostgresCache(self.database)
-
-    @cached_property
-    def redis_cache(self) -> RedisCache | None:
-        """Raises InvalidSettings or MissingExtra."""
-        return RedisCache(self.settings.redis_url.get_secret_value()) if self.settings.redis_url else None
 
     @cached_property
     def files(self) -> FileStorage:

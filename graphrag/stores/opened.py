@@ -1,0 +1,75 @@
+"""What is kept, and where: every store over one database."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from graphrag.cache import PostgresCache
+from graphrag.database import Database
+from graphrag.protocols import Cache, ChunkStore, GraphStore
+from graphrag.redis_cache import RedisCache
+from graphrag.settings import Settings
+from graphrag.stores.catalog import Catalog
+from graphrag.stores.conversations import Conversations
+from graphrag.stores.evaluations import EvaluationStore
+from graphrag.stores.feedback import FeedbackStore
+from graphrag.stores.golden import GoldenStore
+from graphrag.stores.graph import PostgresGraph
+from graphrag.stores.postgres import PostgresStore
+from graphrag.stores.streams import StreamStore
+
+
+@dataclass(frozen=True)
+class Stores:
+    """Made cheaply; the database opens itself at its first use."""
+
+    settings: Settings
+
+    @cached_property
+    def database(self) -> Database:
+        return Database(self.settings)
+
+    @cached_property
+    def store(self) -> ChunkStore:
+        return PostgresStore(
+            self.database,
+            fulltext_candidates=self.settings.fulltext_candidates,
+            contextual=self.settings.contextual_embeddings,
+            most_collections=self.settings.max_collections,
+        )
+
+    @cached_property
+    def graph(self) -> GraphStore:
+        return PostgresGraph(self.database)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        return Catalog(self.database)
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        return Conversations(self.database)
+
+    @cached_property
+    def feedback(self) -> FeedbackStore:
+        return FeedbackStore(self.database)
+
+    @cached_property
+    def golden(self) -> GoldenStore:
+        return GoldenStore(self.database)
+
+    @cached_property
+    def evaluations(self) -> EvaluationStore:
+        return EvaluationStore(self.database)
+
+    @cached_property
+    def streams(self) -> StreamStore:
+        return StreamStore(self.database)
+
+    @cached_property
+    def cache(self) -> Cache:
+        return self.redis_cache or PostgresCache(self.database)
+
+    @cached_property
+    def redis_cache(self) -> RedisCache | None:
+        """Raises InvalidSettings or MissingExtra."""
+        return RedisCache(self.settings.redis_url.get_secret_value()) if self.settings.redis_url else None
