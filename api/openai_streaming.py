@@ -15,7 +15,8 @@ from starlette.types import Receive, Scope, Send
 from agent.events import Event
 from api.footnotes import Footnotes, definitions, with_footnotes
 from api.openai_schemas import Answered, AnswerMessage, Choice, Completion, Usage
-from api.streams import Stream, Streams
+from api.shared_streams import SharedStreams
+from api.streams import Stream
 from graphrag.telemetry import log
 
 Done = Mapping[str, Any]  # the data of an answer's last event
@@ -88,7 +89,7 @@ async def write_chunks(
 class CompletionStream(EventSourceResponse):
     """A stream's chunks without names and numbers, to the one reader there is: its leaving stops the model's work."""
 
-    def __init__(self, stream: Stream, streams: Streams) -> None:
+    def __init__(self, stream: Stream, streams: SharedStreams) -> None:
         super().__init__(
             _chunks(stream),
             ping=streams.settings.stream_heartbeat_seconds,

@@ -147,9 +147,13 @@ class SharedStreams:
         """Wherever it is made, and forgets it. Raises StreamNotFound."""
         stream = await self.find(stream_id, owner)
         if isinstance(stream, Stream):
-            self._streams.cancel(stream)
+            self.cancel(stream)
         else:
             await self._store.cancel(owner, stream_id)
+
+    def cancel(self, stream: Stream) -> None:
+        """As Streams.cancel; one that is made here."""
+        self._streams.cancel(stream)
 
     async def _begin(self, owner: str, stream_id: str) -> bool:
         most, kept = self.settings.streams_per_owner, self.settings.stream_kept_seconds

@@ -26,6 +26,7 @@ from api.openai_schemas import (
     Usage,
 )
 from api.openai_streaming import CompletionStream, Done, Head, write_chunks, write_completion
+from api.openapi_document import EVENT_STREAM
 from api.routes.chat import while_client_waits
 from api.schemas import errors
 from api.sse import with_errors
@@ -75,7 +76,7 @@ async def make_context(body: CompletionRequest, asked: Asked, services: Services
     "stream that has begun is a chunk that has nothing but `error`.",
     response_model=Completion,
     responses={
-        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+        200: {"content": EVENT_STREAM},
         **errors(400, 404, 502),
     },
 )
@@ -96,7 +97,9 @@ async def complete(
         return write_completion(head, done, await usage_of(done), asked.warnings)
     wants_usage = body.stream_options and body.stream_options.include_usage
     chunks = write_chunks(events, head, warnings=asked.warnings, usage_of=usage_of if wants_usage else None)
-    return CompletionStream(streams.start(with_errors(chunks, request), owner), streams)
+    async with streams.admitted(owner) as stream_id:
+        stream = streams.start(with_errors(chunks, request), owner, stream_id)
+    return CompletionStream(stream, streams)
 
 
 def estimate_usage(read: list[str], done: Done, services: Services) -> Usage:

@@ -87,7 +87,7 @@ class Load:
         )
         errors = ", ".join(f"{count} × {name}" for name, count in self.errors.items()) or "none"
         rate = len(self.milliseconds) / self.seconds
-        return f"{len(self.milliseconds)} requests, {rate:.1f}/s, p50 {p50:.1f} p95 {p95:.1f} p99 {p99:.1f} ms; errors: {errors}"
+        return f"{len(self.milliseconds)} requests, {rate:.1f}/s, {shares} ms; errors: {errors}"
 
 
 async def at_a_rate(request: Callable[[], Awaitable[httpx.Response]], *, a_second: float, seconds: float) -> Load:
