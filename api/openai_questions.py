@@ -11,6 +11,7 @@ from graphrag.characters import visible
 from graphrag.errors import UnsupportedParameter
 
 MOST_INSTRUCTIONS = 4_000  # characters, as a collection's own system prompt may have
+MOST_EARLIER_CHARS = 20_000  # of one message: no prompt shows as much, and finding the topic takes 2 s a million
 # What would change the answer of OpenAI's models. Clients send some of it by default, so it is no error.
 NOT_USED = (
     "temperature",
@@ -72,7 +73,9 @@ def _refuse(body: CompletionRequest) -> None:
 def _messages(said: list[ChatMessage]) -> list[AnyMessage]:
     earlier = [(message.role, visible(message.text)) for message in said[:-1]]
     history: list[AnyMessage] = [
-        HumanMessage(text) if role == "user" else AIMessage(without_footnotes(text))
+        HumanMessage(text[:MOST_EARLIER_CHARS])
+        if role == "user"
+        else AIMessage(without_footnotes(text)[:MOST_EARLIER_CHARS])
         for role, text in earlier
         if text.strip()
     ]
