@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 REQUESTS_PER_MINUTE, ANSWERS_PER_MINUTE = 600, 60  # of one owner, where it is known who asks
-REFUSALS_PER_MINUTE = 30  # of one address
 WITHOUT_REDIS_SECONDS = 30  # after it failed: each request would wait for it
 ANSWERING = ("/chat", "/chat/stream", "/chat/completions")
 
@@ -37,7 +36,7 @@ class Rates:
         requests, answers = settings.rate_per_minute, settings.answers_per_minute
         self._requests = _limit("requests", REQUESTS_PER_MINUTE * is_known if requests is None else requests)
         self._answers = _limit("answers", ANSWERS_PER_MINUTE * is_known if answers is None else answers)
-        self._refusals = _limit("refusals", REFUSALS_PER_MINUTE)
+        self._refusals = _limit("refusals", settings.refusals_per_minute)
         self._here = SlidingWindowCounterRateLimiter(MemoryStorage())
         self._redis = open_redis(settings.redis_url.get_secret_value()) if settings.redis_url else None
         self._shared = _shared_limiter(self._redis) if self._redis else None

@@ -24,6 +24,9 @@ class AccessLimits(BaseModel):
     answers_per_minute: NonNegativeInt | None = Field(
         default=None, description="Questions of one owner; 0: no limit; None: 60 where it is known who asks"
     )
+    refusals_per_minute: NonNegativeInt = Field(
+        default=30, description="Credentials from one address that do not hold; 0: no limit"
+    )
     request_seconds: PositiveFloat = Field(default=60, description="Without a part of a body, or below 1 kB a second")
     max_request_bytes: PositiveInt = Field(default=100_000_000, description="Of one upload, all files together")
     max_json_bytes: PositiveInt = Field(default=5_000_000, description="Of every other request")
