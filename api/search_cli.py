@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
-from graphrag.models import LOCAL_OWNER, Hit
+from graphrag.models import Hit
 from graphrag.places import describe_place
 from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import KNOWN, parse_filters
@@ -73,7 +73,7 @@ async def _search(
 ) -> SearchResult:
     wanted = parse_filters({key: values[0] if len(values) == 1 else values for key, values in filters.items()})
     checked = check_question(question, max_chars=services.settings.max_question_chars)
-    collection = await services.collection(LOCAL_OWNER, name)
+    collection = await services.collection(services.settings.owner, name)
     config, ignored = services.retrieval_config(collection, overrides)
     found = await find(
         checked,
