@@ -3,12 +3,18 @@
 from dataclasses import field
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from langgraph.runtime import Runtime
+from pydantic import ConfigDict, Field, InstanceOf, model_validator
 from pydantic.dataclasses import dataclass
 from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import ArgsKwargs
 
-from graphrag.models import LOCAL_OWNER, Collection
+from graphrag.authentication.identity import REFUSED
+from graphrag.errors import Unauthorized
+from graphrag.models import Collection
 from graphrag.services import Services, shared_services
+
+OF_THE_DOORS = {"owner_id", "opened"}
 
 
 @dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))
@@ -26,6 +32,28 @@ class Context:
     filters: Annotated[
         dict[str, Any], Field(description="Which documents: language, tags, filename, created_from …")
     ] = field(default_factory=dict)
-    owner_id: SkipJsonSchema[str] = LOCAL_OWNER
-    opened: SkipJsonSchema[Collection | None] = None  # the collection, where a door has read it for this question
-    services: SkipJsonSchema[Services] = field(default_factory=shared_services)
+    services: SkipJsonSchema[InstanceOf[Services]] = field(default_factory=shared_services)
+    owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].settings.owner)
+    # The collection, where a door has read it for this question.
+    opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_a_door_says_who_asks(cls, given: Any) -> Any:
+        """A door hands its services over, which no client can: who has none names no owner either."""
+        named = (given.kwargs or {}) if isinstance(given, ArgsKwargs) else given
+        if OF_THE_DOORS & named.keys() and not isinstance(named.get("services"), Services):
+            raise ValueError("who asks is not the client's to say")
+        return given
+
+
+def owner_of(runtime: Runtime[Context]) -> str:
+    """Who was identified by LangGraph's server, or by the door that began the run. Raises Unauthorized."""
+    context, server = runtime.context, runtime.server_info
+    if server is None:
+        return context.owner_id
+    if server.user is not None:
+        return server.user.identity
+    if context.services.settings.auth != "none":  # a server of LangGraph's that was told to ask nobody
+        raise Unauthorized(REFUSED)
+    return context.owner_id

@@ -14,7 +14,7 @@ from langgraph.types import Overwrite
 
 from agent.answer_writing import write_answer
 from agent.chains import chain_lines
-from agent.context import Context
+from agent.context import Context, owner_of
 from agent.context_window import Window, fit, log_cut
 from agent.events import sources_event, status_event, token_event
 from agent.fallbacks import first_answer
@@ -53,8 +53,8 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     with stage("transform"):
         try:
             query = await asyncio.to_thread(transformation.transform, question, earlier)
-            if services.refiner and _searches(context) and services.may_read(await _collection(context)):
-                query = await services.refiner.refine(query, earlier, owner_id=context.owner_id)
+            if services.refiner and _searches(context) and services.may_read(await _collection(runtime)):
+                query = await services.refiner.refine(query, earlier, owner_id=owner_of(runtime))
         except Exception as exc:
             degraded = [_degrade("transform", exc)]
     log.info("query strategy", strategy=query.strategy)
@@ -73,8 +73,9 @@ def _exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
     return exchanges
 
 
-async def _collection(context: Context) -> Collection:
-    return context.opened or await context.services.collection(context.owner_id, context.collection)
+async def _collection(runtime: Runtime[Context]) -> Collection:
+    context = runtime.context
+    return context.opened or await context.services.collection(owner_of(runtime), context.collection)
 
 
 def _searches(context: Context) -> bool:
@@ -86,7 +87,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, services = runtime.context, runtime.context.services
     filters = parse_filters(context.filters)
     with stage("retrieve"):
-        collection = await _collection(context)
+        collection = await _collection(runtime)
         config, ignored = services.retrieval_config(collection, _overrides(context), top_k=services.settings.chat_top_k)
         found = await services.query_cache.retrieve(
             state["query"],

@@ -1,4 +1,4 @@
-"""The command line: serve, ask, migrate; ingest, search, reembed, graph and eval have files of their own."""
+"""The command line: serve, ask, migrate; ingest, search, reembed, graph, keys and eval have files of their own."""
 
 import asyncio
 import os
@@ -18,6 +18,7 @@ from agent.graph import graph
 from api.evaluation_cli import app as evaluation
 from api.graph_cli import app as causal_graph
 from api.ingest_cli import check_files, ingest, load, print_outcomes, rechunk, worker
+from api.keys_cli import app as keys
 from api.reembed_cli import reembed
 from api.search_cli import search
 from api.serving import listen, serve_http
@@ -27,7 +28,6 @@ from graphrag.embeddings.registry import load_registry
 from graphrag.errors import CausewayError
 from graphrag.ingestion.sources import find_files
 from graphrag.ingestion_models import IngestionStatus
-from graphrag.models import LOCAL_OWNER
 from graphrag.query_transformation.checking import check_question
 from graphrag.services import Services
 from graphrag.settings import Settings
@@ -40,6 +40,7 @@ app = typer.Typer(
 )
 app.add_typer(evaluation, name="eval")
 app.add_typer(causal_graph, name="graph")
+app.add_typer(keys, name="keys")
 
 
 @app.command()
@@ -82,7 +83,7 @@ async def _serve(settings: Settings, listener: socket.socket, paths: list[Path])
 async def _ingest_first(services: Services, paths: list[Path]) -> None:
     files = find_files(paths)
     check_files(files, paths)
-    collection = await services.make_collection(LOCAL_OWNER, services.settings.collection)
+    collection = await services.make_collection(services.settings.owner, services.settings.collection)
     async with services.library.queue.working(services.workshop):
         outcomes = await load(services, collection, files)
     if any(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
@@ -108,9 +109,10 @@ def ask(question: str, collection: CollectionOption = None, as_json: JsonOption 
 
 async def _ask(services: Services, question: str, name: str | None, *, as_json: bool) -> None:
     check_question(question, max_chars=services.settings.max_question_chars)
-    opened = await services.collection(LOCAL_OWNER, name)
+    opened = await services.collection(services.settings.owner, name)
     done: dict[str, Any] = {}
-    events = stream_answer(graph, [HumanMessage(question)], Context(collection=name, opened=opened, services=services))
+    context = Context(collection=name, owner_id=opened.owner_id, opened=opened, services=services)
+    events = stream_answer(graph, [HumanMessage(question)], context)
     async with aclosing(events) as stream:
         async for event in stream:
             if event["event"] == "token" and not as_json:

@@ -17,7 +17,7 @@ from graphrag.errors import CollectionNotFound, InvalidSettings
 from graphrag.graph_models import CausalEdge, Entity, Polarity
 from graphrag.ingestion.estimation import estimate_relations
 from graphrag.ingestion.sources import find_files
-from graphrag.models import LOCAL_OWNER, Collection
+from graphrag.models import Collection
 from graphrag.services import Services
 
 app = typer.Typer(help="The causal graph: what the documents say caused what.", no_args_is_help=True)
@@ -68,9 +68,9 @@ async def _estimate(services: Services, files: Sequence[Path], name: str | None)
         raise InvalidSettings("An estimate needs RAG_CHAT_MODEL: the model that would find relations.")
     extractor = ModelExtractor(services.chat_model, services.cache, 0)
     try:
-        collection = await services.collection(LOCAL_OWNER, name)
+        collection = await services.collection(services.settings.owner, name)
     except CollectionNotFound:  # it would be made with the files, as the settings say
-        collection = Collection(uuid4(), LOCAL_OWNER, name or "", services.embeddings.default)
+        collection = Collection(uuid4(), services.settings.owner, name or "", services.embeddings.default)
     return await estimate_relations(
         files,
         pipeline=services.pipeline,
@@ -81,7 +81,7 @@ async def _estimate(services: Services, files: Sequence[Path], name: str | None)
 
 
 async def _read(services: Services, name: str | None, entity: str | None, limit: int) -> list[CausalEdge]:
-    collection = await services.collection(LOCAL_OWNER, name)
+    collection = await services.collection(services.settings.owner, name)
     return await services.graph.list_causal_edges(collection, entity=entity, limit=limit)
 
 

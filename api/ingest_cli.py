@@ -20,7 +20,7 @@ from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.rechunking import Rechunking
 from graphrag.ingestion.sources import find_files, source_of
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
-from graphrag.models import LOCAL_OWNER, Chunking, Collection
+from graphrag.models import Chunking, Collection
 from graphrag.services import Services
 
 LISTED_DOCUMENTS = 40  # of more, only those with something to say
@@ -67,7 +67,7 @@ def worker(collection: CollectionOption = None) -> None:
 async def _rechunk(
     services: Services, name: str | None, chunking: Chunking, *, everything: bool
 ) -> list[IngestionOutcome]:
-    collection = await services.collection(LOCAL_OWNER, name)
+    collection = await services.collection(services.settings.owner, name)
     model = await services.embedding_model(collection)
     known = await services.store.list_documents(collection)
     documents = [document for document in known if everything or document.processing_strategy == "none"]
@@ -82,7 +82,7 @@ async def _ingest(
     files = find_files(paths)
     if not watch or not all(path.is_dir() for path in paths):
         check_files(files, paths)
-    collection = await services.make_collection(LOCAL_OWNER, name)
+    collection = await services.make_collection(services.settings.owner, name)
     async with services.library.queue.working(services.workshop), AsyncExitStack() as stack:
         changes = await stack.enter_async_context(_watching(paths)) if watch else None
         outcomes = await load(services, collection, files, chunking=chunking)

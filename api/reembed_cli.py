@@ -7,7 +7,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from api.terminal import err, out, run
 from graphrag.errors import InvalidSettings
-from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from graphrag.stores.embedding_migration import EmbeddingMigration
 
@@ -25,7 +24,7 @@ def reembed(
 
 
 async def _reembed(services: Services, name: str, model_id: str | None) -> str:
-    collection = await services.collection(LOCAL_OWNER, name)
+    collection = await services.collection(services.settings.owner, name)
     migration = EmbeddingMigration(services.database, collection, batch_size=services.settings.embedding_batch_size)
     model = services.embeddings.get(model_id or await migration.previous_model())
     columns = (TextColumn("Embedding"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

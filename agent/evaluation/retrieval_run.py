@@ -14,7 +14,7 @@ from graphrag.errors import ProviderError
 from graphrag.ingestion.pipeline import holds_words
 from graphrag.ingestion.sources import SourceText
 from graphrag.ingestion_models import IngestionStatus
-from graphrag.models import LOCAL_OWNER, Collection, Document
+from graphrag.models import Collection, Document
 from graphrag.services import Services
 from graphrag.settings import RetrievalConfig
 
@@ -75,7 +75,9 @@ async def loaded(
         yield Load(found)
         return
     wanted = services.embeddings.get(embedding_model or services.embeddings.default)
-    collection = found or await services.store.create_collection(LOCAL_OWNER, name, embedding_model=wanted.id)
+    collection = found or await services.store.create_collection(
+        services.settings.owner, name, embedding_model=wanted.id
+    )
     try:
         yield await _load(dataset, services=services, collection=collection, advance=advance)
     finally:
@@ -122,7 +124,7 @@ def _source(document: Document) -> str:
 
 
 async def _find(services: Services, name: str) -> Collection | None:
-    collections = await services.store.list_collections(LOCAL_OWNER)
+    collections = await services.store.list_collections(services.settings.owner)
     return next((collection for collection in collections if collection.name == name), None)
 
 

@@ -1,4 +1,5 @@
 // The chat page: the interface's language, the question box, the request and its stream.
+import { authorization, fetchWithKey } from "./key.js";
 import { readEvents } from "./sse.js";
 import { make, Turn } from "./turn.js";
 
@@ -32,6 +33,7 @@ const TEXTS = {
     network: "No se pudo hablar con el servidor. Compruebe la conexión y vuelva a preguntar.",
     cut: "La respuesta se cortó antes de terminar. Vuelva a preguntar.",
     failed: "El servidor no pudo responder.",
+    key: "Su clave", keyHelp: "Este servicio pide una clave: la da quien lo administra.", enter: "Entrar", cancel: "Cancelar",
   },
   fr: {
     welcome: "Interrogez vos documents. Chaque réponse dit d’où elle vient.",
@@ -44,6 +46,7 @@ const TEXTS = {
     network: "Le serveur est injoignable. Vérifiez la connexion et reposez la question.",
     cut: "La réponse s’est interrompue avant la fin. Reposez la question.",
     failed: "Le serveur n’a pas pu répondre.",
+    key: "Votre clé", keyHelp: "Ce service demande une clé : qui l’administre vous en donne une.", enter: "Entrer", cancel: "Annuler",
   },
   en: {
     welcome: "Ask your documents. Every answer says where it comes from.",
@@ -56,6 +59,7 @@ const TEXTS = {
     network: "The server could not be reached. Check the connection and ask again.",
     cut: "The answer broke off before its end. Ask again.",
     failed: "The server could not answer.",
+    key: "Your key", keyHelp: "This service asks for a key: whoever runs it gives you one.", enter: "Enter", cancel: "Cancel",
   },
 };
 
@@ -89,7 +93,7 @@ async function ask(question) {
 
 async function stream(question, turn, run) {
   const headers = { "Accept-Language": turn.language, Accept: "text/event-stream" };
-  let response = await fetch(ADDRESS, {
+  let response = await fetchWithKey(ADDRESS, {
     method: "POST",
     headers: { ...headers, "Content-Type": "application/json" },
     body: JSON.stringify({ message: question, ...(conversation && { conversation_id: conversation }) }),
@@ -123,7 +127,7 @@ async function resume(run, headers, waits) {
   while (waits.length) {
     await pause(waits.shift(), run.aborter.signal);
     try {
-      return await fetch(run.address, { headers, signal: run.aborter.signal });
+      return await fetchWithKey(run.address, { headers, signal: run.aborter.signal });
     } catch (error) {
       if (error.name === "AbortError" || !waits.length) throw error;
     }
@@ -140,7 +144,7 @@ function pause(milliseconds, signal) {
 
 function stop({ aborter, address }) {
   aborter.abort();
-  if (address) fetch(address, { method: "DELETE", keepalive: true }).catch(() => {}); // then it ends by itself
+  if (address) fetch(address, { method: "DELETE", headers: authorization(), keepalive: true }).catch(() => {}); // then it ends by itself
 }
 
 function show(turn, event, data) {

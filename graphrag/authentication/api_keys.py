@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from graphrag.authentication.identity import REFUSED, Identity, Scope
+from graphrag.authentication.identity import REFUSED, WHERE_NONE_IS_NAMED, Identity, Scope
 from graphrag.database import Database, queries
 from graphrag.errors import ApiKeyNotFound, Unauthorized
 from graphrag.stores.queries import fetch
@@ -50,7 +50,7 @@ class ApiKeys:
         owner_id: str,
         name: str,
         *,
-        scopes: Collection[Scope] = (Scope.READ, Scope.WRITE),
+        scopes: Collection[Scope] = WHERE_NONE_IS_NAMED,
         valid_for: timedelta | None = None,
     ) -> tuple[ApiKey, str]:
         """What is kept, and what its holder shows: nobody can tell that again."""

@@ -16,6 +16,9 @@ class Scope(StrEnum):
     METRICS = "metrics"  # of the whole service, nobody's in particular
 
 
+WHERE_NONE_IS_NAMED = frozenset({Scope.READ, Scope.WRITE})
+
+
 def is_owner_name(name: str) -> bool:
     """Keys, tokens and RAG_OWNER share one space of names: the same name is the same owner, whichever way it came."""
     return 0 < len(name) <= MAX_OWNER_CHARS and name.isprintable() and name == name.strip()

@@ -7,7 +7,7 @@ from typing import Any
 import jwt
 
 from graphrag.authentication.configuration import AuthenticationConfig
-from graphrag.authentication.identity import REFUSED, Identity, Scope, is_owner_name
+from graphrag.authentication.identity import REFUSED, WHERE_NONE_IS_NAMED, Identity, Scope, is_owner_name
 from graphrag.authentication.issuer_keys import IssuerKeys
 from graphrag.errors import InvalidSettings, Unauthorized
 from graphrag.telemetry import log
@@ -15,7 +15,6 @@ from graphrag.telemetry import log
 MAX_CHARS = 8_192
 LEEWAY_SECONDS = 30  # between the issuer's clock and ours
 REQUIRED_SETTINGS = ("jwt_issuer", "jwt_audience", "jwt_jwks")
-SCOPES_WHERE_NONE_ARE_NAMED = frozenset({Scope.READ, Scope.WRITE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,6 @@ def open_tokens(config: AuthenticationConfig) -> Tokens:
 def _scopes(claims: Mapping[str, Any]) -> frozenset[Scope]:
     named = claims.get("scope", claims.get("scp"))
     if named is None:
-        return SCOPES_WHERE_NONE_ARE_NAMED
+        return WHERE_NONE_IS_NAMED
     words = named.split() if isinstance(named, str) else named if isinstance(named, list) else []
     return frozenset(scope for scope in Scope if scope.value in words)

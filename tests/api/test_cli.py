@@ -207,7 +207,9 @@ class Misuse:
 
 MISUSES = {
     "busy port": Misuse(("serve", "--port", "{port}"), ("{port}", "already in use", "causeway serve --port"), NOWHERE),
-    "beyond loopback": Misuse(("serve", "--host", "0.0.0.0"), ("no authentication", "RAG_AUTH=api_key", "--host 127.0.0.1"), NOWHERE),
+    "beyond loopback": Misuse(
+        ("serve", "--host", "0.0.0.0"), ("no authentication", "RAG_AUTH=api_key", "--host 127.0.0.1"), NOWHERE
+    ),
     "home is no folder": Misuse(
         ("ask", "hola"), ("CAUSEWAY_HOME {file}/home", "can't be written", "Set CAUSEWAY_HOME"),
         {"CAUSEWAY_HOME": "{file}/home"},

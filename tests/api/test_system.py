@@ -135,7 +135,7 @@ def test_the_page_s_files_are_served_by_their_type(client: httpx.Client) -> None
     """R9.1 With nosniff a browser runs a script only by its type."""
     page = client.get("/").text
     linked = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', page))
-    modules = {"/static/sse.js", "/static/turn.js"}
+    modules = {"/static/key.js", "/static/sse.js", "/static/turn.js"}
     assert {"/static/chat.js", "/static/chat.css", "/static/icon.svg"} <= linked
     types = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
     for path in linked | modules:

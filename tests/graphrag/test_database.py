@@ -1,5 +1,6 @@
 """The database: identity, isolation, migrations."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,86 @@ async def test_identity_does_not_outlive_its_transaction(postgres: str, owner: s
                 assert row["role"] != APPLICATION_ROLE
                 assert not row["owner"]
         assert pid in seen
+    finally:
+        await database.close()
+
+
+async def run_until_cancelled(database: Database, owner: str, statement: str) -> int:
+    """Of a transaction that is cancelled while the server is at work for it; the connection's process."""
+    begun = asyncio.Event()
+    pid = 0
+
+    async def work() -> None:
+        nonlocal pid
+        async with database.transaction(owner) as connection:
+            pid = connection.info.backend_pid
+            begun.set()
+            await connection.execute(statement)
+
+    working = asyncio.create_task(work())
+    await begun.wait()
+    await asyncio.sleep(0)  # so that the statement is on its way
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    return pid
+
+
+async def run_until_failed(database: Database, owner: str, statement: str) -> int:
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        async with database.transaction(owner) as connection:
+            pid: int = connection.info.backend_pid
+            await connection.execute(statement)
+    return pid
+
+
+async def end_within(database: Database, owner: str, statement: str) -> int:
+    """The code inside ends the transaction itself and goes on, on a connection that commits every statement."""
+    async with database.transaction(owner) as connection:
+        assert connection.autocommit
+        await connection.execute(statement)
+        cursor = await connection.execute("SELECT current_setting('app.user_id', true) AS owner")
+        row = await cursor.fetchone()
+        assert row is not None
+        assert not row["owner"]
+        return connection.info.backend_pid
+
+
+ENDS = {
+    "cancelled": (run_until_cancelled, "SELECT pg_sleep(60)"),
+    "failed": (run_until_failed, "SELECT 1 / 0"),
+    "committed within": (end_within, "COMMIT"),
+    "rolled back within": (end_within, "ROLLBACK"),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+async def test_identity_ends_however_its_transaction_ends(postgres: str, owner: str, end: str) -> None:
+    """Security 2: nothing of it is left on any connection of the pool, and the next one sees no row of the owner's."""
+    database = Database(Settings(database_url=SecretStr(postgres), database_pool_size=2))
+    run, statement = ENDS[end]
+    try:
+        async with database.transaction(owner) as connection:
+            await connection.execute(
+                "INSERT INTO collections (collection_id, owner_id, name, embedding_model)"
+                " VALUES (gen_random_uuid(), %s, 'notes', 'bundled')",
+                [owner],
+            )
+        await run(database, owner, statement)
+        assert database._pool is not None
+        async with database._pool.connection() as one, database._pool.connection() as two:
+            for connection in (one, two):
+                cursor = await connection.execute(
+                    "SELECT current_user = session_user AS own_role, current_setting('app.user_id', true) AS owner"
+                )
+                row = await cursor.fetchone()
+                assert row is not None
+                assert row["own_role"]
+                assert not row["owner"]
+                await connection.execute(f"SET ROLE {APPLICATION_ROLE}")
+                cursor = await connection.execute("SELECT count(*) AS n FROM collections")
+                assert await cursor.fetchone() == {"n": 0}
+                await connection.execute("RESET ROLE")
     finally:
         await database.close()
 

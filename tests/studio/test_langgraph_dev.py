@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,14 @@ def database(make_database: Callable[[], str]) -> str:
     return url
 
 
-@pytest.fixture(scope="module")
-def studio(database: str, unused_port: int) -> Iterator[httpx.Client]:
+@contextmanager
+def running(**environment: str) -> Iterator[httpx.Client]:
+    """`langgraph dev` on a free port."""
+    port = unused_port()
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w+") as log:
-        command = [LANGGRAPH, "dev", "--no-browser", "--no-reload", "--port", str(unused_port)]
-        environment = os.environ | {"DATABASE_URL": database}
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-        client = httpx.Client(base_url=f"http://127.0.0.1:{unused_port}", timeout=60)
+        command = [LANGGRAPH, "dev", "--no-browser", "--no-reload", "--port", str(port)]
+        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, stdout=log, stderr=log)
+        client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
         try:
             wait_until_ready(client, process, Path(log.name))
             yield client
@@ -70,6 +72,11 @@ def studio(database: str, unused_port: int) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="module")
+def studio(database: str) -> Iterator[httpx.Client]:
+    with running(DATABASE_URL=database) as client:
+        yield client
+
+
 def unused_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -117,6 +124,21 @@ def test_identity_is_not_the_clients_to_choose(studio: httpx.Client) -> None:
     """Security 7: owner_id is no field of the context that Studio accepts."""
     state = run(studio, QUESTIONS[0], collection="demo", owner_id="somebody else")
     assert state["collection"]["owner_id"] == LOCAL_OWNER
+
+
+@pytest.mark.parametrize("name", ["owner_id", "services", "opened", "langgraph_auth_user"])
+def test_nor_in_the_older_way(studio: httpx.Client, name: str) -> None:
+    """Security 7: `configurable` was there before the context; it changes nothing either."""
+    body = {
+        "assistant_id": "causeway",
+        "input": {"messages": [{"role": "user", "content": QUESTIONS[0]}]},
+        "config": {"configurable": {name: {"owner_id": "somebody else", "identity": "somebody else"}}},
+    }
+    response = studio.post("/runs/wait", json=body)
+    if response.is_success:
+        assert response.json()["collection"]["owner_id"] == LOCAL_OWNER
+    else:
+        assert response.status_code == 422
 
 
 def test_schemas_are_readable(studio: httpx.Client) -> None:

@@ -1,0 +1,96 @@
+"""The page of a service that asks for a key, in Chromium."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import SecretStr
+
+from graphrag.services import Services
+from graphrag.settings import Settings
+from tests.api.identities import Keys, make_keys_in
+from tests.browser.test_page import ARGUMENTS, CHROMIUM
+from tests.conftest import DEMO, Server, run_server
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+playwright_api = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
+expect = playwright_api.expect
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed"),
+]
+QUESTION = "When did Harrowmere's goods-in check catch the mistake?"
+
+
+@pytest.fixture(scope="module")
+def database(make_database: Callable[[], str]) -> str:
+    return make_database()
+
+
+@pytest.fixture(scope="module")
+def keys(database: str) -> Keys:
+    return make_keys_in(database)
+
+
+@pytest.fixture(scope="module")
+def server(database: str, keys: Keys) -> Iterator[Server]:
+    arguments = ("--collection", "demo", "--ingest", str(DEMO / "label-error-soleada.md"))
+    with run_server(*arguments, DATABASE_URL=database, RAG_AUTH="api_key", RAG_OWNER=keys.owner_a) as server:
+        yield server
+
+
+@pytest.fixture
+async def page() -> AsyncIterator["Page"]:
+    async with playwright_api.async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield await browser.new_page(locale="fr-FR")
+        await browser.close()
+
+
+async def revoke(database: str, keys: Keys) -> None:
+    services = Services(Settings(database_url=SecretStr(database)))
+    await services.authentication.api_keys.revoke(keys.owner_a, keys.a.split("_")[1])
+    await services.close()
+
+
+async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
+    server: Server, page: "Page", database: str, keys: Keys
+) -> None:
+    """Security 7: asked for once a tab, sent with every request, dropped when it holds no more."""
+    dialog, box, answers = page.get_by_role("dialog"), page.get_by_label("Votre clé"), page.locator(".answer")
+
+    async def ask() -> None:
+        await page.locator("#question").fill(QUESTION)
+        await page.keyboard.press("Enter")
+
+    await page.goto(server.url)
+    await expect(dialog).to_be_hidden()
+    await ask()
+    await expect(dialog).to_contain_text("Ce service demande une clé")
+    for key in (keys.revoked_of_a, keys.unknown):  # refused: asked for again, and nothing of it stays
+        await box.fill(key)
+        await page.keyboard.press("Enter")
+        await expect(box).to_have_value("")
+        assert await page.evaluate("sessionStorage.getItem('key')") is None
+    await box.fill(f" {keys.a} ")
+    await page.get_by_role("button", name="Entrer").click()
+    await expect(dialog).to_be_hidden()
+    await expect(answers.last).to_have_attribute("aria-busy", "false", timeout=15_000)
+    await expect(page.locator(".mark").first).to_be_visible()
+
+    await page.reload()
+    await ask()
+    await expect(page.locator(".mark").first).to_be_visible()  # without being asked again
+    assert await page.evaluate("Object.values(localStorage).join() + document.cookie") == ""
+
+    await revoke(database, keys)
+    await ask()
+    await expect(dialog).to_be_visible()
+    assert await page.evaluate("sessionStorage.getItem('key')") is None
+    await page.get_by_role("button", name="Annuler").click()
+    await expect(page.locator(".notes .error")).to_contain_text("Il manque une clé valable")
+    await ask()
+    await page.keyboard.press("Escape")
+    await expect(page.locator(".notes .error")).to_have_count(2)
