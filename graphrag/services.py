@@ -258,7 +258,7 @@ class Services:
         ignored = [*of_collection, *of_request]
         log.info("retrieval configuration", collection=collection.name, **config.model_dump())
         if ignored:
-            log.warning("retrieval configuration", collection=collection.name, ignored=ignored)
+            log.warning("retrieval configuration", collection=collection.name, ignored=len(ignored))
         return config, ignored
 
     def may_read(self, collection: Collection) -> bool:

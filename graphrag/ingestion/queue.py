@@ -128,7 +128,7 @@ class Queue:
             try:
                 await self._work(workers, await self.database.address())
             except Exception as exc:
-                log.warning("worker starts again", error=repr(exc))
+                log.warning("worker starts again", error=exc)
             await asyncio.sleep(HEARTBEAT_SECONDS)
 
     async def _work(self, workers: Workers, address: str) -> None:
