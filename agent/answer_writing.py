@@ -67,7 +67,7 @@ class AnswerWriter:
         try:
             await self._announce(is_over=is_over)
         except Exception as exc:
-            log.warning("statements not checked while they stream", error=repr(exc))
+            log.warning("statements not checked while they stream", error=exc)
 
     async def _announce(self, *, is_over: bool) -> None:
         self._statements.read(self._shown.text)

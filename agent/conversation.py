@@ -142,7 +142,7 @@ class Conversing:
             log.info("conversation deleted before its answer came")
             return False
         except Exception as exc:
-            log.warning("answer not kept", error=repr(exc))
+            log.warning("answer not kept", error=exc)
             return False
         return True
 
@@ -150,7 +150,7 @@ class Conversing:
         try:
             await self.services.retention.forget(owner_id)
         except Exception as exc:
-            log.warning("retention not planned", error=repr(exc))
+            log.warning("retention not planned", error=exc)
 
     async def _entitle(self, turn: Turn, context: Context, answer: Message) -> None:
         settings = self.services.settings
@@ -168,7 +168,7 @@ class Conversing:
             )
             await self.services.conversations.rename(context.owner_id, turn.conversation.id, title, titled_by="model")
         except Exception as exc:
-            log.warning("stage failed, done without", stage="title", error=repr(exc))
+            log.warning("stage failed, done without", stage="title", error=exc)
 
     def _in_background(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)

@@ -33,6 +33,6 @@ async def first_answer(
         except AnswerInterrupted:
             raise
         except Exception as exc:
-            log.warning("model does not answer", model=named.name, error=repr(exc))
+            log.warning("model does not answer", model=named.name, error=exc)
             failures.append(exc)
     raise ProviderError(f"The model does not answer: {failures[-1]!r}") from failures[-1]

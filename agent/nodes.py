@@ -283,5 +283,5 @@ def _announce(name: str, state: State) -> None:
 
 
 def _degrade(name: str, exc: Exception) -> str:
-    log.warning("stage failed, done without", stage=name, error=repr(exc))
+    log.warning("stage failed, done without", stage=name, error=exc)
     return name

@@ -45,7 +45,7 @@ def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any
     else:
         code, details = "internal_error", {}
     if code == "internal_error":
-        log.error("request failed", error=repr(exc), exc_info=exc)
+        log.error("request failed", exc_info=exc)
     return STATUS.get(code, 500), _body(code, details, request, request_id)
 
 

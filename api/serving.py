@@ -45,6 +45,7 @@ async def serve_http(services: Services, listener: socket.socket, *, announce: C
         http=Connection,
         ws="none",
         server_header=False,
+        log_config=None,  # ours, which repeats no error's words
         log_level="warning",
         access_log=False,
         timeout_keep_alive=IDLE_SECONDS,

@@ -189,7 +189,7 @@ class Streams:
         stream.end()
         self._schedule(stream)
         if not run.cancelled() and (exc := run.exception()):
-            log.error("stream failed", error=repr(exc), exc_info=exc)
+            log.error("stream failed", exc_info=exc)
 
     def _schedule(self, stream: Stream) -> None:
         """When it goes by itself: when nobody has read it for a while, or it has been whole for a while."""

@@ -120,7 +120,7 @@ class Database:
             try:
                 yield connection
             except psycopg.errors.InsufficientPrivilege as exc:
-                log.warning("maintenance needs the tables' owner", error=_one_line(exc))
+                log.warning("maintenance needs the tables' owner", error=exc)
 
     def _start_and_migrate(self) -> str:
         url = self._embedded.start() if self._embedded else self._configured_url()

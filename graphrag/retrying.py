@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
+from graphrag.error_outlines import chain
 from graphrag.telemetry import log
 
 T = TypeVar("T")
@@ -64,18 +65,18 @@ def is_transient(error: BaseException) -> bool:
     return any(
         isinstance(cause, ConnectionError | TimeoutError)
         or any(kind.__name__ in TRANSIENT_NAMES for kind in type(cause).__mro__)
-        for cause in _chain(error)
+        for cause in chain(error)
     )
 
 
 def http_status(error: BaseException) -> int | None:
     """That of the answer which the error was raised for, from 400 on."""
-    return next(filter(None, map(_status, _chain(error))), None)
+    return next(filter(None, map(_status, chain(error))), None)
 
 
 def asked_to_wait(error: BaseException) -> float:
     """Seconds, by the answer's Retry-After; 0 where it has none."""
-    for cause in _chain(error):
+    for cause in chain(error):
         headers = getattr(getattr(cause, "response", None), "headers", None) or {}
         if told := headers.get("retry-after"):
             return _seconds(str(told))
@@ -115,13 +116,6 @@ def _tell(state: RetryCallState) -> None:
     log.warning(
         "call of a model failed, trying again", attempt=state.attempt_number, error=type(_error(state)).__name__
     )
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and what it was raised from."""
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _status(error: BaseException) -> int | None:

@@ -221,7 +221,7 @@ class Services(Stores):
         ignored = [*of_collection, *of_request]
         log.info("retrieval configuration", collection=collection.name, **config.model_dump())
         if ignored:
-            log.warning("retrieval configuration", collection=collection.name, ignored=ignored)
+            log.warning("retrieval configuration", collection=collection.name, ignored=len(ignored))
         return config, ignored
 
     def may_read(self, collection: Collection) -> bool:

@@ -3,13 +3,17 @@
 import logging
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import structlog
 from opentelemetry import trace
 from prometheus_client import Counter, Gauge, Histogram
+
+from graphrag.error_outlines import outline, outline_places, without_words
+from graphrag.secrets import without_secrets
 
 log = structlog.get_logger("causeway")
 STAGE_SECONDS = Histogram("causeway_stage_seconds", "Time of one stage of one request", ["stage"])
@@ -27,9 +31,13 @@ _lookups: ContextVar[dict[str, dict[str, int]] | None] = ContextVar("lookups", d
 def stage(name: str) -> Iterator[None]:
     """Times a stage; its milliseconds go to `collect_timings` too."""
     started = time.perf_counter()
-    with trace.get_tracer("causeway").start_as_current_span(name):
+    tracer = trace.get_tracer("causeway")
+    with tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False) as span:
         try:
             yield
+        except Exception as exc:
+            span.set_status(trace.StatusCode.ERROR, outline(exc))
+            raise
         finally:
             seconds = time.perf_counter() - started
             STAGE_SECONDS.labels(stage=name).observe(seconds)
@@ -75,15 +83,37 @@ def collect_lookups() -> dict[str, dict[str, int]]:
     return lookups
 
 
+class DiscreetFormatter(logging.Formatter):
+    """Of what libraries log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        error = record.exc_info[1] if record.exc_info else None
+        told = super().format(record)
+        return without_secrets(without_words(told, error) if error else told)
+
+    def formatException(self, ei: Any) -> str:
+        return outline_places(ei[1]) if ei[1] else ""
+
+
+def _without_words(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Errors are given as they are, and told by their kinds."""
+    error = event.pop("exc_info", None)
+    if isinstance(error, BaseException):
+        event["exception"] = outline_places(error)
+    return {name: outline(value) if isinstance(value, BaseException) else value for name, value in event.items()}
+
+
 def configure_logging(level: str) -> None:
     """JSON lines on standard error. Call it after imports: some libraries configure logging when imported."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, force=True)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(DiscreetFormatter("%(levelname)s:%(name)s:%(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
+            _without_words,
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),

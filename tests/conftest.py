@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import httpx
 import psycopg
@@ -122,6 +123,11 @@ class Server:
 
     url: str
     process: subprocess.Popen[str]
+    errors: IO[str]
+
+    def log(self) -> str:
+        """What it has written so far. The file's position is the process's too: it stays where it is."""
+        return os.pread(self.errors.fileno(), 1_000_000_000, 0).decode()
 
     def client(self, **headers: str) -> httpx.Client:
         return httpx.Client(base_url=self.url, headers=headers, timeout=30)
@@ -136,7 +142,7 @@ def run_server(*arguments: str, **environment: str) -> Iterator[Server]:
             command, cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE, stderr=errors, text=True
         )
         try:
-            yield Server(_address(process, errors), process)
+            yield Server(_address(process, errors), process, errors)
         finally:
             process.terminate()
             process.wait(20)

@@ -27,7 +27,7 @@ async def embed_batches(
             try:
                 return await model.embed([texts[index] for index in batch])
             except ProviderError as exc:
-                log.warning("batch not embedded", model=model.id, texts=len(batch), error=str(exc))
+                log.warning("batch not embedded", model=model.id, texts=len(batch), error=exc)
                 return FailedBatch(batch, str(exc))
 
     vectors: list[list[float] | None] = [None] * len(texts)

@@ -49,14 +49,14 @@ class CachedEmbeddingModel(EmbeddingModel):
         try:
             return dict(await self.cache.get_many(self.owner_id, list(dict.fromkeys(keys)))) if keys else {}
         except Exception as exc:  # a cache may be anybody's
-            log.warning("cache failed, done without", cache="embeddings", error=repr(exc))
+            log.warning("cache failed, done without", cache="embeddings", error=exc)
             return {}
 
     async def _write(self, values: Mapping[str, bytes]) -> None:
         try:
             await self.cache.set_many(self.owner_id, values, seconds=KEPT_SECONDS)
         except Exception as exc:
-            log.warning("cache failed, done without", cache="embeddings", error=repr(exc))
+            log.warning("cache failed, done without", cache="embeddings", error=exc)
 
 
 def cached(model: EmbeddingModel, *, cache: Cache, owner_id: str) -> EmbeddingModel:

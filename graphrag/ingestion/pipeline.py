@@ -122,7 +122,7 @@ class Pipeline:
             with stage("chunk"):
                 return await asyncio.to_thread(self._chunk, source, parsed, collection, model, config)
         except UnreadableDocument as exc:
-            log.warning("document not indexed", cause=str(exc))
+            log.warning("document not indexed", error=exc)
             return refused(source.source, exc)
 
     async def _parse(self, source: Source) -> ParsedText:

@@ -155,7 +155,7 @@ class Queue:
             try:
                 await self._work(await self.database.address())
             except Exception as exc:
-                log.warning("worker starts again", error=repr(exc))
+                log.warning("worker starts again", error=exc)
             await asyncio.sleep(HEARTBEAT_SECONDS)
 
     async def _work(self, address: str) -> None:

@@ -18,5 +18,5 @@ class FallbackReranker:
             try:
                 return await reranker.rerank(query, hits, language=language, top_k=top_k)
             except Exception as exc:  # a reranker may be anybody's
-                log.warning("reranker failed, the next one judges", reranker=type(reranker).__name__, error=repr(exc))
+                log.warning("reranker failed, the next one judges", reranker=type(reranker).__name__, error=exc)
         return await self._last.rerank(query, hits, language=language, top_k=top_k)

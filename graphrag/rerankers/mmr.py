@@ -28,7 +28,7 @@ class MMRReranker:
         try:
             vectors = await self._embeddings.embed([hit.chunk.content for hit in relevant])
         except ProviderError as exc:
-            log.warning("no vectors to tell repetitions by, order kept", error=str(exc))
+            log.warning("no vectors to tell repetitions by, order kept", error=exc)
             return relevant[:top_k]
         return mmr(relevant, vectors, diversity=self._diversity, top_k=top_k)
 

@@ -127,7 +127,7 @@ class _Vectors:
         try:
             return await hurried.embed([self._hypothetical_answer])
         except ProviderError as exc:
-            log.warning("hypothetical answer not embedded, done without", error=str(exc))
+            log.warning("hypothetical answer not embedded, done without", error=exc)
             return []
 
 
@@ -220,7 +220,7 @@ def _raise_if_hopeless(failures: Mapping[str, BaseException], rankings: Mapping[
     for name, failure in failures.items():
         if not isinstance(failure, CausewayError):
             raise failure
-        log.warning("retrieval leg failed", leg=name, error=str(failure))
+        log.warning("retrieval leg failed", leg=name, error=failure)
     if not rankings:
         causes = "; ".join(f"{name}: {failure}" for name, failure in failures.items())
         raise RetrievalUnavailable(f"No search is possible ({causes})") from next(iter(failures.values()))

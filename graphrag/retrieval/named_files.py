@@ -46,7 +46,7 @@ async def find_named_files(question: str, *, store: ChunkStore, collection: Coll
     try:
         known = await store.find_filenames(collection, [form for names in candidates for form in _forms(names)])
     except CausewayError as exc:
-        log.warning("files that the question names were not looked up", error=str(exc))
+        log.warning("files that the question names were not looked up", error=exc)
         return NamedFiles()
     return choose_named(candidates, known)
 

@@ -16,5 +16,5 @@ async def rerank(query: TransformedQuery, hits: Sequence[Hit], *, reranker: Rera
             ranked = await reranker.rerank(query.standalone, hits, language=query.language, top_k=len(hits))
             return Retrieval(one_per_document_first(ranked))
         except Exception as exc:  # a reranker may be anybody's
-            log.warning("reranker failed, done without", error=repr(exc))
+            log.warning("reranker failed, done without", error=exc)
             return Retrieval(list(hits), ("rerank",))

@@ -102,5 +102,5 @@ async def follow_names(
         with stage("associate"):
             return Retrieval(await associate(query, hits, graph=graph, collection=collection, filters=filters))
     except CausewayError as exc:
-        log.warning("graph failed, searched without", error=str(exc))
+        log.warning("graph failed, searched without", error=exc)
         return Retrieval(list(hits), ("graph",))

@@ -145,11 +145,7 @@ def test_a_site_that_is_none_stops_the_start(postgres: str, origins: str, told: 
 def served(**settings: Any) -> httpx.AsyncClient:
     """The walls around one page, with these settings."""
     known = Settings(**settings)
-    walls = [
-        Middleware(RequestIdentity),
-        Middleware(CrossOrigin, settings=known),
-        Middleware(OriginCheck, settings=known),
-    ]
+    checks = [Middleware(CrossOrigin, settings=known), Middleware(OriginCheck, settings=known)]
     page = Route("/", lambda _: Response("here"), methods=["GET", "POST"])
     transport = httpx.ASGITransport(Starlette(routes=[page], middleware=[Middleware(RequestIdentity), *checks]))
     return httpx.AsyncClient(transport=transport, base_url="http://rag.example")

@@ -406,7 +406,9 @@ class Wire:
     async def open(self) -> Server:
         """The server as it is reached through the wire."""
         self._listener = await asyncio.start_server(self._connect, "127.0.0.1", 0)
-        return Server(f"http://127.0.0.1:{self._listener.sockets[0].getsockname()[1]}", self._server.process)
+        return Server(
+            f"http://127.0.0.1:{self._listener.sockets[0].getsockname()[1]}", self._server.process, self._server.errors
+        )
 
     def cut(self) -> None:
         for writer in self._connections:
