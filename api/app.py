@@ -9,9 +9,11 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from fastapi_swagger import patch_fastapi
+from starlette.routing import Route
 
 from agent.conversation import Conversing
 from api import error_handlers
+from api.mcp_server import McpOverHttp
 from api.observability import RequestIdentity
 from api.routes import (
     chat,
@@ -51,7 +53,7 @@ PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form
 def create_app(services: Services) -> FastAPI:
     """Opens the services at start and closes them at the end."""
 
-    conversing, running = Conversing(services), Streams(services.settings)
+    conversing, running, mcp = Conversing(services), Streams(services.settings), McpOverHttp(services)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -60,6 +62,7 @@ def create_app(services: Services) -> FastAPI:
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(conversing.close)
                 stack.push_async_callback(running.close)  # the first to end: what it breaks off is kept
+                await stack.enter_async_context(mcp.running())
                 if services.settings.worker:
                     await stack.enter_async_context(services.library.queue.working(services.workshop))
                 yield
@@ -89,6 +92,8 @@ def create_app(services: Services) -> FastAPI:
     app.include_router(search.router, include_in_schema=False)  # where Chunkenizer has it
     app.include_router(openai.router, prefix="/v1", responses=OF_EVERY_ROUTE)
     app.include_router(system.router)
+    # No mount, which would redirect to /mcp/; and no sessions, so there is nothing to GET or to DELETE.
+    app.router.routes.append(Route("/mcp", mcp, methods=["POST"], include_in_schema=False))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)

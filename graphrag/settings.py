@@ -171,6 +171,7 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig, GenerationConfig)
         min_length=1,
         description="Whose documents the command line works with, and the service where it asks nobody",
     )
+    api_key: SecretStr | None = Field(default=None, description="Shown by `causeway mcp`, where somebody is asked")
 
     # Files
     files_url: str | None = Field(
@@ -250,6 +251,7 @@ class Settings(BaseSettings, RetrievalConfig, IngestionConfig, GenerationConfig)
         "embeddings_config",
         "collection",
         "chat_model",
+        "api_key",
         "files_url",
         "files_endpoint",
         mode="before",
