@@ -9,11 +9,13 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from fastapi_swagger import patch_fastapi
+from starlette.routing import Route
 
 from agent.conversation import Conversing
 from agent.evaluation.golden_run import Evaluator
 from api import error_handlers, openapi_document
 from api.gate import Gate
+from api.mcp_server import McpOverHttp
 from api.observability import RequestIdentity
 from api.origins import CrossOrigin, OriginCheck, check_sites
 from api.rates import Rates
@@ -58,6 +60,7 @@ def create_app(services: Services) -> FastAPI:
     check_sites(services.settings)
     conversing, rates = Conversing(services), Rates(services.settings)
     running = SharedStreams(services.settings, services.streams)
+    mcp = McpOverHttp(services)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -67,6 +70,7 @@ def create_app(services: Services) -> FastAPI:
                 stack.push_async_callback(rates.close)
                 stack.push_async_callback(conversing.close)
                 await stack.enter_async_context(running.sharing())  # the first to end: what it breaks off is kept
+                await stack.enter_async_context(mcp.running())
                 if services.settings.worker:
                     jobs = services.library.queue.working(services.workshop, Evaluator(services))
                     await stack.enter_async_context(jobs)
@@ -104,6 +108,8 @@ def create_app(services: Services) -> FastAPI:
     app.include_router(search.router, include_in_schema=False)  # where Chunkenizer has it
     app.include_router(openai.router, prefix="/v1", responses=OF_EVERY_ROUTE)
     app.include_router(system.router)
+    # No mount, which would redirect to /mcp/; and no sessions, so there is nothing to GET or to DELETE.
+    app.router.routes.append(Route("/mcp", mcp, methods=["POST"], include_in_schema=False))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)

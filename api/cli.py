@@ -19,6 +19,7 @@ from api.evaluation_cli import app as evaluation
 from api.graph_cli import app as causal_graph
 from api.ingest_cli import check_files, ingest, load, print_outcomes, rechunk, worker
 from api.keys_cli import app as keys
+from api.mcp_cli import mcp
 from api.reembed_cli import reembed
 from api.search_cli import search
 from api.serving import listen, serve_http
@@ -99,6 +100,7 @@ app.command()(rechunk)
 app.command()(worker)
 app.command()(search)
 app.command()(reembed)
+app.command()(mcp)
 
 
 @app.command()

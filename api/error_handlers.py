@@ -1,5 +1,6 @@
 """Every error leaves in one format, worded for a person in Spanish, French or English."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from babel import Locale, negotiate_locale
@@ -57,14 +58,26 @@ def error_response(exc: CausewayError, request: Request) -> JSONResponse:
     return JSONResponse(body, status, headers=headers)
 
 
-def _body(code: str, details: dict[str, Any], request: Request, request_id: str) -> dict[str, Any]:
+def word(code: str, details: Mapping[str, Any], language: str) -> str:
+    """For a person."""
     key = details.get("reason", code) if code in REASONED else code
-    message = MESSAGES[key][request_language(request)].format(**{**details, "request_id": request_id})
+    return MESSAGES[key][language].format(**details)
+
+
+def _body(code: str, details: dict[str, Any], request: Request, request_id: str) -> dict[str, Any]:
+    message = word(code, {**details, "request_id": request_id}, request_language(request))
     return {"error": {"code": code, "message": message, "details": details, "request_id": request_id}}
 
 
-def _field_and_message(error: dict[str, Any]) -> tuple[str, str]:
-    path = () if error["type"] == "json_invalid" else error["loc"][1:]  # there it is a position in the text
+def invalid_fields(errors: Iterable[Mapping[str, Any]], *, skipped: int) -> tuple[str, list[dict[str, str]]]:
+    """In a line, and one by one. `skipped`: parts of each place that no field is named by."""
+    found = dict.fromkeys(_field_and_message(error, skipped) for error in errors)  # every reader of a body reports it
+    reason = "; ".join(f"{field}: {message}".removeprefix(": ") for field, message in found)
+    return reason, [{"field": field, "message": message} for field, message in found]
+
+
+def _field_and_message(error: Mapping[str, Any], skipped: int) -> tuple[str, str]:
+    path = () if error["type"] == "json_invalid" else error["loc"][skipped:]  # there it is a position in the text
     return ".".join(str(part) for part in path), error["msg"]
 
 
@@ -75,11 +88,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid_request(request: Request, exc: RequestValidationError) -> JSONResponse:
-        found = dict.fromkeys(
-            _field_and_message(error) for error in exc.errors()
-        )  # every reader of the body reports it
-        reason = "; ".join(f"{field}: {message}".removeprefix(": ") for field, message in found)
-        details = {"reason": reason, "errors": [{"field": field, "message": message} for field, message in found]}
+        reason, fields = invalid_fields(exc.errors(), skipped=1)
+        details = {"reason": reason, "errors": fields}
         return JSONResponse(_body("invalid_request", details, request, request.state.request_id), 422)
 
     @app.exception_handler(HTTPException)

@@ -234,6 +234,11 @@ MESSAGES = {
         "fr": "La recherche n'a pas abouti en {limit_ms} ms. Ce qui a été trouvé jusque-là est dans « details ».",
         "en": "The search did not end within {limit_ms} ms. What was found until then is in details.",
     },
+    "partial": {
+        "es": "La búsqueda no terminó en {limit_ms} ms: falta lo que no se había encontrado hasta entonces.",
+        "fr": "La recherche n'a pas abouti en {limit_ms} ms : ce qui n'avait pas été trouvé jusque-là manque.",
+        "en": "The search did not end within {limit_ms} ms: what had not been found by then is missing.",
+    },
     "invalid_cursor": {
         "es": "Ese cursor no es de esta lista: use el «next_cursor» de la página anterior, o empiece sin cursor.",
         "fr": "Ce curseur n'est pas de cette liste : utilisez le « next_cursor » de la page précédente, ou commencez sans curseur.",

@@ -243,6 +243,7 @@ class Settings(BaseSettings, AccessLimits, AuthenticationConfig, RetrievalConfig
         "embeddings_config",
         "collection",
         "chat_model",
+        "api_key",
         "files_url",
         "files_endpoint",
         mode="before",

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
 from graphrag.authentication.identity import is_owner_name
@@ -23,6 +23,7 @@ class AuthenticationConfig(BaseModel):
         default=LOCAL_OWNER,
         description="Whose documents the command line works with, and the service where it asks nobody",
     )
+    api_key: SecretStr | None = Field(default=None, description="Shown by `causeway mcp`, where somebody is asked")
     jwt_issuer: str | None = Field(default=None, description="The `iss` of tokens, letter for letter")
     jwt_audience: str | None = Field(default=None, description="The `aud` that tokens must name: this service")
     jwt_jwks: str | None = Field(

@@ -1,0 +1,161 @@
+"""The tools of the MCP server: each looks, none changes anything."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from langchain_core.messages import HumanMessage
+from mcp.server.mcpserver import Context
+from mcp.types import CallToolResult, TextContent
+from pydantic import Field
+
+from agent.chains import describe_paths
+from agent.context import Context as AnswerContext
+from agent.events import stream_answer
+from agent.graph import graph
+from api.error_messages import MESSAGES
+from api.mcp_schemas import AnswerOut, DocumentsOut, ListedDocument, PathsOut
+from api.pagination import MOST_CHARS, cut, read_cursor
+from api.schemas import Text
+from api.search_results import describe, describe_hits
+from api.search_schemas import FiltersIn, SearchOut
+from api.timed_search import TimedSearch
+from graphrag.causal_graph.traversal import find_paths
+from graphrag.errors import SearchTimeout
+from graphrag.language import detect_question
+from graphrag.models import Document
+from graphrag.query_transformation.checking import check_question
+from graphrag.retrieval.filters import parse_filters
+from graphrag.retrieval.request import SearchRequest, find
+from graphrag.retrieval.trace import Trace
+from graphrag.services import Services
+
+OwnerOf = Callable[[Context[Any, Any]], Awaitable[str]]
+CollectionIn = Annotated[Text | None, Field(description="Its name; without one, the default collection")]
+
+
+class Tools:
+    """`owner_of` tells at each call who asks; it raises Unauthorized or Forbidden."""
+
+    def __init__(self, services: Services, owner_of: OwnerOf) -> None:
+        self._services, self._owner_of = services, owner_of
+
+    async def search(
+        self,
+        ctx: Context[Any, Any],
+        query: Annotated[Text, Field(description="A question, or words; “in quotes” as a phrase")],
+        collection: CollectionIn = None,
+        top_k: Annotated[int, Field(ge=1, le=50, description="Passages")] = 10,
+        strategy: Annotated[Literal["auto", "fulltext", "semantic", "hybrid"], Field(description="How")] = "auto",
+        filters: FiltersIn | None = None,
+    ) -> SearchOut:
+        """Find passages in the person's own documents, with their scores and where they stand. For an answer with
+        citations use `ask`."""
+        owner = await self._owner_of(ctx)
+        overrides = {"top_k": top_k} if strategy == "auto" else {"top_k": top_k, "strategy": strategy}
+        timed = TimedSearch(
+            SearchRequest(query, collection, overrides, parse_filters(filters or {})), self._services, owner
+        )
+        try:
+            found = await timed.run()
+        except SearchTimeout as exc:
+            if not exc.details["results"]:
+                raise
+            return _partial(exc, timed, query)
+        return SearchOut.model_validate({"results": describe_hits(found.hits), **describe(found)})
+
+    async def ask(
+        self,
+        ctx: Context[Any, Any],
+        question: Annotated[Text, Field(description="In Spanish, French or English, which the answer is in, too")],
+        collection: CollectionIn = None,
+    ) -> Annotated[CallToolResult, AnswerOut]:
+        """Answer a question from the person's own documents, with citations that were checked against them. Where the
+        documents hold no answer, it says so."""
+        owner = await self._owner_of(ctx)
+        settings = self._services.settings
+        check_question(question, max_chars=settings.max_question_chars)
+        opened = await self._services.collection(owner, collection) if settings.enabled else None
+        context = AnswerContext(collection=collection, opened=opened, owner_id=owner, services=self._services)
+        done: dict[str, Any] = {}
+        async with aclosing(stream_answer(graph, [HumanMessage(question)], context)) as events:
+            stages = 0
+            async for event in events:
+                done = event["data"]
+                if event["event"] == "status":
+                    stages += 1
+                    await ctx.report_progress(stages, message=done["message"])
+        answer = AnswerOut.model_validate(done)
+        return CallToolResult(
+            content=[TextContent(type="text", text=_read_aloud(answer))],
+            structured_content=answer.model_dump(mode="json"),
+        )
+
+    async def list_documents(
+        self,
+        ctx: Context[Any, Any],
+        collection: CollectionIn = None,
+        limit: Annotated[int, Field(ge=1, le=200, description="Documents a page")] = 50,
+        cursor: Annotated[
+            str | None, Field(max_length=MOST_CHARS, description="`next_cursor` of the page before")
+        ] = None,
+    ) -> DocumentsOut:
+        """List the documents of a collection, a page at a time."""
+        asked = await self._services.collection(await self._owner_of(ctx), collection)
+        after = read_cursor(cursor, tuple[datetime, UUID])
+        stored = await self._services.store.list_documents(asked)
+        rest = [document for document in stored if after is None or _key(document) > after]
+        page, next_cursor = cut(rest, limit, _key)
+        return DocumentsOut(documents=[_listed(document) for document in page], next_cursor=next_cursor)
+
+    async def causal_paths(
+        self,
+        ctx: Context[Any, Any],
+        question: Annotated[Text, Field(description="For causes or effects; or an event, for both")],
+        collection: CollectionIn = None,
+        limit: Annotated[int, Field(ge=1, le=20, description="Chains")] = 5,
+    ) -> PathsOut:
+        """Find what the person's documents say caused what: chains of causes and effects, across documents, each link
+        with the sentence that states it."""
+        owner = await self._owner_of(ctx)
+        asked, trace = await self._services.collection(owner, collection), Trace()
+        found = await find(SearchRequest(question, asked.name), services=self._services, owner_id=owner, trace=trace)
+        assert trace.query
+        paths = await find_paths(trace.query, found.hits, graph=self._services.graph, collection=asked, limit=limit)
+        return PathsOut.model_validate({"paths": describe_paths(paths, ()), "language": trace.query.language})
+
+
+def _partial(exc: SearchTimeout, timed: TimedSearch, query: str) -> SearchOut:
+    return SearchOut.model_validate(
+        {
+            "results": exc.details["results"],
+            "degraded": exc.details["missing"],
+            "strategy": timed.describe()["strategy"],
+            "warnings": [MESSAGES["partial"][detect_question(query)].format(**exc.details)],
+        }
+    )
+
+
+def _read_aloud(answer: AnswerOut) -> str:
+    """For who reads no structured content."""
+    cited = {citation.number: citation.sentence for citation in reversed(answer.citations)}
+    sources = [f"[{number}] {cited[number]}" for number in sorted(cited)]
+    return "\n\n".join(filter(None, [answer.answer, "\n".join(sources), *answer.degraded_messages, *answer.warnings]))
+
+
+def _key(document: Document) -> tuple[datetime, UUID]:
+    return document.created_at, document.id
+
+
+def _listed(document: Document) -> ListedDocument:
+    return ListedDocument(
+        document_id=document.id,
+        filename=document.filename,
+        title=document.title,
+        language=document.language,
+        media_type=document.media_type,
+        tags=list(document.tags),
+        created_at=document.created_at,
+    )
