@@ -1,7 +1,6 @@
 """Documents over HTTP: a real server with its own worker."""
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from typing import Any
@@ -10,12 +9,13 @@ from uuid import uuid4
 import docx
 import httpx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.api.expectations import check_error
+from tests.api.uploads import REPORT, ask, finished, upload
 from tests.conftest import Server, run_server
 
-REPORT = "# Informe\n\nEl horno H2 falló porque se rompió el retén de la puerta.\n"
-WAIT_SECONDS = 60
 NOTHING: dict[str, Any] = {"documents": [], "next_cursor": None}
 
 
@@ -25,7 +25,7 @@ def server(make_database: Callable[[], str]) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def api(server: Server) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=f"{server.url}/api/v1", timeout=30, headers={"Accept-Language": "es"}) as client:
         yield client
@@ -34,26 +34,6 @@ def api(server: Server) -> Iterator[httpx.Client]:
 @pytest.fixture
 def collection() -> str:
     return f"notas-{uuid4().hex[:8]}"
-
-
-def upload(api: httpx.Client, collection: str, name: str, data: bytes | str, **form: Any) -> dict[str, Any]:
-    data = data.encode() if isinstance(data, str) else data
-    answer = api.post("/documents", files=[("files", (name, data))], data={"collection": collection} | form)
-    assert answer.status_code == 202, answer.text
-    (document,) = answer.json()["documents"]
-    return dict(document)
-
-
-def finished(api: httpx.Client, document_id: str) -> dict[str, Any]:
-    until = time.monotonic() + WAIT_SECONDS
-    while (document := api.get(f"/documents/{document_id}").json())["status"] in ("uploaded", "processing"):
-        assert time.monotonic() < until, document
-        time.sleep(0.05)
-    return dict(document)
-
-
-def ask(api: httpx.Client, collection: str, question: str) -> dict[str, Any]:
-    return dict(api.post("/chat", json={"message": question, "collection": collection}).json())
 
 
 def word_file(text: str) -> bytes:
@@ -145,6 +125,208 @@ def test_a_document_is_replaced_downloaded_read_anew_and_deleted(api: httpx.Clie
     check_error(api.get(path), 404, "document_not_found")
     assert api.get("/documents", params={"collection": collection}).json() == NOTHING
     assert ask(api, collection, "¿Qué horno funciona?")["citations"] == []
+
+
+def test_documents_are_paged_and_filtered(api: httpx.Client, collection: str) -> None:
+    """R9.4 those on their way, those that failed and texts without a file in one list, in the order they came."""
+    api.put(f"/collections/{collection}", json={})
+    text = {"text": "Acta del lunes.", "source": "Acta-Ñandú", "tags": ["actas", "lunes"]}
+    api.post(f"/collections/{collection}/documents", json={"documents": [text]})
+    made = [upload(api, collection, "Informe.md", REPORT, tags=["hornos"]), upload(api, collection, "vacío.txt", " ")]
+    for document in made:
+        finished(api, document["id"])
+    whole = api.get("/documents", params={"collection": collection}).json()
+    assert [document["filename"] for document in whole["documents"]] == ["Acta-Ñandú", "Informe.md", "vacío.txt"]
+    assert whole["next_cursor"] is None
+    pages: list[list[Any]] = []
+    cursor: str | None = None
+    while not pages or cursor:
+        asked = {"collection": collection, "limit": "1"} | ({"cursor": cursor} if cursor else {})
+        page = api.get("/documents", params=asked).json()
+        pages.append(page["documents"])
+        cursor = page["next_cursor"]
+    assert [len(page) for page in pages] == [1, 1, 1]
+    assert [entry for page in pages for entry in page] == whole["documents"]
+    for filters, names in (
+        ({"status": "indexed"}, ["Acta-Ñandú", "Informe.md"]),
+        ({"status": "error"}, ["vacío.txt"]),
+        ({"status": "processing"}, []),
+        ({"filename": "NANDU"}, ["Acta-Ñandú"]),
+        ({"filename": "%"}, []),
+        ({"tags": ["lunes", "hornos"]}, ["Acta-Ñandú", "Informe.md"]),
+        ({"tags": ["hornos"], "status": "error"}, []),
+        ({"filename": "a", "tags": "actas"}, ["Acta-Ñandú"]),
+    ):
+        asked_for: dict[str, Any] = {"collection": collection, **filters}
+        found = api.get("/documents", params=asked_for).json()["documents"]
+        assert [document["filename"] for document in found] == names, filters
+
+
+def test_a_cursor_hides_and_repeats_nothing_while_documents_come_and_go(api: httpx.Client, collection: str) -> None:
+    """R9.4 a page begins after an entry, not after a number of them."""
+    made = [upload(api, collection, f"{number}.md", f"Nota {number}.") for number in range(3)]
+    first = api.get("/documents", params={"collection": collection, "limit": 2}).json()
+    assert api.delete(f"/documents/{made[0]['id']}").status_code == 204
+    upload(api, collection, "new.md", "Nota nueva.")
+    rest = {"collection": collection, "limit": 2, "cursor": first["next_cursor"]}
+    second = api.get("/documents", params=rest).json()
+    assert [document["filename"] for document in second["documents"]] == ["2.md", "new.md"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "limit=0",
+        "limit=201",
+        "limit=x",
+        "limit=" + "9" * 5_000,
+        "filename=a%00b",
+        "tags=%00",
+        "status=magic",
+        "filename=" + "x" * 256,
+        "cursor=magic",
+        "cursor=%00",
+        "cursor=WzFd",
+        "cursor=W251bGwsbnVsbF0=",
+    ],
+    ids=lambda query: query[:24],
+)
+def test_a_list_that_can_t_be_is_refused(api: httpx.Client, collection: str, query: str) -> None:
+    """R9, security 10: whatever stands in the query, never an error of the server's."""
+    api.put(f"/collections/{collection}", json={})
+    answer = api.get(f"/documents?collection={collection}&{query}")
+    status, code = (400, "invalid_cursor") if query.startswith("cursor") else (422, "invalid_request")
+    check_error(answer, status, code)
+
+
+def test_many_are_deleted_by_their_ids(api: httpx.Client, collection: str) -> None:
+    """R9.4 those that are nobody's are named; what was made of the others is gone."""
+    made = [upload(api, collection, f"{number}.md", f"El horno H{number} falló.")["id"] for number in range(3)]
+    for key in made:
+        finished(api, key)
+    other = upload(api, f"{collection}-2", "b.md", REPORT)["id"]
+    unknown = str(uuid4())
+    answer = api.post("/documents/bulk-delete", json={"ids": [made[0], unknown, other, made[1], made[0]]})
+    assert answer.status_code == 200, answer.text
+    deleted = answer.json()
+    assert sorted(deleted["deleted"]) == sorted([made[0], made[1], other])
+    assert (deleted["not_found"], deleted["has_more"]) == ([unknown], False)
+    assert [of["id"] for of in api.get("/documents", params={"collection": collection}).json()["documents"]] == made[2:]
+    for key in (made[0], other):
+        check_error(api.get(f"/documents/{key}"), 404, "document_not_found")
+        check_error(api.get(f"/documents/{key}/file"), 404, "document_not_found")
+    assert api.get(f"/collections/{collection}").json()["chunk_count"] == 1
+    assert ask(api, collection, "¿Qué horno falló?")["answer"].startswith("El horno H2 falló")
+    again = api.post("/documents/bulk-delete", json={"ids": [made[0]]}).json()
+    assert again == {"deleted": [], "not_found": [made[0]], "has_more": False}
+
+
+def test_many_are_deleted_by_a_filter(api: httpx.Client, collection: str) -> None:
+    """R9.4 of one collection; without a filter all of it."""
+    good = upload(api, collection, "good.md", REPORT)["id"]
+    bad = upload(api, collection, "bad.txt", " ")["id"]
+    finished(api, good)
+    finished(api, bad)
+    twin = f"{collection}-2"
+    finished(api, upload(api, twin, "bad.txt", " ")["id"])
+
+    def delete(**body: Any) -> Any:
+        return api.post("/documents/bulk-delete", json={"collection": collection} | body).json()
+
+    assert delete(filter={"filename": "nothing"})["deleted"] == []
+    assert delete(filter={"status": "error", "filename": "BAD"})["deleted"] == [bad]
+    assert delete()["deleted"] == [good]
+    assert api.get("/documents", params={"collection": collection}).json() == NOTHING
+    assert len(api.get("/documents", params={"collection": twin}).json()["documents"]) == 1
+    check_error(api.post("/documents/bulk-delete", json={"collection": "nowhere"}), 404, "collection_not_found")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"ids": []},
+        {"ids": ["x"]},
+        {"ids": [str(uuid4())] * 1_001},
+        {"ids": [str(uuid4())], "collection": "a"},
+        {"ids": [str(uuid4())], "filter": {}},
+        {"filter": {}},
+        {"collection": "a", "filter": {"magic": 1}},
+        {"collection": "a", "filter": {"filename": "\0"}},
+        {"collection": "a", "filter": {"status": "magic"}},
+        [],
+    ],
+    ids=lambda body: str(body)[:40],
+)
+def test_a_bulk_deletion_that_says_not_what_deletes_nothing(api: httpx.Client, body: Any) -> None:
+    """R9.4"""
+    check_error(api.post("/documents/bulk-delete", json=body), 422, "invalid_request")
+
+
+def test_what_a_sender_knows_of_a_file_is_kept(api: httpx.Client, collection: str) -> None:
+    """R9.3, R9.4 metadata come back, also before the file is read and after it is replaced."""
+    known = {"author": "Lidia", "pages": [1, 2]}
+    made = upload(api, collection, "a.md", REPORT, metadata=json.dumps(known), tags=["x"])
+    path = f"/documents/{made['id']}"
+    at_once = api.get(path).json()
+    assert (at_once["metadata"], at_once["tags"], at_once["source_type"]) == (known, ["x"], "upload")
+    assert finished(api, made["id"])["metadata"] == known
+    api.put(path, files={"file": ("a.md", "Otra nota.")})
+    after = finished(api, made["id"])
+    assert (after["metadata"], after["tags"]) == (known, ["x"])
+    api.put(path, files={"file": ("a.md", "Una nota más.")}, data={"metadata": '{"n": 1}'})
+    assert finished(api, made["id"])["metadata"] == {"n": 1}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"metadata": "{"},
+        {"metadata": "[]"},
+        {"metadata": '{"a": "\\u0000"}'},
+        {"metadata": '{"a": NaN}'},
+        {"tags": ["a\0b"]},
+        {"tags": ["x"] * 51},
+        {"time_to_live_hours": "1e300"},
+        {"time_to_live_hours": "nan"},
+        {"time_to_live_hours": "0"},
+        {"chunking": "magic"},
+    ],
+    ids=str,
+)
+def test_a_form_that_can_t_be_is_refused(api: httpx.Client, collection: str, form: dict[str, Any]) -> None:
+    """R9.4, security 9: nothing is taken of it."""
+    answer = api.post("/documents", files=[("files", ("a.md", REPORT))], data={"collection": collection} | form)
+    check_error(answer, 422, "invalid_request")
+    check_error(api.get("/documents", params={"collection": collection}), 404, "collection_not_found")
+
+
+@given(name=st.text(max_size=40), metadata=st.dictionaries(st.text(), st.text() | st.integers(), max_size=3))
+@settings(max_examples=50)
+def test_whatever_a_file_is_called(api: httpx.Client, name: str, metadata: dict[str, Any]) -> None:
+    """Security 9, 10: it is taken under its last step alone, or refused; 0 server errors."""
+    collection = f"names-{uuid4().hex[:8]}"
+    # As a client writes it that escapes nothing but what ends the header.
+    header = f'form-data; name="files"; filename="{name}"'.replace("\r", "").replace("\n", "")
+    lines = [
+        b"--b", header.encode(errors="replace"), b"", REPORT.encode(),
+        b"--b", b'form-data; name="collection"', b"", collection.encode(),
+        b"--b", b'form-data; name="metadata"', b"", json.dumps(metadata).encode(), b"--b--", b"",
+    ]  # fmt: skip
+    body = b"\r\n".join(b"Content-Disposition: " + line if line.startswith(b"form-data") else line for line in lines)
+    answer = api.post("/documents", content=body, headers={"Content-Type": "multipart/form-data; boundary=b"})
+    assert answer.status_code in (202, 400, 422), answer.text
+    if answer.status_code == 202:
+        (document,) = answer.json()["documents"]
+        assert "/" not in document["filename"]
+        assert api.get(f"/documents/{document['id']}").json()["metadata"] == metadata
+        api.delete(f"/collections/{collection}")
+    else:
+        check_error(
+            answer,
+            answer.status_code,
+            "invalid_request" if answer.status_code == 422 else answer.json()["error"]["code"],
+        )
 
 
 def test_unknown_documents_are_not_found(api: httpx.Client) -> None:
