@@ -1,0 +1,46 @@
+"""The whole API, with requests made from its OpenAPI document: what fits it, what just doesn't, and what has nothing in
+common with it.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.identities import make_keys_in
+from tests.conftest import Server, run_server
+from tests.security.resources import make_resources
+
+pytestmark = pytest.mark.slow
+CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
+SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
+LEAST_CASES = 2_000
+MOST_SECONDS = 600
+ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture(scope="module")
+def asked(make_database: Callable[[], str]) -> Iterator[tuple[Server, str]]:
+    """A service that asks who is there, with something to be found in it, and a key to it."""
+    database = make_database()
+    key = make_keys_in(database).a
+    unlimited = dict.fromkeys(["RAG_RATE_PER_MINUTE", "RAG_ANSWERS_PER_MINUTE", "RAG_REFUSALS_PER_MINUTE"], "0")
+    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", **unlimited) as server:
+        make_resources(server, key)
+        yield server, key
+
+
+def test_every_request_gets_what_the_document_says(asked: tuple[Server, str], tmp_path: Path) -> None:
+    """R9, security 10 No server error, and no status, header or body that is not described, by schemathesis' checks."""
+    server, key = asked
+    command = [str(SCHEMATHESIS), "--config-file", str(CONFIGURATION), "run", f"{server.url}/openapi.json"]
+    options = ["--header", f"Authorization: Bearer {key}", "--report", "ndjson", "--report-dir", str(tmp_path)]
+    run = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, timeout=MOST_SECONDS)
+    told = ESCAPES.sub("", run.stdout + run.stderr)
+    assert run.returncode == 0, told[-20_000:]
+    generated = re.search(r"([\d,]+) generated", told)
+    assert generated
+    assert int(generated[1].replace(",", "")) >= LEAST_CASES
