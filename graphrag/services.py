@@ -36,6 +36,7 @@ from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import GenerationConfig, RetrievalConfig, Settings
 from graphrag.stores.conversations import Conversations
+from graphrag.stores.erasure import Erasure
 from graphrag.stores.feedback import FeedbackStore
 from graphrag.stores.graph import PostgresGraph
 from graphrag.stores.ingestions import Ingestions
@@ -212,7 +213,8 @@ class Services:
     @cached_property
     def library(self) -> Library:
         queue = Queue(self.database, concurrency=self.settings.worker_jobs)
-        return Library(self.store, Ingestions(self.database), self.files, queue, self.settings.max_file_bytes)
+        erasure = Erasure(self.database, self.cache)
+        return Library(self.store, Ingestions(self.database), self.files, queue, self.settings.max_file_bytes, erasure)
 
     @cached_property
     def workshop(self) -> Workshop:

@@ -14,6 +14,7 @@ from graphrag.ingestion.sources import SourceFile, came_twice, document_id, refu
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.models import Collection, Document
 from graphrag.protocols import ChunkStore, FileStorage
+from graphrag.stores.erasure import BATCH, Erasure
 from graphrag.stores.ingestions import Ingestions
 
 
@@ -24,6 +25,7 @@ class Library:
     files: FileStorage
     queue: Queue
     max_file_bytes: int
+    erasure: Erasure
 
     async def add(
         self, collection: Collection, sources: Sequence[SourceFile], *, most_documents: int | None = None
@@ -80,6 +82,7 @@ class Library:
             raise DocumentNotFound(f"There is no document {document}.", document=str(document))
         with suppress(FileUnavailable):  # the deferred job tries again
             await self.files.delete(folder_key(collection.id, document))
+        await self.erasure.erase(collection.owner_id, most=BATCH)  # the deferred job does the others
 
     async def delete_collection(self, collection: Collection) -> bool:
         """False where there was none."""
@@ -87,6 +90,7 @@ class Library:
         was_there = await self.store.delete_collection(collection)
         with suppress(FileUnavailable):
             await self.files.delete(str(collection.id))
+        await self.erasure.erase(collection.owner_id, most=BATCH)
         return was_there
 
     async def _known(self, collection: Collection, content_hashes: Sequence[str]) -> dict[str, Ingestion | Document]:

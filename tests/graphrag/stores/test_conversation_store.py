@@ -164,7 +164,8 @@ async def test_the_latest_conversations_come_first_by_pages(talk: Talk) -> None:
     made = [(await talk.begin(str(number))).conversation for number in range(5)]
     found = await talk.store.list_all(talk.owner, limit=2)
     while len(found) < 5:
-        page = await talk.store.list_all(talk.owner, limit=2, before=found[-1].id)
+        last = found[-1]
+        page = await talk.store.list_all(talk.owner, limit=2, after=(last.updated_at, last.id))
         assert 0 < len(page) <= 2
         found += page
     assert [conversation.id for conversation in found] == [conversation.id for conversation in reversed(made)]
