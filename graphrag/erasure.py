@@ -50,17 +50,19 @@ def erase(answer: Message, gone: Set[UUID], *, question: str) -> Remainder:
     texts = [None if not is_ours and lost.holds(piece) else lost.without_marks(piece.text) for piece in pieces]
     content, spans = _join(pieces, texts, GAPS[_language(answer, question)])
     dropped = {
-        piece.statement["statement"]
+        said
         for piece, text in zip(pieces, texts, strict=True)
         if piece.statement and text is None
+        for said in (piece.statement["statement"], *(cited["statement"] for cited in piece.statement["citations"]))
     }
+    citations = answer.details.get("citations", ())
     left = [
         number
-        for number, citation in enumerate(answer.details.get("citations", ()), start=1)
-        if not lost.cites(citation) and citation.get("statement") not in dropped
+        for number, citation in enumerate(citations, start=1)
+        if citation.get("statement") not in dropped and not lost.takes(citation)
     ]
     details = lost.redact(answer.details) | {"erased": True}
-    details["citations"] = [answer.details["citations"][number - 1] for number in left]
+    details["citations"] = [citations[number - 1] for number in left]
     if "statements" in details:
         details["statements"] = [
             {**piece.statement, "start": span.start, "end": span.end, "citations": lost.without(piece.statement)}
@@ -96,19 +98,21 @@ class _Lost:
         )
 
     def cites(self, citation: Mapping[str, Any]) -> bool:
-        if "document_id" in citation:
-            return citation["document_id"] in self.documents
-        return self.has_word(citation.get("statement", ""))  # a statement without a source, told as it was written
+        return citation.get("document_id") in self.documents
+
+    def takes(self, citation: Mapping[str, Any]) -> bool:
+        """It names the document, or repeats a doubtful statement that has its words."""
+        is_carried = citation.get("status") == "supported"
+        return self.cites(citation) or (not is_carried and self.has_word(citation.get("statement", "")))
 
     def has_word(self, text: str) -> bool:
-        return not self.words.isdisjoint(map(fold, words(text)))
+        return not self.words.isdisjoint(map(fold, words(_MARK.sub("", text))))
 
     def holds(self, piece: _Piece) -> bool:
         if piece.statement is None:
             numbers = {int(number) for number in _MARK.findall(piece.text)}
-            return bool(words(_MARK.sub("", piece.text))) and (
-                self.has_word(piece.text) or (bool(numbers) and numbers <= self.numbers)
-            )
+            cites_them_alone = bool(numbers) and numbers <= self.numbers and bool(words(_MARK.sub("", piece.text)))
+            return cites_them_alone or self.has_word(piece.text)
         cited, left = piece.statement["citations"], self.without(piece.statement)
         if cited and not left:
             return True

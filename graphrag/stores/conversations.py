@@ -57,7 +57,7 @@ class Conversations:
         """
         async with self.database.transaction(owner_id) as connection:
             key = {"owner_id": owner_id, "conversation_id": conversation_id}
-            await erase_gone(connection, owner_id, conversation_id=conversation_id)
+            await erase_gone(connection, owner_id, conversations=[conversation_id])
             conversation = await _find(connection, key)
             parent_id = after or conversation.leaf_id
             if instead_of:
@@ -73,7 +73,7 @@ class Conversations:
         """For another answer to a question, named by itself or by an answer that it has."""
         async with self.database.transaction(owner_id) as connection:
             key = {"owner_id": owner_id, "conversation_id": conversation_id}
-            await erase_gone(connection, owner_id, conversation_id=conversation_id)
+            await erase_gone(connection, owner_id, conversations=[conversation_id])
             conversation = await _find(connection, key)
             question = await _read(connection, key, message_id)
             if question.role == "assistant" and question.parent_id:
@@ -97,7 +97,7 @@ class Conversations:
         key = {"owner_id": owner_id, "conversation_id": conversation_id}
         try:
             async with self.database.transaction(owner_id) as connection:
-                await erase_gone(connection, owner_id, conversation_id=conversation_id)
+                await erase_gone(connection, owner_id, conversations=[conversation_id])
                 await connection.execute(LOCK, {"owner_id": owner_id, "conversations": [conversation_id]})
                 is_whole = (await _find(connection, key)).erasures == turn.conversation.erasures
                 if gone := await find_missing(connection, answer):
@@ -134,7 +134,10 @@ class Conversations:
             "query": query,
         }
         async with self.database.transaction(owner_id) as connection:
-            return [read_conversation(row) for row in await fetch(connection, QUERIES["list"], values)]
+            rows = await fetch(connection, QUERIES["list"], values)
+            if await _erase_titles(connection, owner_id, rows):
+                rows = await fetch(connection, QUERIES["list"], values)
+        return [read_conversation(row) for row in rows]
 
     async def rename(
         self, owner_id: str, conversation_id: UUID, title: str, *, titled_by: TitledBy = "person"
@@ -243,7 +246,15 @@ async def _find(connection: Connection, key: Mapping[str, Any]) -> Conversation:
     rows = await fetch(connection, QUERIES["find"], key)
     if not rows:
         raise _no_conversation(key["conversation_id"])
+    if await _erase_titles(connection, key["owner_id"], rows):
+        rows = await fetch(connection, QUERIES["find"], key)
     return read_conversation(rows[0])
+
+
+async def _erase_titles(connection: Connection, owner_id: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Those that a model made from answers which hold words of documents that are gone."""
+    titled = [row["conversation_id"] for row in rows if row["titled_by"] == "model"]
+    return bool(titled) and await erase_gone(connection, owner_id, conversations=titled) > 0
 
 
 async def _recent(connection: Connection, key: Mapping[str, Any], message_id: UUID | None) -> list[Message]:

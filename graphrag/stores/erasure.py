@@ -54,23 +54,22 @@ async def erase_gone(
     connection: Connection,
     owner_id: str,
     *,
-    conversation_id: UUID | None = None,
+    conversations: Sequence[UUID] | None = None,
     messages: Sequence[UUID] | None = None,
 ) -> int:
-    """Rewrites answers that hold words of documents which are gone, up to BATCH of them; how many there were.
-
-    `messages` are all looked at, however many.
+    """Rewrites answers that hold words of documents which are gone: those of some conversations, or some messages, or
+    any BATCH of the owner's. How many there were.
     """
     scope = {
-        "owner_id": owner_id,
-        "conversation_id": conversation_id,
+        "conversations": None if conversations is None else [*conversations],
         "messages": None if messages is None else [*messages],
+        "limit": BATCH if conversations is None and messages is None else None,
     }
-    limit = BATCH if messages is None else len(messages)
-    gone = {row["message_id"]: row for row in await fetch(connection, QUERIES["find_gone"], scope | {"limit": limit})}
+    found = await fetch(connection, QUERIES["find_gone"], scope | {"owner_id": owner_id})
+    gone = {row["message_id"]: row for row in found}
     if gone:
-        conversations = sorted({row["conversation_id"] for row in gone.values()})
-        key = {"owner_id": owner_id, "conversations": conversations}
+        touched = sorted({row["conversation_id"] for row in gone.values()})
+        key = {"owner_id": owner_id, "conversations": touched}
         await connection.execute(QUERIES["lock_conversations"], key)
         rows = await fetch(connection, QUERIES["read_answers"], {"owner_id": owner_id, "messages": [*gone]})
         left = await asyncio.to_thread(
@@ -82,7 +81,7 @@ async def erase_gone(
         for remainder in left:
             await _rewrite(connection, owner_id, remainder, gone[remainder.message.id]["documents"])
         await connection.execute(QUERIES["retitle"], key)
-        await forget_threads(connection, owner_id, conversations)
+        await forget_threads(connection, owner_id, touched)
     return len(gone)
 
 

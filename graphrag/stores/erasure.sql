@@ -2,7 +2,7 @@
 -- Answers that were made from documents which are deleted, expired, or have another content by now.
 SELECT message_id, conversation_id, array_agg(DISTINCT document_id) AS documents FROM message_documents r
 WHERE owner_id = %(owner_id)s
-  AND (%(conversation_id)s::uuid IS NULL OR conversation_id = %(conversation_id)s)
+  AND (%(conversations)s::uuid[] IS NULL OR conversation_id = ANY (%(conversations)s))
   AND (%(messages)s::uuid[] IS NULL OR message_id = ANY (%(messages)s))
   AND NOT EXISTS (SELECT FROM documents d WHERE d.document_id = r.document_id AND d.content_hash = r.content_hash
                                             AND (expires_at IS NULL OR expires_at > now()))

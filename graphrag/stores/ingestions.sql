@@ -43,14 +43,17 @@ SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND document_id
 SELECT document_id, status FROM ingestions WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
 
 -- name: list
-SELECT * FROM ingestions WHERE collection_id = %(collection_id)s ORDER BY created_at, document_id
+SELECT i.* FROM ingestions i LEFT JOIN documents d USING (collection_id, document_id)
+WHERE collection_id = %(collection_id)s AND NOT (i.status = 'indexed' AND coalesce(d.expires_at <= now(), false))
+ORDER BY i.created_at, document_id
 
 -- name: find_by_hash
 SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND content_hash = ANY (%(hashes)s)
   AND status IN ('uploaded', 'processing')
 
 -- name: locate
-SELECT collection_id FROM ingestions WHERE document_id = %(document_id)s
+SELECT collection_id FROM ingestions i LEFT JOIN documents d USING (collection_id, document_id)
+WHERE document_id = %(document_id)s AND NOT (i.status = 'indexed' AND coalesce(d.expires_at <= now(), false))
 UNION SELECT collection_id FROM documents WHERE document_id = %(document_id)s AND (expires_at IS NULL OR expires_at > now())
 
 -- name: find_expired
