@@ -20,7 +20,7 @@ from graphrag.stores.conversation_rows import read_message
 from graphrag.stores.queries import fetch
 
 QUERIES = queries(Path(__file__).with_name("erasure.sql"))
-BATCH = 200  # answers in one transaction: about half a second
+BATCH = 50  # answers in one transaction: about a quarter of a second
 
 
 @dataclass(frozen=True, slots=True)

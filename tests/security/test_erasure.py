@@ -349,3 +349,28 @@ async def test_a_deleted_collection_leaves_nothing(make_pair: Make, writer: str)
     assert not telling(texts)
     assert any(question in text for question in QUESTIONS for text in texts)
     assert find_words(pair.database) == set()
+
+
+async def test_an_answer_that_was_being_written_tells_nothing_either(
+    make_pair: Make, model_server: ModelServer
+) -> None:
+    """Security 19 The document is deleted while the model writes: neither the answer nor what follows has its words."""
+    pair = await make_pair(**WRITERS["model"] | {"contextual_embeddings": False})
+    await pair.having.upload({**OTHERS, NAME: DOOMED})
+    document, collection = await pair.having.document(NAME), await pair.collection()
+    loop = asyncio.get_running_loop()
+
+    def delete_first(body: Body) -> str:
+        deleting = pair.having.services.library.delete(collection, document)
+        asyncio.run_coroutine_threadsafe(deleting, loop).result(WAIT_SECONDS)
+        return speak(body)
+
+    model_server.script(Reply(delete_first))
+    answer = await pair.having.ask(QUESTIONS[0])
+    assert any(SECRET.search(str(request.body)) for request in model_server.requests)
+    assert not telling([str(answer)])
+    asked = len(model_server.requests)
+    await pair.having.ask(FOLLOW_UP, conversation_id=answer["conversation_id"])
+    await pair.having.settled()
+    assert not telling([*await pair.having.tell(), *(str(request.body) for request in model_server.requests[asked:])])
+    assert find_words(pair.database) == set()
