@@ -73,6 +73,7 @@ def _describe_edge(edge: CausalEdge, source: int | None) -> dict[str, Any]:
         "quote": edge.quote,
         "document_id": str(edge.document.id),
         "filename": edge.document.filename,
+        "content_hash": edge.document.content_hash,
         "chunk_index": edge.chunk_index,
         "start_char": edge.start_char,
         "end_char": edge.end_char,

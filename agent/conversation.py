@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
@@ -94,15 +94,16 @@ class Conversing:
         except Exception as exc:
             draft.details["error"] = exc.code if isinstance(exc, CausewayError) else CausewayError.code
             status = MessageStatus.INTERRUPTED if draft.text else MessageStatus.FAILED
-            is_kept = await self._keep(turn, context, _message(message_id, turn, draft, status))
+            kept = await self._keep(turn, context, _message(message_id, turn, draft, status))
             if isinstance(exc, CausewayError):
-                exc.details |= _identity(turn, message_id if is_kept else None)
+                exc.details |= _identity(turn, message_id if kept else None)
             raise
         except BaseException:  # whoever asked has left
             await self._keep(turn, context, _message(message_id, turn, draft, MessageStatus.CANCELLED))
             raise
         whole = _message(message_id, turn, draft, MessageStatus.COMPLETE)
-        is_kept = await self._keep(turn, context, whole, thread)
+        kept = await self._keep(turn, context, whole, thread)
+        whole, is_kept = kept or whole, kept is not None
         if is_kept and turn.conversation.leaf_id is None:
             self._in_background(self._entitle(turn, context, whole))
         yield {"event": "done", "data": _done(turn, whole, is_kept=is_kept)}
@@ -129,22 +130,21 @@ class Conversing:
         )
         return thread, [_said(message) for message in (*earlier, turn.question) if message.content]
 
-    async def _keep(self, turn: Turn, context: Context, answer: Message, thread: Thread | None = None) -> bool:
-        """False where it failed. Goes on when the client leaves meanwhile."""
+    async def _keep(
+        self, turn: Turn, context: Context, answer: Message, thread: Thread | None = None
+    ) -> Message | None:
+        """As it is kept; None where that failed. Goes on when the client leaves meanwhile."""
         return await asyncio.shield(self._in_background(self._write(turn, context, answer, thread)))
 
-    async def _write(self, turn: Turn, context: Context, answer: Message, thread: Thread | None) -> bool:
+    async def _write(self, turn: Turn, context: Context, answer: Message, thread: Thread | None) -> Message | None:
         try:
-            if thread:
-                answer = replace(answer, checkpoint_id=await thread.saver.keep())
-            await self.services.conversations.answer(context.owner_id, turn, answer)
+            keep = thread.saver.keep if thread else None
+            return await self.services.conversations.answer(context.owner_id, turn, answer, keep=keep)
         except ConversationNotFound:
             log.info("conversation deleted before its answer came")
-            return False
         except Exception as exc:
             log.warning("answer not kept", error=exc)
-            return False
-        return True
+        return None
 
     async def _plan_end(self, owner_id: str) -> None:
         try:

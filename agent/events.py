@@ -59,6 +59,7 @@ def describe_sources(passages: Sequence[Passage]) -> list[dict[str, Any]]:
             "title": passage.document.title,
             "language": passage.document.language,
             "chunk_index": passage.chunk_index,
+            "content_hash": passage.document.content_hash,
             "start_char": passage.start_char,
             "end_char": passage.end_char,
             "content": passage.content,

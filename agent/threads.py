@@ -1,7 +1,7 @@
 """LangGraph's threads in PostgreSQL: a conversation's is its owner's alone, and has a branch for every version."""
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import UUID
@@ -21,7 +21,7 @@ from psycopg import AsyncCursor
 from psycopg.rows import DictRow, dict_row
 
 from agent.context import Context
-from graphrag.database import Database
+from graphrag.database import Connection, Database
 
 # Messages and plain values: whatever else a row says that it holds is not made, and nothing is ever unpickled.
 SERIALIZER = JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
@@ -38,6 +38,7 @@ class OwnedSaver(AsyncPostgresSaver):
         super().__init__(cast(Conn, None), serde=SERIALIZER)  # connections come from the database, in _cursor
         self._database = database
         self._owner_id = owner_id
+        self._connection: Connection | None = None  # of the transaction that all is done in, where there is one
         self._last: tuple[RunnableConfig, Checkpoint, CheckpointMetadata, ChannelVersions] | None = None
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
@@ -58,18 +59,20 @@ class OwnedSaver(AsyncPostgresSaver):
     ) -> None:
         """Those of a step that did not end; nothing is resumed from them."""
 
-    async def keep(self) -> str:
-        """Writes the last checkpoint; its id."""
+    async def keep(self, connection: Connection) -> str:
+        """Writes the last checkpoint, in the connection's transaction; its id."""
         assert self._last is not None
-        await super().aput(*self._last)
+        self._connection = connection
+        try:
+            await super().aput(*self._last)
+        finally:
+            self._connection = None
         return self._last[1]["id"]
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
-        async with (
-            self._database.transaction(self._owner_id) as connection,
-            connection.cursor(binary=True, row_factory=dict_row) as cursor,
-        ):
+        given = nullcontext(self._connection) if self._connection else self._database.transaction(self._owner_id)
+        async with given as connection, connection.cursor(binary=True, row_factory=dict_row) as cursor:
             yield cursor
 
 

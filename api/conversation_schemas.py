@@ -4,11 +4,14 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
+from api.pagination import Page
 from api.schemas import Text
 from graphrag.conversation_models import Conversation, Feedback, Message, RatedAnswer
 
+MOST_CHARS = 200  # of a name
 Rating = Annotated[Literal[-1, 1], Field(description="1: good, -1: not good")]
 
 
@@ -18,7 +21,7 @@ def _line(text: str) -> str:
     return text
 
 
-def _without_nul(text: str) -> str:
+def without_nul(text: str) -> str:
     if "\0" in text:
         raise ValueError("the text holds control characters")
     return text
@@ -33,19 +36,48 @@ def _some(text: str) -> str:
 Title = Annotated[Text, StringConstraints(strip_whitespace=True, max_length=200), AfterValidator(_line)]
 
 
-class ConversationIn(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+CollectionName = Annotated[Text, AfterValidator(without_nul), StringConstraints(min_length=1, max_length=MOST_CHARS)]
 
-    title: Title = Field(default="", description="Without one, it is made from the first question")
-    collection: Annotated[Text, AfterValidator(_without_nul)] | None = Field(
-        default=None, min_length=1, description="That is asked; without one, the default one"
+
+class ConversationIn(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"title": "Retirada del lote A-2517", "collection": "demo"}]}
     )
 
+    title: Title = Field(default="", description="Without one, it is made from the first question")
+    collection: CollectionName | None = Field(default=None, description="That is asked; without one, the default one")
 
-class TitleIn(BaseModel):
-    model_config = ConfigDict(extra="forbid")
 
-    title: Annotated[Title, AfterValidator(_some)]
+class ConversationChange(BaseModel):
+    """What is left out stays as it is."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"title": "El lote A-2517"}]})
+
+    title: Annotated[Title, AfterValidator(_some)] | SkipJsonSchema[None] = Field(
+        default=None, description="It stays, whatever is asked"
+    )
+    collection: CollectionName | None = Field(
+        default=None, description="That is asked from now on; null: the default one"
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> "ConversationChange":
+        if not self.model_fields_set or (self.title is None and "title" in self.model_fields_set):
+            raise ValueError("give a title, or a collection, or both")
+        return self
+
+
+class ConversationIds(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"ids": ["3f2b8c1e-9a77-4b53-8e0f-5a4f5a0c7d11"]}]}
+    )
+
+    ids: list[UUID] = Field(min_length=1, max_length=200)
+
+
+class DeletedConversations(BaseModel):
+    deleted: list[UUID]
+    not_found: list[UUID]
 
 
 class ConversationOut(BaseModel):
@@ -60,15 +92,17 @@ class ConversationOut(BaseModel):
         return cls.model_validate(conversation, from_attributes=True)
 
 
-class ConversationList(BaseModel):
+class ConversationList(Page):
     conversations: list[ConversationOut]
 
 
 class FeedbackIn(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"rating": -1, "comment": "Falta la fecha."}]}
+    )
 
     rating: Rating
-    comment: Annotated[Text, AfterValidator(_without_nul)] = Field(default="", max_length=4_000)
+    comment: Annotated[Text, AfterValidator(without_nul)] = Field(default="", max_length=4_000)
 
 
 class FeedbackOut(BaseModel):
@@ -100,7 +134,7 @@ class RatedAnswerOut(FeedbackOut):
         )
 
 
-class FeedbackList(BaseModel):
+class FeedbackList(Page):
     feedback: list[RatedAnswerOut]
 
 
@@ -112,7 +146,8 @@ class MessageOut(BaseModel):
     status: Literal["complete", "interrupted", "failed", "cancelled"]
     created_at: datetime
     details: dict[str, Any] = Field(
-        description="Of an answer, what POST /chat gave besides the text: citations, sources, reliability, timings_ms …"
+        description="Of an answer, what POST /chat gave besides the text: citations, sources, reliability, "
+        "timings_ms …; `erased`: true where documents that it was made from are gone, with all that it took from them"
     )
     versions: list[UUID] = Field(
         description="All that were said in this place, the first one first; this is one of them"
@@ -132,6 +167,10 @@ class MessageOut(BaseModel):
             versions=versions,
             feedback=[FeedbackOut.of(one) for one in feedback],
         )
+
+
+class MessageList(Page):
+    messages: list[MessageOut] = Field(description="Oldest first")
 
 
 class ConversationWithMessages(ConversationOut):

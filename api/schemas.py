@@ -115,6 +115,7 @@ class Source(BaseModel):
     title: str
     language: str
     chunk_index: int
+    content_hash: str = Field(default="", description="SHA-256 of the file that was read: another version has another")
     start_char: int
     end_char: int
     content: str
@@ -172,6 +173,7 @@ class PathEdgeOut(BaseModel):
     document_id: str
     filename: str
     chunk_index: int
+    content_hash: str = Field(default="", description="SHA-256 of the file that was read")
     start_char: int = Field(description="Of the quote, in the document's text")
     end_char: int
     source: int | None = Field(description="The number of the source that holds the quote")

@@ -24,3 +24,7 @@ class PostgresCache:
         for statement in ("purge", "set_many"):  # each in a transaction of its own: together two writers could lock up
             async with self._database.transaction(owner_id) as connection:
                 await connection.execute(QUERIES[statement], given)
+
+    async def forget(self, owner_id: str, beginning: str) -> None:
+        async with self._database.transaction(owner_id) as connection:
+            await connection.execute(QUERIES["forget"], {"owner_id": owner_id, "beginning": beginning})

@@ -12,3 +12,6 @@ SELECT %(owner_id)s, key, value, now() + make_interval(secs => %(seconds)s)
 FROM unnest(%(keys)s::text[], %(values)s::bytea[]) AS entry (key, value)
 ORDER BY key  -- always in one order: two writers of the same keys wait for each other, and never both
 ON CONFLICT (owner_id, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
+
+-- name: forget
+DELETE FROM cache_entries WHERE owner_id = %(owner_id)s AND starts_with(key, %(beginning)s)

@@ -1,6 +1,6 @@
 """The branches of a conversation: which messages are shown, and which version of each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 Outline = Mapping[UUID, UUID | None]  # message → what it follows, in the order in which they were said
@@ -20,6 +20,23 @@ def branch(outline: Outline, through: UUID | None) -> list[UUID]:
         after.append(message)
         message = latest.get(message)
     return [*reversed(before), *after]
+
+
+def last_answer(shown: Sequence[UUID]) -> UUID | None:
+    """Of a branch, in which questions and answers take turns."""
+    return shown[len(shown) // 2 * 2 - 1] if len(shown) > 1 else None
+
+
+def without(outline: Outline, message: UUID) -> dict[UUID, UUID | None]:
+    """The outline when a message is gone, with all that follows it."""
+    gone = {message}
+    left: dict[UUID, UUID | None] = {}
+    for known, parent in outline.items():
+        if known in gone or parent in gone:
+            gone.add(known)
+        else:
+            left[known] = parent
+    return left
 
 
 def versions(outline: Outline) -> dict[UUID, list[UUID]]:

@@ -26,6 +26,7 @@ class Conversation:
     leaf_id: UUID | None  # the last message of the branch that is shown
     created_at: datetime
     updated_at: datetime
+    erasures: int = 0  # how often words in it were taken back
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,11 @@ class Document:
     warnings: tuple[str, ...] = ()  # what could not be read of it
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # whatever its sender knows of it
 
+    @property
+    def file_key(self) -> str:
+        """Of its file in the file storage, and of what is remembered of its content."""
+        return f"{self.collection_id}/{self.id}/{self.content_hash}"
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:

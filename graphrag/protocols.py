@@ -207,6 +207,10 @@ class Cache(Protocol):
         """Values that are there already are replaced."""
         ...
 
+    async def forget(self, owner_id: str, beginning: str) -> None:
+        """All whose keys begin so."""
+        ...
+
 
 class FileStorage(Protocol):
     """The original files of documents, by keys of our own making: "collection/document/content", in ids and hashes.

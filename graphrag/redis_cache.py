@@ -1,6 +1,7 @@
 """A cache in Redis, one owner's entries apart from another's. Needs the extra redis."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from graphrag.errors import DatabaseUnavailable, InvalidSettings, MissingExtra
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
+SCANNED = 1_000  # keys, between two looks at what others want of the server
 TIMEOUT_SECONDS = 1  # a cache that takes longer is slower than none
 
 
@@ -38,6 +40,13 @@ class RedisCache:
                     else:
                         pipeline.unlink(_name(owner_id, key))  # Redis takes no time that is over already
                 await pipeline.execute()
+
+    async def forget(self, owner_id: str, beginning: str) -> None:
+        pattern = re.sub(r"([*?\[\]\\])", r"\\\1", _name(owner_id, beginning)) + "*"
+        with _ours():
+            found = [key async for key in self._redis.scan_iter(match=pattern, count=SCANNED)]
+            if found:
+                await self._redis.unlink(*found)
 
 
 def _name(owner_id: str, key: str) -> str:

@@ -33,6 +33,7 @@ from graphrag.rerankers.opening import join_judges, open_cross_encoder, open_jud
 from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import GenerationConfig, RetrievalConfig, Settings
+from graphrag.stores.erasure import Erasure
 from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.opened import Stores
 from graphrag.telemetry import log
@@ -177,7 +178,8 @@ class Services(Stores):
     def library(self) -> Library:
         queue = Queue(self.database, concurrency=self.settings.worker_jobs)
         ingestions = Ingestions(self.database, self.settings.max_owner_bytes)
-        return Library(self.store, ingestions, self.files, queue, self.settings.max_file_bytes)
+        erasure = Erasure(self.database, self.cache)
+        return Library(self.store, ingestions, self.files, queue, self.settings.max_file_bytes, erasure)
 
     @cached_property
     def workshop(self) -> Workshop:

@@ -222,6 +222,11 @@ class InMemoryCache:
         until = time.monotonic() + seconds
         self._entries |= {(owner_id, key): (value, until) for key, value in values.items()}
 
+    async def forget(self, owner_id: str, beginning: str) -> None:
+        for owner, key in list(self._entries):
+            if owner == owner_id and key.startswith(beginning):
+                del self._entries[owner, key]
+
 
 class FailingEmbeddings(Embeddings):
     """An embedding model that is down."""

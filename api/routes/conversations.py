@@ -1,24 +1,42 @@
-"""Conversations: listed, read, named, deleted. Questions are asked in them by POST /chat."""
+"""Conversations: listed, read, exported, changed, deleted. Questions are asked in them by POST /chat."""
 
 import asyncio
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import AfterValidator
 
+from api.conversation_export import to_markdown
 from api.conversation_schemas import (
+    ConversationChange,
+    ConversationIds,
     ConversationIn,
     ConversationList,
     ConversationOut,
     ConversationWithMessages,
+    DeletedConversations,
+    MessageList,
     MessageOut,
-    TitleIn,
+    without_nul,
 )
 from api.dependencies import OwnerDep, ServicesDep
-from api.schemas import errors
-from graphrag.conversation_branches import branch, versions
+from api.error_handlers import request_language
+from api.pagination import Cursor, Limit, cut, read_cursor
+from api.schemas import Text, errors
+from graphrag.conversation_branches import Outline, branch, versions
+from graphrag.conversation_models import Conversation, Message
 from graphrag.errors import MessageNotFound
+from graphrag.services import Services
 
+BranchOf = Annotated[
+    UUID | None, Query(description="A message whose branch is shown; without one, that of the last answer")
+]
+MARKDOWN = "text/markdown; charset=utf-8"
+EXPORTED: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file", "content": {"text/markdown": {"schema": {"type": "string"}}}}
+}
 router = APIRouter(prefix="/conversations", tags=["conversations"], responses=errors(400, 404))
 
 
@@ -35,46 +53,150 @@ async def make(body: ConversationIn, services: ServicesDep, owner: OwnerDep) -> 
 async def list_conversations(
     services: ServicesDep,
     owner: OwnerDep,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    before: Annotated[UUID | None, Query(description="The last conversation of the page before")] = None,
+    query: Annotated[
+        Text, AfterValidator(without_nul), Query(max_length=200, description="A part of the title, whatever its case")
+    ] = "",
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> ConversationList:
-    found = await services.conversations.list_all(owner, limit=limit, before=before)
-    return ConversationList(conversations=[ConversationOut.of(conversation) for conversation in found])
+    after = read_cursor(cursor, tuple[datetime, UUID])
+    found = await services.conversations.list_all(owner, limit=limit + 1, after=after, query=query)
+    page, following = cut(found, limit, lambda conversation: (conversation.updated_at, conversation.id))
+    return ConversationList(conversations=[ConversationOut.of(each) for each in page], next_cursor=following)
+
+
+@router.post("/bulk-delete", summary="Delete several conversations with all that was said in them")
+async def delete_several(body: ConversationIds, services: ServicesDep, owner: OwnerDep) -> DeletedConversations:
+    ids = list(dict.fromkeys(body.ids))
+    deleted = await services.conversations.delete_all(owner, ids)
+    return DeletedConversations(
+        deleted=[known for known in ids if known in deleted], not_found=[each for each in ids if each not in deleted]
+    )
 
 
 @router.get("/{conversation_id}", summary="A conversation with the messages of one branch")
 async def read(
-    conversation_id: UUID,
-    services: ServicesDep,
-    owner: OwnerDep,
-    message_id: Annotated[
-        UUID | None, Query(description="Whose branch is shown; without one, that of the last answer")
-    ] = None,
+    conversation_id: UUID, services: ServicesDep, owner: OwnerDep, message_id: BranchOf = None
 ) -> ConversationWithMessages:
-    conversation, outline = await asyncio.gather(
-        services.conversations.find(owner, conversation_id), services.conversations.outline(owner, conversation_id)
-    )
-    if message_id and message_id not in outline:
-        raise MessageNotFound(f"There is no message {message_id}.", message_id=str(message_id))
-    shown = branch(outline, message_id or conversation.leaf_id)
-    messages, feedback = await asyncio.gather(
-        services.conversations.read(owner, shown), services.feedback.of(owner, shown)
-    )
-    known = versions(outline)
-    return ConversationWithMessages(
-        **ConversationOut.of(conversation).model_dump(),
-        messages=[
-            MessageOut.of(message, known[message.id], [one for one in feedback if one.message_id == message.id])
-            for message in messages
-        ],
-    )
+    return await _read(services, owner, conversation_id, message_id)
 
 
-@router.patch("/{conversation_id}", summary="Give a conversation another title, which then stays")
-async def rename(conversation_id: UUID, body: TitleIn, services: ServicesDep, owner: OwnerDep) -> ConversationOut:
-    return ConversationOut.of(await services.conversations.rename(owner, conversation_id, body.title))
+@router.patch("/{conversation_id}", summary="Give a conversation another title, or another collection to ask")
+async def change(
+    conversation_id: UUID, body: ConversationChange, services: ServicesDep, owner: OwnerDep
+) -> ConversationOut:
+    changed = await services.conversations.find(owner, conversation_id)
+    if "collection" in body.model_fields_set:
+        if body.collection:
+            await services.collection(owner, body.collection)
+        changed = await services.conversations.ask_of(owner, conversation_id, body.collection)
+    if body.title:
+        changed = await services.conversations.rename(owner, conversation_id, body.title)
+    return ConversationOut.of(changed)
 
 
 @router.delete("/{conversation_id}", status_code=204, summary="Delete a conversation with all that was said in it")
 async def delete(conversation_id: UUID, services: ServicesDep, owner: OwnerDep) -> None:
     await services.conversations.delete(owner, conversation_id)
+
+
+@router.get(
+    "/{conversation_id}/messages",
+    summary="A conversation's messages, oldest first",
+    description="All of them are a tree: another version of a message has the same `parent_id`.",
+)
+async def list_messages(
+    conversation_id: UUID,
+    services: ServicesDep,
+    owner: OwnerDep,
+    scope: Annotated[Literal["all", "branch"], Query(description="All versions, or those of one branch")] = "all",
+    message_id: BranchOf = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> MessageList:
+    conversation, outline = await _outline(services, owner, conversation_id, message_id)
+    wanted = _branch(conversation, outline, message_id) if scope == "branch" or message_id else list(outline)
+    after = read_cursor(cursor, tuple[datetime, UUID])
+    found = await services.conversations.read_page(owner, wanted, limit=limit + 1, after=after)
+    page, following = cut(found, limit, lambda message: (message.created_at, message.id))
+    return MessageList(messages=await _describe(services, owner, page, outline), next_cursor=following)
+
+
+@router.get("/{conversation_id}/messages/{message_id}", summary="One message")
+async def read_message(conversation_id: UUID, message_id: UUID, services: ServicesDep, owner: OwnerDep) -> MessageOut:
+    message = await services.conversations.find_message(owner, conversation_id, message_id)
+    outline = await services.conversations.outline(owner, conversation_id)
+    (described,) = await _describe(services, owner, [message], {message_id: message.parent_id, **outline})
+    return described
+
+
+@router.delete(
+    "/{conversation_id}/messages/{message_id}",
+    status_code=204,
+    summary="Delete a message, and all that follows it",
+    description="Other versions of it stay, and the branch of the latest of them is shown.",
+)
+async def delete_message(conversation_id: UUID, message_id: UUID, services: ServicesDep, owner: OwnerDep) -> None:
+    await services.conversations.delete_message(owner, conversation_id, message_id)
+
+
+@router.get(
+    "/{conversation_id}/export",
+    summary="A branch of a conversation as a file, with its citations",
+    description="JSON is what GET /conversations/{conversation_id} gives; the headings of Markdown are in the language "
+    "of Accept-Language.",
+    response_model=ConversationWithMessages,
+    responses=EXPORTED,
+)
+async def export(
+    conversation_id: UUID,
+    services: ServicesDep,
+    owner: OwnerDep,
+    request: Request,
+    format: Annotated[Literal["markdown", "json"], Query()] = "markdown",
+    message_id: BranchOf = None,
+) -> Response:
+    found = await _read(services, owner, conversation_id, message_id)
+    kind, ending = (MARKDOWN, "md") if format == "markdown" else ("application/json", "json")
+    text = to_markdown(found, request_language(request)) if format == "markdown" else found.model_dump_json(indent=2)
+    named = {"Content-Disposition": f'attachment; filename="conversation-{conversation_id}.{ending}"'}
+    return Response(text.encode(errors="replace"), media_type=kind, headers=named)
+
+
+async def _read(
+    services: Services, owner: str, conversation_id: UUID, message_id: UUID | None
+) -> ConversationWithMessages:
+    conversation, outline = await _outline(services, owner, conversation_id, message_id)
+    messages = await services.conversations.read(owner, _branch(conversation, outline, message_id))
+    described = await _describe(services, owner, messages, outline)
+    return ConversationWithMessages(**ConversationOut.of(conversation).model_dump(), messages=described)
+
+
+async def _outline(
+    services: Services, owner: str, conversation_id: UUID, message_id: UUID | None
+) -> tuple[Conversation, Outline]:
+    """Raises ConversationNotFound or MessageNotFound."""
+    conversation, outline = await asyncio.gather(
+        services.conversations.find(owner, conversation_id), services.conversations.outline(owner, conversation_id)
+    )
+    if message_id and message_id not in outline:
+        raise MessageNotFound(f"There is no message {message_id}.", message_id=str(message_id))
+    return conversation, outline
+
+
+def _branch(conversation: Conversation, outline: Outline, message_id: UUID | None) -> list[UUID]:
+    leaf_id = conversation.leaf_id if conversation.leaf_id in outline else None  # it was deleted just now
+    return branch(outline, message_id or leaf_id)
+
+
+async def _describe(services: Services, owner: str, messages: list[Message], outline: Outline) -> list[MessageOut]:
+    feedback = await services.feedback.of(owner, [message.id for message in messages])
+    known = versions(outline)
+    return [
+        MessageOut.of(
+            message,
+            known.get(message.id, [message.id]),  # none other is known of one that was said just now
+            [one for one in feedback if one.message_id == message.id],
+        )
+        for message in messages
+    ]

@@ -1,18 +1,23 @@
 """Thumbs up or down, for an answer or for one of its citations."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
+from pydantic import Field
 
-from api.conversation_schemas import FeedbackIn, FeedbackList, FeedbackOut, RatedAnswerOut
+from api.conversation_schemas import CollectionName, FeedbackIn, FeedbackList, FeedbackOut, RatedAnswerOut
 from api.dependencies import OwnerDep, ServicesDep
+from api.pagination import Cursor, Limit, cut, read_cursor
 from api.schemas import errors
+from graphrag.services import DEFAULT_COLLECTION
 
 ANSWER = "/conversations/{conversation_id}/messages/{message_id}/feedback"
 CITATION = "/conversations/{conversation_id}/messages/{message_id}/citations/{citation}/feedback"
 MOST_CITATIONS = 10_000
 Citation = Annotated[int, Path(ge=1, le=MOST_CITATIONS, description="Of the answer's citations, from 1")]
+Rated = Annotated[int, Field(ge=0, le=MOST_CITATIONS)]  # a citation; 0: the answer itself
 router = APIRouter(tags=["feedback"], responses=errors(400, 404))
 
 
@@ -56,8 +61,27 @@ async def list_feedback(
     services: ServicesDep,
     owner: OwnerDep,
     good: Annotated[bool | None, Query(description="true: thumbs up alone; false: thumbs down alone")] = None,
-    limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
+    conversation_id: Annotated[UUID | None, Query(description="On the answers of this conversation alone")] = None,
+    collection: Annotated[
+        CollectionName | None, Query(description="On the answers of conversations that ask this collection")
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> FeedbackList:
     rating: Literal[-1, 1] | None = None if good is None else 1 if good else -1
-    found = await services.feedback.list_all(owner, rating=rating, limit=limit)
-    return FeedbackList(feedback=[RatedAnswerOut.of_answer(rated) for rated in found])
+    if conversation_id:
+        await services.conversations.find(owner, conversation_id)
+    asked = (await services.collection(owner, collection)).name if collection else None
+    found = await services.feedback.list_all(
+        owner,
+        rating=rating,
+        conversation_id=conversation_id,
+        collection=asked,
+        default_collection=services.settings.collection or DEFAULT_COLLECTION,
+        limit=limit + 1,
+        after=read_cursor(cursor, tuple[datetime, UUID, Rated]),
+    )
+    page, following = cut(
+        found, limit, lambda rated: (rated.feedback.updated_at, rated.feedback.message_id, rated.feedback.citation)
+    )
+    return FeedbackList(feedback=[RatedAnswerOut.of_answer(rated) for rated in page], next_cursor=following)

@@ -14,6 +14,7 @@ from graphrag.models import Chunk, Document
 from graphrag.protocols import Cache
 from graphrag.telemetry import count_lookups, log
 
+SITUATIONS = "situation:"  # the beginning of their keys in the cache; what follows names the file
 KEPT_SECONDS = 30 * 24 * 3600  # a document is indexed again with other settings, or for another embedding model
 BEGINNING_CHARS, NEIGHBOUR_CHARS, CHUNK_CHARS = 2_000, 400, 4_000
 LONGEST = 400  # characters: two sentences; more would drown the chunk's own words
@@ -32,7 +33,7 @@ async def situate(
 ) -> list[str | None]:
     """One or two sentences a chunk; None where there is nothing to be had: the chunk is then embedded as it stands."""
     prompts = [_prompt(chunk, document, text, count=len(chunks)) for chunk in chunks]
-    keys = [_key(chat_model, prompt) for prompt in prompts]
+    keys = [_key(chat_model, prompt, document) for prompt in prompts]
     known = await _read(cache, owner_id, keys)
     missing = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in known}
     count_lookups("situations", hits=sum(key in known for key in keys), misses=sum(key in missing for key in keys))
@@ -102,10 +103,10 @@ def _clean(said: str) -> str:
     return line if len(line) <= LONGEST else line[:LONGEST].rpartition(" ")[0] or line[:LONGEST]
 
 
-def _key(chat_model: BaseChatModel, prompt: Sequence[AnyMessage]) -> str:
+def _key(chat_model: BaseChatModel, prompt: Sequence[AnyMessage], document: Document) -> str:
     model = getattr(chat_model, "model_name", None) or getattr(chat_model, "model", None) or type(chat_model).__name__
     identity = "\0".join([str(model), *(str(message.content) for message in prompt)])
-    return f"situation:{hashlib.sha256(identity.encode(errors='surrogatepass')).hexdigest()}"
+    return f"{SITUATIONS}{document.file_key}/{hashlib.sha256(identity.encode(errors='surrogatepass')).hexdigest()}"
 
 
 async def _read(cache: Cache, owner_id: str, keys: Sequence[str]) -> dict[str, str]:

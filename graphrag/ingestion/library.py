@@ -14,6 +14,7 @@ from graphrag.ingestion.sources import SourceFile, came_twice, document_id, refu
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.models import Collection, Document
 from graphrag.protocols import ChunkStore, FileStorage
+from graphrag.stores.erasure import BATCH, Erasure
 from graphrag.stores.ingestions import Ingestions
 
 DELETED_TOGETHER = 100  # documents, whose collection's other writers wait meanwhile
@@ -26,6 +27,7 @@ class Library:
     files: FileStorage
     queue: Queue
     max_file_bytes: int
+    erasure: Erasure
 
     async def add(
         self,
@@ -103,6 +105,7 @@ class Library:
         stored = await self.store.delete_documents(collection, documents)
         with suppress(FileUnavailable):  # the deferred job tries again
             await asyncio.gather(*(self.files.delete(folder_key(collection.id, document)) for document in ingested))
+        await self.erasure.erase(collection.owner_id, most=BATCH)  # the deferred job does the others
         return list(dict.fromkeys([*ingested, *stored]))
 
     async def delete_collection(self, collection: Collection) -> bool:
@@ -111,6 +114,7 @@ class Library:
         was_there = await self.store.delete_collection(collection)
         with suppress(FileUnavailable):
             await self.files.delete(str(collection.id))
+        await self.erasure.erase(collection.owner_id, most=BATCH)
         return was_there
 
     async def _known(self, collection: Collection, content_hashes: Sequence[str]) -> dict[str, Ingestion | Document]:

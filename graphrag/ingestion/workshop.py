@@ -55,11 +55,13 @@ class Workshop:
             await self.library.ingestions.fail(collection, unfinished, cause=cause, reason=reason)
 
     async def tidy_files(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None:
-        """Removes what is left of deleted documents, and the files of older versions of the others."""
-        files = self.library.files
+        """Removes what is left of deleted documents, and of older versions of the others."""
+        files, erasure = self.library.files, self.library.erasure
+        await erasure.erase(owner_id)
         collection = await self._collection(owner_id, collection_id)
         if collection is None:
             await files.delete(str(collection_id))
+            await erasure.forget(owner_id, str(collection_id))
             return
         kept = {
             ingestion.document_id: ingestion for ingestion in await self.library.ingestions.find(collection, documents)
@@ -70,10 +72,12 @@ class Workshop:
             folder = folder_key(collection_id, document)
             if document in gone:
                 await files.delete(folder)
+                await erasure.forget(owner_id, folder)
             elif kept[document].status is IngestionStatus.INDEXED:
                 for key in await files.list(folder):
                     if key != file_key(kept[document]):
                         await files.delete(key)
+                        await erasure.forget(owner_id, key)
 
     async def purge(self, owner_id: str, collection_id: UUID) -> None:
         """Deletes the documents whose time has come."""

@@ -18,6 +18,7 @@ from graphrag.protocols import Cache
 from graphrag.query_transformation.topic import FOLLOW_UP, MOST_EARLIER, Exchange
 from graphrag.telemetry import count_lookups, log
 
+REFINEMENTS = "refinement:"  # the beginning of their keys in the cache
 KEPT_SECONDS = 24 * 3600
 MOST_SUB_QUESTIONS, LONGEST_QUESTION = 6, 300  # characters
 MOST_ENTITIES, LONGEST_ENTITY = 20, 80
@@ -71,7 +72,7 @@ class Refiner:
 
     def _key(self, prompt: Sequence[AnyMessage]) -> str:
         identity = "\0".join([self._name, *(str(message.content) for message in prompt)])
-        return f"refinement:{hashlib.sha256(identity.encode(errors='surrogatepass')).hexdigest()}"
+        return f"{REFINEMENTS}{hashlib.sha256(identity.encode(errors='surrogatepass')).hexdigest()}"
 
     async def _known(self, owner_id: str, key: str) -> Understanding | None:
         try:

@@ -46,18 +46,28 @@ RETURNING *
 SELECT * FROM conversations WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
 
 -- name: list
-SELECT * FROM conversations WHERE owner_id = %(owner_id)s AND (%(before)s::uuid IS NULL OR (updated_at, conversation_id) <
-    (SELECT updated_at, conversation_id FROM conversations WHERE owner_id = %(owner_id)s AND conversation_id = %(before)s))
+SELECT * FROM conversations
+WHERE owner_id = %(owner_id)s AND strpos(causeway.fold(title), causeway.fold(%(query)s)) > 0
+  AND (%(updated_at)s::timestamptz IS NULL OR (updated_at, conversation_id) < (%(updated_at)s, %(conversation_id)s::uuid))
 ORDER BY updated_at DESC, conversation_id DESC LIMIT %(limit)s
 
 -- name: rename
--- What a person calls it stays.
-UPDATE conversations SET title = %(title)s, titled_by = %(titled_by)s
-WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s AND (titled_by <> 'person' OR %(titled_by)s = 'person')
+-- What a person calls it stays. A model is asked for a title of its first answer, unless that had to be taken back.
+UPDATE conversations c SET title = %(title)s, titled_by = %(titled_by)s,
+                           title_by_rules = CASE WHEN titled_by = 'rules' THEN title ELSE title_by_rules END
+WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
+  AND (%(titled_by)s = 'person' OR titled_by <> 'person' AND erasures = 0)
 RETURNING *
 
+-- name: ask_of
+UPDATE conversations SET collection = %(collection)s WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
+RETURNING *
+
+-- name: show
+UPDATE conversations SET leaf_id = %(leaf_id)s WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
+
 -- name: delete
-DELETE FROM conversations WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s
+DELETE FROM conversations WHERE owner_id = %(owner_id)s AND conversation_id = ANY (%(conversations)s) RETURNING conversation_id
 
 -- name: purge
 DELETE FROM conversations WHERE owner_id = %(owner_id)s AND updated_at <= %(before)s
@@ -71,6 +81,18 @@ ORDER BY created_at, message_id
 
 -- name: read_messages
 SELECT * FROM messages WHERE owner_id = %(owner_id)s AND message_id = ANY (%(messages)s)
+
+-- name: page_of_messages
+SELECT message_id FROM messages WHERE owner_id = %(owner_id)s AND message_id = ANY (%(messages)s)
+  AND (%(created_at)s::timestamptz IS NULL OR (created_at, message_id) > (%(created_at)s, %(message_id)s::uuid))
+ORDER BY created_at, message_id LIMIT %(limit)s
+
+-- name: delete_message
+DELETE FROM messages WHERE owner_id = %(owner_id)s AND conversation_id = %(conversation_id)s AND message_id = %(message_id)s
+
+-- name: add_documents
+INSERT INTO message_documents (owner_id, message_id, conversation_id, document_id, content_hash)
+SELECT %(owner_id)s, %(message_id)s, %(conversation_id)s, * FROM unnest(%(documents)s::uuid[], %(hashes)s::text[])
 
 -- name: rate
 INSERT INTO feedback (owner_id, message_id, citation, rating, comment)
@@ -95,5 +117,10 @@ SELECT f.*, m.conversation_id, m.content AS answer, question.content AS question
 FROM feedback f
 JOIN messages m USING (owner_id, message_id)
 JOIN messages question ON question.owner_id = m.owner_id AND question.message_id = m.parent_id
+JOIN conversations c ON c.owner_id = m.owner_id AND c.conversation_id = m.conversation_id
 WHERE f.owner_id = %(owner_id)s AND (%(rating)s::int IS NULL OR rating = %(rating)s)
-ORDER BY f.updated_at DESC, f.message_id, f.citation LIMIT %(limit)s
+  AND (%(conversation_id)s::uuid IS NULL OR m.conversation_id = %(conversation_id)s)
+  AND (%(collection)s::text IS NULL OR coalesce(c.collection, %(default)s) = %(collection)s)
+  AND (%(updated_at)s::timestamptz IS NULL OR
+       (f.updated_at, f.message_id, f.citation) < (%(updated_at)s, %(message_id)s::uuid, %(citation)s::int))
+ORDER BY f.updated_at DESC, f.message_id DESC, f.citation DESC LIMIT %(limit)s

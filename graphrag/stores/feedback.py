@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -9,7 +10,10 @@ from graphrag.conversation_models import Feedback, RatedAnswer
 from graphrag.database import Database
 from graphrag.errors import MessageNotFound
 from graphrag.stores.conversations import QUERIES
+from graphrag.stores.erasure import erase_gone
 from graphrag.stores.queries import fetch
+
+Place = tuple[datetime, UUID, int]  # in the list: updated_at, the answer, the citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +51,33 @@ class FeedbackStore:
         return [_read(row) for row in rows]
 
     async def list_all(
-        self, owner_id: str, *, rating: Literal[-1, 1] | None = None, limit: int = 100
+        self,
+        owner_id: str,
+        *,
+        rating: Literal[-1, 1] | None = None,
+        conversation_id: UUID | None = None,
+        collection: str | None = None,
+        default_collection: str | None = None,
+        limit: int = 100,
+        after: Place | None = None,
     ) -> list[RatedAnswer]:
-        """The latest first."""
-        values = {"owner_id": owner_id, "rating": rating, "limit": limit}
+        """The latest first. `collection`: that the conversation asks; the default one is asked where it names none."""
+        updated_at, message_id, citation = after or (None, None, None)
+        values = {
+            "owner_id": owner_id,
+            "rating": rating,
+            "conversation_id": conversation_id,
+            "collection": collection,
+            "default": default_collection,
+            "updated_at": updated_at,
+            "message_id": message_id,
+            "citation": citation,
+            "limit": limit,
+        }
         async with self.database.transaction(owner_id) as connection:
             rows = await fetch(connection, QUERIES["list_feedback"], values)
+            if await erase_gone(connection, owner_id, messages=[row["message_id"] for row in rows]):
+                rows = await fetch(connection, QUERIES["list_feedback"], values)  # without citations that are gone
         return [
             RatedAnswer(_read(row), row["conversation_id"], row["question"], row["answer"], row["cited"])
             for row in rows

@@ -43,7 +43,9 @@ SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND document_id
 SELECT document_id, status FROM ingestions WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
 
 -- name: list
-SELECT * FROM ingestions WHERE collection_id = %(collection_id)s ORDER BY created_at, document_id
+SELECT i.* FROM ingestions i LEFT JOIN documents d USING (collection_id, document_id)
+WHERE collection_id = %(collection_id)s AND NOT (i.status = 'indexed' AND coalesce(d.expires_at <= now(), false))
+ORDER BY i.created_at, document_id
 
 -- name: find_by_hash
 SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND content_hash = ANY (%(hashes)s)
@@ -51,7 +53,9 @@ SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND content_has
 
 -- name: locate
 -- By the primary keys, which begin with the collection.
-SELECT collection_id, document_id FROM collections JOIN ingestions USING (collection_id) WHERE document_id = ANY (%(documents)s)
+SELECT collection_id, document_id FROM collections JOIN ingestions i USING (collection_id)
+LEFT JOIN documents d USING (collection_id, document_id)
+WHERE document_id = ANY (%(documents)s) AND NOT (i.status = 'indexed' AND coalesce(d.expires_at <= now(), false))
 UNION SELECT collection_id, document_id FROM collections JOIN documents USING (collection_id)
 WHERE document_id = ANY (%(documents)s) AND (expires_at IS NULL OR expires_at > now())
 

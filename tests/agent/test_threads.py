@@ -47,7 +47,12 @@ def thread(database: Database, owner: str, thread_id: UUID, checkpoint_id: str |
 async def run(opened: Thread, library: Services, question: str) -> str:
     """The checkpoint after the answer."""
     await last_of(stream_answer(opened.graph, [HumanMessage(question)], Context(services=library)))
-    return await opened.saver.keep()
+    return await keep(opened)
+
+
+async def keep(opened: Thread) -> str:
+    async with opened.saver._database.transaction(opened.saver._owner_id) as connection:
+        return await opened.saver.keep(connection)
 
 
 async def texts(database: Database, owner: str, thread_id: UUID, checkpoint_id: str) -> list[str]:
@@ -127,7 +132,7 @@ async def test_nobody_can_write_a_checkpoint_for_another(services: Services, lib
         forged = thread(database, stranger, thread_id)
         forged.saver._last = opened.saver._last
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            await forged.saver.keep()
+            await keep(forged)
     assert await rows(database, owner, "checkpoints", thread_id) == before
 
 
@@ -155,7 +160,7 @@ async def test_a_long_conversation_is_not_held_whole(services: Services, library
     said: list[AnyMessage] = [HumanMessage(f"¿{number}?") for number in range(MOST_MESSAGES)]
     question = HumanMessage("¿Cuándo se cerró el puente de Arenal?")
     await last_of(stream_answer(opened.graph, [*said, question], Context(services=library)))
-    heard = await texts(services.database, owner, thread_id, await opened.saver.keep())
+    heard = await texts(services.database, owner, thread_id, await keep(opened))
     assert heard == [*(f"¿{number}?" for number in range(2, MOST_MESSAGES)), question.text]
 
 

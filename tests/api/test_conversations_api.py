@@ -332,3 +332,149 @@ def test_an_invalid_question_begins_nothing(chat: httpx.Client) -> None:
     check_error(chat.post("/api/chat", json={"message": " "}), 400, "invalid_question")
     check_error(chat.post("/api/chat", json={"message": "x", "filters": {"color": "red"}}), 400, "invalid_filter")
     assert chat.get("/api/conversations", params={"limit": 200}).json() == before
+
+
+def pages(client: httpx.Client, path: str, name: str, **query: Any) -> list[list[dict[str, Any]]]:
+    """All of a list, page by page."""
+    found, cursor = [], None
+    while True:
+        response = client.get(f"/api/{path}", params=query | ({"cursor": cursor} if cursor else {}))
+        assert response.status_code == 200, response.text
+        found.append(response.json()[name])
+        cursor = response.json()["next_cursor"]
+        if cursor is None:
+            return found
+
+
+def test_conversations_are_listed_by_pages_and_found_by_title(chat: httpx.Client) -> None:
+    """R9.1 Each once, the latest first; by a part of the title, whatever its case and accents."""
+    made = [chat.post("/api/conversations", json={"title": f"Almacén número {n}"}).json()["id"] for n in range(5)]
+    found = pages(chat, "conversations", "conversations", limit=2, query="ALMACEN NÚM")
+    assert [len(page) for page in found] == [2, 2, 1]
+    assert [one["id"] for page in found for one in page] == made[::-1]
+    assert pages(chat, "conversations", "conversations", query="100%_") == [[]]
+    check_error(chat.get("/api/conversations", params={"query": "a\0"}), 422, "invalid_request")
+    check_error(chat.get("/api/conversations", params={"cursor": "nonsense"}), 400, "invalid_cursor")
+    check_error(chat.get("/api/conversations", params={"limit": 0}), 422, "invalid_request")
+
+
+def test_several_conversations_are_deleted_at_once(chat: httpx.Client) -> None:
+    """R9.1 Those that are not there are told apart, and hinder nothing."""
+    kept, *gone = (ask(chat, question)["conversation_id"] for question in ("one", "two", "three"))
+    unknown = str(uuid4())
+    response = chat.post("/api/conversations/bulk-delete", json={"ids": [gone[1], unknown, gone[0], gone[1]]})
+    assert response.json() == {"deleted": [gone[1], gone[0]], "not_found": [unknown]}
+    for conversation in gone:
+        check_error(chat.get(f"/api/conversations/{conversation}"), 404, "conversation_not_found")
+    assert contents(read(chat, kept)) == ["one", "(one)"]
+    for ids in ([], ["one"], [unknown] * 201):
+        check_error(chat.post("/api/conversations/bulk-delete", json={"ids": ids}), 422, "invalid_request")
+
+
+def test_a_conversation_is_given_another_collection(client: httpx.Client) -> None:
+    """R9.1 And its title stays; null goes back to the default one."""
+    place = f"/api/conversations/{client.post('/api/conversations', json={'title': 'Mine'}).json()['id']}"
+    changed = client.patch(place, json={"collection": "demo"}).json()
+    assert (changed["title"], changed["collection"]) == ("Mine", "demo")
+    check_error(client.patch(place, json={"collection": "nowhere"}), 404, "collection_not_found")
+    both = client.patch(place, json={"title": "Yours", "collection": None}).json()
+    assert (both["title"], both["collection"]) == ("Yours", None)
+    for body in ({}, {"title": None}, {"collection": ""}, {"collection": "a\0"}, {"color": "red"}):
+        check_error(client.patch(place, json=body), 422, "invalid_request")
+
+
+def test_messages_are_read_by_pages(chat: httpx.Client) -> None:
+    """R9.1 All versions, or those of one branch; one alone."""
+    first = ask(chat, "one")
+    conversation = first["conversation_id"]
+    second = ask(chat, "two", conversation_id=conversation)
+    ask(chat, "two, better", conversation_id=conversation, edit_message_id=second["parent_id"])
+    path = f"conversations/{conversation}/messages"
+    found = pages(chat, path, "messages", limit=4)
+    assert [[one["content"] for one in page] for page in found] == [
+        ["one", "(one)", "two", "(two)"],
+        ["two, better", "(two, better)"],
+    ]
+    assert found[0][2]["versions"] == [found[0][2]["id"], found[1][0]["id"]]
+    for query, said in (({"scope": "branch"}, "two, better"), ({"message_id": second["message_id"]}, "two")):
+        (shown,) = pages(chat, path, "messages", **query)
+        assert [one["content"] for one in shown] == ["one", "(one)", said, f"({said})"]
+    assert chat.get(f"/api/{path}/{second['message_id']}").json() == found[0][3]
+    elsewhere = ask(chat, "three")
+    for lost in (uuid4(), elsewhere["message_id"]):
+        check_error(chat.get(f"/api/{path}/{lost}"), 404, "message_not_found")
+        check_error(chat.get(f"/api/{path}", params={"message_id": str(lost)}), 404, "message_not_found")
+    check_error(chat.get(f"/api/conversations/{uuid4()}/messages"), 404, "conversation_not_found")
+
+
+def test_a_message_is_deleted_with_what_follows_it(chat: httpx.Client, model: ModelServer) -> None:
+    """R9.1 Another version of it is shown then, else what is before it; the model hears of it no more."""
+    first = ask(chat, "one")
+    conversation = first["conversation_id"]
+    second = ask(chat, "two", conversation_id=conversation)
+    edited = ask(chat, "two, better", conversation_id=conversation, edit_message_id=second["parent_id"])
+    ask(chat, "three", conversation_id=conversation)
+    path = f"/api/conversations/{conversation}/messages"
+    assert chat.delete(f"{path}/{edited['parent_id']}").status_code == 204
+    assert contents(read(chat, conversation)) == ["one", "(one)", "two", "(two)"]
+    ask(chat, "four", conversation_id=conversation)
+    assert said(model.requests[-1].body) == ["one", "(one)", "two", "(two)", "four"]
+    assert chat.delete(f"{path}/{second['message_id']}").status_code == 204
+    assert contents(read(chat, conversation)) == ["one", "(one)", "two"]
+    ask(chat, "five", conversation_id=conversation)
+    assert said(model.requests[-1].body) == ["one", "(one)", "five"]
+    assert chat.delete(f"{path}/{first['parent_id']}").status_code == 204
+    assert contents(read(chat, conversation)) == []
+    for lost in (first["parent_id"], uuid4(), ask(chat, "elsewhere")["message_id"]):
+        check_error(chat.delete(f"{path}/{lost}"), 404, "message_not_found")
+    ask(chat, "anew", conversation_id=conversation)
+    assert contents(read(chat, conversation)) == ["anew", "(anew)"]
+
+
+@pytest.mark.parametrize(("language", "heading"), [("es", "Pregunta"), ("fr", "Question"), ("en", "Question")])
+def test_a_conversation_is_exported(client: httpx.Client, language: str, heading: str) -> None:
+    """R9.1 As Markdown with its citations, in the reader's language; as JSON it is what is read otherwise."""
+    answer = ask(client, QUESTION)
+    path = f"/api/conversations/{answer['conversation_id']}"
+    told = client.get(f"{path}/export", headers={"Accept-Language": language})
+    assert told.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert told.headers["content-disposition"] == f'attachment; filename="conversation-{answer["conversation_id"]}.md"'
+    lines = told.text.splitlines()
+    assert lines[0] == f"# {read(client, answer['conversation_id'])['title']}"
+    assert any(line.startswith(f"## {heading} · ") for line in lines)
+    assert QUESTION in lines
+    assert answer["answer"] in told.text
+    cited = answer["citations"][0]
+    assert f"- [{cited['number']}] {' '.join(cited['sentence'].split())} ({cited['filename']})" in lines
+    written = client.get(f"{path}/export", params={"format": "json"})
+    assert written.headers["content-disposition"].endswith('.json"')
+    assert written.json() == client.get(path).json()
+    check_error(client.get(f"/api/conversations/{uuid4()}/export"), 404, "conversation_not_found")
+    check_error(client.get(f"{path}/export", params={"format": "pdf"}), 422, "invalid_request")
+
+
+def test_an_answer_that_broke_off_is_exported_as_such(chat: httpx.Client, model: ModelServer) -> None:
+    """R9.1"""
+    model.script(CutStream(3, "one two three four"))
+    broken = chat.post("/api/chat", json={"message": "count"}).json()["error"]["details"]
+    path = f"/api/conversations/{broken['conversation_id']}/export"
+    assert "*The answer broke off.*" in chat.get(path, headers={"Accept-Language": "en"}).text
+
+
+def test_feedback_is_listed_by_pages_of_a_conversation_or_a_collection(client: httpx.Client) -> None:
+    """R9.6"""
+    named = client.post("/api/conversations", json={"collection": "demo"}).json()["id"]
+    answers = [ask(client, QUESTION, conversation_id=named), ask(client, QUESTION)]
+    for answer in answers:
+        path = f"/api/conversations/{answer['conversation_id']}/messages/{answer['message_id']}"
+        for part in ("feedback", "citations/1/feedback"):
+            assert client.put(f"{path}/{part}", json={"rating": 1}).status_code == 200
+    of_one = pages(client, "feedback", "feedback", conversation_id=named, limit=1)
+    assert [[one["citation"] for one in page] for page in of_one] == [[1], [0]]
+    of_demo = [one for page in pages(client, "feedback", "feedback", collection="demo", limit=1) for one in page]
+    assert {one["message_id"] for one in of_demo} >= {answer["message_id"] for answer in answers}
+    assert len({(one["message_id"], one["citation"]) for one in of_demo}) == len(of_demo)
+    check_error(client.get("/api/feedback", params={"conversation_id": str(uuid4())}), 404, "conversation_not_found")
+    check_error(client.get("/api/feedback", params={"collection": "nowhere"}), 404, "collection_not_found")
+    cursor = client.get("/api/conversations", params={"limit": 1}).json()["next_cursor"]
+    check_error(client.get("/api/feedback", params={"cursor": cursor}), 400, "invalid_cursor")

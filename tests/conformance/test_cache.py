@@ -178,3 +178,17 @@ def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "redis.asyncio", None)
     with pytest.raises(MissingExtra, match=r"pip install 'causeway\[redis\]'"):
         RedisCache("redis://localhost")
+
+
+async def test_what_begins_so_is_forgotten(cache: Cache, owner: str) -> None:
+    """Security 19 Of this owner, and nothing that merely looks like it to a pattern."""
+    values = {"a:1": b"1", "a:2/x": b"2", "b:1": b"3", "a*[x]\\:1": b"4"}
+    await cache.set_many(owner, values, seconds=60)
+    await cache.set_many(f"{owner}-other", {"a:1": b"theirs"}, seconds=60)
+    await cache.forget(owner, "a:")
+    await cache.forget(owner, "?:")
+    await cache.forget(owner, "%")
+    assert await cache.get_many(owner, list(values)) == {"b:1": b"3", "a*[x]\\:1": b"4"}
+    assert await cache.get_many(f"{owner}-other", ["a:1"]) == {"a:1": b"theirs"}
+    await cache.forget(owner, "a*[x]\\")
+    assert await cache.get_many(owner, list(values)) == {"b:1": b"3"}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.conversation_branches import branch, versions
+from graphrag.conversation_branches import branch, last_answer, versions, without
 from graphrag.conversation_models import Conversation, Message, MessageStatus, Turn
 from graphrag.errors import CausewayError, ConversationNotFound, MessageNotFound
 from graphrag.retention import Retention
@@ -164,7 +164,8 @@ async def test_the_latest_conversations_come_first_by_pages(talk: Talk) -> None:
     made = [(await talk.begin(str(number))).conversation for number in range(5)]
     found = await talk.store.list_all(talk.owner, limit=2)
     while len(found) < 5:
-        page = await talk.store.list_all(talk.owner, limit=2, before=found[-1].id)
+        last = found[-1]
+        page = await talk.store.list_all(talk.owner, limit=2, after=(last.updated_at, last.id))
         assert 0 < len(page) <= 2
         found += page
     assert [conversation.id for conversation in found] == [conversation.id for conversation in reversed(made)]
@@ -182,6 +183,9 @@ CALLS: dict[str, Call] = {
     "regenerate": lambda talk, turn, answer: talk.store.ask_again(talk.owner, turn.conversation.id, answer.id),
     "answer": lambda talk, turn, _: talk.answer(turn),
     "rename": lambda talk, turn, _: talk.store.rename(talk.owner, turn.conversation.id, "?"),
+    "ask of": lambda talk, turn, _: talk.store.ask_of(talk.owner, turn.conversation.id, "demo"),
+    "find message": lambda talk, turn, answer: talk.store.find_message(talk.owner, turn.conversation.id, answer.id),
+    "delete message": lambda talk, turn, answer: talk.store.delete_message(talk.owner, turn.conversation.id, answer.id),
     "delete": lambda talk, turn, _: talk.store.delete(talk.owner, turn.conversation.id),
 }
 
@@ -209,6 +213,8 @@ async def test_another_s_messages_are_not_read(services: Services, talk: Talk) -
         assert await talk.store.outline(stranger, turn.conversation.id) == {}
         assert await talk.store.read(stranger, [turn.question.id, answer.id]) == []
         assert await talk.store.list_all(stranger) == []
+        assert await talk.store.read_page(stranger, [turn.question.id, answer.id], limit=9) == []
+        assert await talk.store.delete_all(stranger, [turn.conversation.id]) == set()
         assert await services.feedback.list_all(stranger) == []
         assert await services.feedback.of(stranger, [answer.id]) == []
         for table in OWNED:
@@ -347,4 +353,8 @@ def test_a_branch_is_a_path_from_a_beginning_to_an_end(choices: list[int], data:
     assert through is None or through in shown
     assert [outline[message] for message in shown] == [None, *shown[:-1]]
     assert shown[-1] not in outline.values()
+    left = without(outline, shown[0])
+    assert set(left) == {message for message in messages if shown[0] not in (branch(outline, message))}
+    assert [message for message in outline if message in left] == list(left)
+    assert last_answer(shown) == (shown[-1] if len(shown) % 2 == 0 else shown[-2] if shown[1:] else None)
     assert all(message in versions(outline)[message] for message in messages)
