@@ -12,6 +12,7 @@ from fastapi_swagger import patch_fastapi
 
 from agent.conversation import Conversing
 from api import error_handlers
+from api.identification import Identification
 from api.observability import RequestIdentity
 from api.routes import (
     chat,
@@ -76,6 +77,7 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     app.state.conversing = conversing
     app.state.streams = running
+    app.add_middleware(Identification, services=services)
     app.add_middleware(RequestIdentity)
     patch_fastapi(
         app, redirect_from_root_to_docs=False

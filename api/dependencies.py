@@ -6,6 +6,7 @@ from fastapi import Depends, Header, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
 from agent.conversation import Conversing
+from api.identification import identify
 from api.streams import Streams
 from graphrag.authentication.identity import Identity, Scope
 from graphrag.services import Services
@@ -36,10 +37,11 @@ ServicesDep = Annotated[Services, Depends(get_services)]
 async def get_identity(
     scopes: SecurityScopes,
     services: ServicesDep,
-    shown: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
+    request: Request,
+    _: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],  # so that it stands in the description
 ) -> Identity:
     """Raises Unauthorized or Forbidden."""
-    identity = await services.authentication.identify(shown.credentials if shown else None)
+    identity = await identify(request, services)
     for scope in scopes.scopes:
         identity.demand(Scope(scope))
     return identity

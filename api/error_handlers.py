@@ -60,11 +60,15 @@ def _field_and_message(error: dict[str, Any]) -> tuple[str, str]:
     return ".".join(str(part) for part in path), error["msg"]
 
 
+def respond(exc: CausewayError, request: Request) -> JSONResponse:
+    status, body = describe_error(exc, request)
+    return JSONResponse(body, status, headers=WHAT_TO_SHOW if status == 401 else None)
+
+
 def install(app: FastAPI) -> None:
     @app.exception_handler(CausewayError)
     async def causeway_error(request: Request, exc: CausewayError) -> JSONResponse:
-        status, body = describe_error(exc, request)
-        return JSONResponse(body, status, headers=WHAT_TO_SHOW if status == 401 else None)
+        return respond(exc, request)
 
     @app.exception_handler(RequestValidationError)
     async def invalid_request(request: Request, exc: RequestValidationError) -> JSONResponse:

@@ -20,7 +20,7 @@ from graphrag.database import APPLICATION_ROLE, OPTIONS
 from graphrag.embedded_postgres import EmbeddedPostgres
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import MissingExtra
-from graphrag.models import EVERYTHING, LOCAL_OWNER, Collection, Filters, Hit
+from graphrag.models import EVERYTHING, Collection, Filters, Hit
 from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.search import search
 from graphrag.services import Services
@@ -36,14 +36,14 @@ class CausewayRetriever(BaseRetriever):
 
     services: Services
     collection: str | None = None  # its name; None: the default one
-    owner_id: str = LOCAL_OWNER
+    owner_id: str | None = None  # None: RAG_OWNER
     overrides: Mapping[str, Any] = Field(default_factory=dict)  # of RetrievalConfig: {"top_k": 5}
     filters: Filters = EVERYTHING
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
-        collection = await self.services.collection(self.owner_id, self.collection)
+        collection = await self._open_collection(self.services)
         model = await self.services.embedding_model(collection)
         return await self._find(query, self.services, collection, model)
 
@@ -52,9 +52,12 @@ class CausewayRetriever(BaseRetriever):
         return background.run(self._find_in_background(query, background.services))
 
     async def _find_in_background(self, query: str, services: Services) -> list[Document]:
-        collection = await services.collection(self.owner_id, self.collection)
+        collection = await self._open_collection(services)
         model = await services.embedding_model(collection)
         return await self._find(query, services, collection, replace(model, embeddings=LoopFree(model.embeddings)))
+
+    async def _open_collection(self, services: Services) -> Collection:
+        return await services.collection(self.owner_id or services.settings.owner, self.collection)
 
     async def _find(
         self, query: str, services: Services, collection: Collection, model: EmbeddingModel
@@ -101,7 +104,7 @@ def to_document(hit: Hit) -> Document:
 
 
 async def open_vector_store(
-    services: Services, *, collection: str | None = None, owner_id: str = LOCAL_OWNER
+    services: Services, *, collection: str | None = None, owner_id: str | None = None
 ) -> VectorStore:
     """The collection's chunks as langchain-postgres' PGVectorStore, to be read, as long as the services are open.
 
@@ -115,7 +118,7 @@ async def open_vector_store(
         raise MissingExtra(
             "PGVectorStore needs: pip install 'causeway[langchain]' && pip install --no-deps langchain-postgres"
         ) from exc
-    found = await services.collection(owner_id, collection)
+    found = await services.collection(owner_id or services.settings.owner, collection)
     model = await services.embedding_model(found)
     address = await services.database.address()
 
