@@ -91,7 +91,7 @@ def create_app(services: Services) -> FastAPI:
     app.state.services = services
     app.state.conversing = conversing
     app.state.streams = running
-    # The last is the first that a request meets: what the others refuse has its id, and may be read by known origins.
+    # The last is the first that a request meets: what the others refuse has its id, and known origins may read it.
     app.add_middleware(BodyLimits, settings=services.settings)
     app.add_middleware(Gate, services=services, rates=rates)
     app.add_middleware(OriginCheck, settings=services.settings)

@@ -20,7 +20,7 @@ from graphrag.database import APPLICATION_ROLE, OPTIONS
 from graphrag.embedded_postgres import EmbeddedPostgres
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import MissingExtra
-from graphrag.models import EVERYTHING, LOCAL_OWNER, Collection, Filters, Hit
+from graphrag.models import EVERYTHING, Collection, Filters, Hit
 from graphrag.retrieval.request import SearchRequest, find
 from graphrag.services import Services
 
@@ -35,7 +35,7 @@ class CausewayRetriever(BaseRetriever):
 
     services: Services
     collection: str | None = None  # its name; None: the default one
-    owner_id: str = LOCAL_OWNER
+    owner_id: str | None = None  # None: RAG_OWNER
     overrides: Mapping[str, Any] = Field(default_factory=dict)  # of RetrievalConfig: {"top_k": 5}
     filters: Filters = EVERYTHING
 
@@ -50,7 +50,7 @@ class CausewayRetriever(BaseRetriever):
 
     async def _find(self, query: str, services: Services) -> list[Document]:
         request = SearchRequest(query, self.collection, self.overrides, self.filters)
-        found = await find(request, services=services, owner_id=self.owner_id)
+        found = await find(request, services=services, owner_id=self.owner_id or services.settings.owner)
         return [to_document(hit) for hit in found.hits]
 
 
@@ -81,7 +81,7 @@ def to_document(hit: Hit) -> Document:
 
 
 async def open_vector_store(
-    services: Services, *, collection: str | None = None, owner_id: str = LOCAL_OWNER
+    services: Services, *, collection: str | None = None, owner_id: str | None = None
 ) -> VectorStore:
     """The collection's chunks as langchain-postgres' PGVectorStore, to be read, as long as the services are open.
 
@@ -95,7 +95,7 @@ async def open_vector_store(
         raise MissingExtra(
             "PGVectorStore needs: pip install 'causeway[langchain]' && pip install --no-deps langchain-postgres"
         ) from exc
-    found = await services.collection(owner_id, collection)
+    found = await services.collection(owner_id or services.settings.owner, collection)
     model = await services.embedding_model(found)
     address = await services.database.address()
 

@@ -18,6 +18,7 @@ from graphrag.protocols import Cache
 from graphrag.query_transformation.refinement import REFINEMENTS
 from graphrag.stores.conversation_rows import read_message
 from graphrag.stores.queries import fetch
+from graphrag.stores.streams import StreamStore
 
 QUERIES = queries(Path(__file__).with_name("erasure.sql"))
 BATCH = 50  # answers in one transaction: about a quarter of a second
@@ -34,6 +35,7 @@ class Erasure:
 
     async def erase(self, owner_id: str, *, most: int | None = None) -> int:
         """How many answers were rewritten."""
+        await StreamStore(self.database).forget(owner_id)
         erased = 0
         while most is None or erased < most:
             async with self.database.transaction(owner_id) as connection:

@@ -90,6 +90,23 @@ def test_only_a_whole_key_in_its_place_is_read(client: httpx.Client, keys: Keys,
     check_error(client.get("/api/v1/collections", headers=headers), 401, "unauthorized")
 
 
+def test_nothing_is_taken_from_a_stranger(client: httpx.Client) -> None:
+    """Security 16: the answer comes before the body does; only the head of the request is sent here."""
+    address = client.base_url
+    head = (
+        "POST /api/v1/documents HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+        "Content-Length: 9000000\r\n\r\n--x\r\n"
+    )
+    with socket.create_connection((address.host, address.port or 80), timeout=30) as connection:
+        connection.sendall(head.encode())
+        assert connection.recv(1000).startswith(b"HTTP/1.1 401 ")
+
+
+def test_a_body_that_is_no_json_is_not_read_before_the_key(client: httpx.Client) -> None:
+    response = client.post("/api/v1/chat", content=b"{", headers={"Content-Type": "application/json"})
+    check_error(response, 401, "unauthorized")
+
+
 def test_a_key_in_the_address_or_a_cookie_is_none(client: httpx.Client, keys: Keys) -> None:
     """Security 20: addresses end up in logs; a cookie is sent by whoever makes a browser ask."""
     for name in ("key", "api_key", "token", "access_token", "authorization"):

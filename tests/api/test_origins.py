@@ -11,7 +11,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from api.observability import RequestIdentity
-from api.origins import CrossOrigin, OriginCheck, host_name, is_loopback
+from api.origins import CrossOrigin, OriginCheck, host_name
+from graphrag.authentication.loopback import is_loopback
 from graphrag.settings import Settings
 from tests.api.commands import causeway, one_line
 from tests.api.expectations import check_error

@@ -38,7 +38,7 @@ SETTINGS = {"RAG_QUERY_CACHE_SECONDS": "0", "RAG_MAX_DOCUMENTS": "100000"}
 
 
 class Balancer:
-    """One server after the other; where one fails, the next. Nothing that is sent here does harm when it comes twice."""
+    """One server after the other; where one fails, the next. What is sent here does no harm when it comes twice."""
 
     def __init__(self, client: httpx.AsyncClient, urls: Sequence[str]) -> None:
         self.retried = 0
