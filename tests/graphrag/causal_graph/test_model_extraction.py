@@ -51,6 +51,9 @@ class BrokenCache:
     async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
         raise ConnectionError("down, on purpose")
 
+    async def forget(self, owner_id: str, beginning: str) -> None:
+        raise ConnectionError("down, on purpose")
+
 
 def make_chunks() -> list[Chunk]:
     return tile(make_document(), SENTENCES)

@@ -25,6 +25,9 @@ class BrokenCache:
     async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
         raise ConnectionError("down, on purpose")
 
+    async def forget(self, owner_id: str, beginning: str) -> None:
+        raise ConnectionError("down, on purpose")
+
 
 class RememberingCache(InMemoryCache):
     def __init__(self) -> None:
