@@ -167,7 +167,8 @@ def test_an_import_takes_all_or_nothing(api: httpx.Client) -> None:
     assert load(api, case(TINS), case(PUENTE), existing="keep").json() == {"added": 1, "replaced": 0, "kept": 1}
     changed = load(api, case(PUENTE, "puente.md"), existing="replace").json()
     assert changed == {"added": 0, "replaced": 1, "kept": 0}
-    for wrong in ({"cases": {}}, {"cases": None}, {"existing": "x"}, {"collection": 3}):
+    wrongs: list[dict[str, Any]] = [{"cases": {}}, {"cases": None}, {"existing": "x"}, {"collection": 3}]
+    for wrong in wrongs:
         check_error(api.post("/golden-cases/import", json={"cases": []} | wrong), 422, "invalid_request")
 
 
@@ -238,11 +239,11 @@ def test_another_owners_cases_are_unknown_ones(api: httpx.Client, database: str)
         httpx.Client(base_url=f"{other.url}/api/v1", timeout=30) as stranger,
     ):
         body = {"query": PUENTE, "category": "causal", "relevant_document_ids": []}
-        for method, sent in (("GET", {}), ("DELETE", {}), ("PUT", {"json": body})):
+        for method, sent in (("GET", None), ("DELETE", None), ("PUT", body)):
             answers = []
             for each in (theirs["id"], str(uuid4())):
                 error = check_error(
-                    stranger.request(method, f"/golden-cases/{each}", **sent), 404, "golden_case_not_found"
+                    stranger.request(method, f"/golden-cases/{each}", json=sent), 404, "golden_case_not_found"
                 )
                 answers.append(str(error["message"]).replace(each, "…"))
             assert answers[0] == answers[1]
