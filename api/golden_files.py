@@ -4,18 +4,27 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 
-from api.golden_schemas import EXAMPLE, NO_ANSWER, CaseFields, ShortText
+from api.golden_schemas import EXAMPLE, NO_ANSWER, CaseFields, ShortText, Storable
 from graphrag.errors import InvalidGoldenCase
 from graphrag.evaluation_models import CaseDraft, DocumentReference, Existing, GoldenCase
 from graphrag.models import Collection
 from graphrag.stores.golden import GoldenStore
 
 MOST_CASES = 10_000
+DocumentName = Annotated[Storable, StringConstraints(min_length=1)]
 
 
 class Reference(BaseModel):
@@ -24,8 +33,8 @@ class Reference(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     id: UUID | None = None
-    source: ShortText | None = None
-    filename: ShortText | None = None
+    source: DocumentName | None = None
+    filename: DocumentName | None = None
 
     def read(self) -> DocumentReference:
         return DocumentReference(self.id, self.source, self.filename)
@@ -36,7 +45,7 @@ class FileCase(CaseFields):
 
     model_config = ConfigDict(extra="ignore")
 
-    relevant_documents: list[Reference | ShortText] = Field(
+    relevant_documents: list[Reference | DocumentName] = Field(
         default=[], max_length=1_000, description=f"Each by its names, or by one of them as a text. {NO_ANSWER}"
     )
 

@@ -16,7 +16,7 @@ A, B, C = (UUID(int=number) for number in (1, 2, 3))
 
 
 def result(
-    relevant: tuple[UUID, ...], ranking: tuple[UUID, ...], milliseconds: float = 10, **fields: Any
+    relevant: tuple[UUID, ...], ranking: tuple[UUID, ...], milliseconds: float | None = 10, **fields: Any
 ) -> CaseResult:
     relevance = {str(document): 1 for document in relevant}
     names = [str(document) for document in ranking]

@@ -259,9 +259,9 @@ async def test_another_owner_sees_and_changes_nothing(shelf: Shelf, services: Se
     assert await golden.validate(theirs) == (0, 0)
     with pytest.raises(GoldenVersionNotFound):
         await golden.read_version(theirs, 1)
-    for attempt in (golden.add(theirs, [draft("Otra")]), golden.add_version(theirs)):
+    for write in (golden.add(theirs, [draft("Otra")]), golden.add_version(theirs)):
         with pytest.raises(CollectionNotFound):
-            await attempt
+            await write
     assert len(await cases(shelf)) == 1
 
 
