@@ -38,7 +38,7 @@ SETTINGS = {"RAG_QUERY_CACHE_SECONDS": "0", "RAG_MAX_DOCUMENTS": "100000"}
 
 
 class Balancer:
-    """One server after the other; where one fails, the next. What is sent here does no harm when it comes twice."""
+    """One server after the other; where one fails, the next. Nothing that is sent does harm when it comes twice."""
 
     def __init__(self, client: httpx.AsyncClient, urls: Sequence[str]) -> None:
         self.retried = 0
@@ -82,12 +82,11 @@ class Load:
     def __str__(self) -> str:
         if not self.milliseconds:
             return f"nothing was answered: {dict(self.errors)}"
-        shares = " ".join(
-            f"p{share * 100:.0f} {percentile(self.milliseconds, share):.1f}" for share in (0.5, 0.95, 0.99)
-        )
+        p50, p95, p99 = (percentile(self.milliseconds, share) for share in (0.5, 0.95, 0.99))
         errors = ", ".join(f"{count} × {name}" for name, count in self.errors.items()) or "none"
         rate = len(self.milliseconds) / self.seconds
-        return f"{len(self.milliseconds)} requests, {rate:.1f}/s, {shares} ms; errors: {errors}"
+        speed = f"{rate:.1f}/s, p50 {p50:.1f} p95 {p95:.1f} p99 {p99:.1f} ms"
+        return f"{len(self.milliseconds)} requests, {speed}; errors: {errors}"
 
 
 async def at_a_rate(request: Callable[[], Awaitable[httpx.Response]], *, a_second: float, seconds: float) -> Load:
