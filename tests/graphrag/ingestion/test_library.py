@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.errors import DocumentNotFound, QuotaExceeded
+from graphrag.ingestion import library
 from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.sources import SourceFile, document_id, find_files
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
@@ -389,3 +390,60 @@ async def test_two_files_of_one_name_are_not_taken_for_one(desk: Desk) -> None:
     async with desk.working():
         await desk.finished("a")
     assert await desk.text("a") == "El horno H1."
+
+
+async def test_many_that_are_deleted_leave_what_never_had_them(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R9.4, security 19: some at a time; statistics, graph, files and ingestions are those of a twin without them."""
+    monkeypatch.setattr(library, "DELETED_TOGETHER", 2)
+    texts = {f"n{number}": f"El horno H{number} falló porque el retén {number} se rompió." for number in range(7)}
+    kept = {name: text for name, text in texts.items() if name in ("n2", "n5")}
+    twin = Desk(desk.services, await desk.services.make_collection(desk.collection.owner_id, "twin"), desk.folder)
+    async with desk.working():
+        await desk.add(**texts)
+        await twin.add(**kept)
+        for each, names in ((desk, texts), (twin, kept)):
+            for name in names:
+                assert (await each.finished(name)).status is IngestionStatus.INDEXED
+        gone = [desk.id(name) for name in texts if name not in kept]
+        unknown = document_id(desk.collection.id, "unknown")
+        deleted = await desk.services.library.delete_many(desk.collection, [*gone, unknown])
+    assert sorted(deleted) == sorted(gone)
+    assert await remains(desk) == await remains(twin)
+    assert desk.kept() == twin.kept()
+    assert await desk.services.library.delete_many(desk.collection, gone) == []
+
+
+async def remains(desk: Desk) -> dict[str, list[tuple[object, ...]]]:
+    """What the tables hold of a collection, but for ids."""
+    statements = {
+        "collections": "SELECT chunk_count, total_chars, languages::text",
+        "documents": "SELECT source",
+        "ingestions": "SELECT source",
+        "chunks": "SELECT content",
+        "lexeme_statistics": "SELECT lexeme, document_frequency",
+        "mentions": "SELECT key",
+        "entities": "SELECT key",
+        "causal_edges": "SELECT quote",
+    }
+    async with desk.services.database.transaction(desk.collection.owner_id) as connection:
+        return {
+            table: sorted(
+                tuple(row.values())
+                for row in await fetch(
+                    connection,
+                    f"{statement} FROM {table} WHERE collection_id = %(collection_id)s",
+                    {"collection_id": desk.collection.id},
+                )
+            )
+            for table, statement in statements.items()
+        }
+
+
+async def test_of_a_quota_there_is_room_for_what_replaces(desk: Desk) -> None:
+    """R1.1 a document that is there already takes no further room."""
+    await desk.add(a=REPORT, b="Otra nota.")
+    ingestions = desk.services.library.ingestions
+    await ingestions.check_room(desk.collection, [desk.id("a"), desk.id("b")], 2)
+    await ingestions.check_room(desk.collection, [desk.id("a"), desk.id("c")], 3)
+    with pytest.raises(QuotaExceeded):
+        await ingestions.check_room(desk.collection, [desk.id("a"), desk.id("c")], 2)

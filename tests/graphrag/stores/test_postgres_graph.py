@@ -45,7 +45,7 @@ async def shelf(services: Services, owner: str) -> Shelf:
 FEW = [("La fuga de aceite del compresor", "la parada"), ("La fuga de aceite en el compresor C3", "el paro")]
 
 
-@pytest.mark.parametrize("way", ["document", "replacement", "collection"])
+@pytest.mark.parametrize("way", ["document", "documents", "replacement", "collection"])
 async def test_nothing_is_left_behind(services: Services, shelf: Shelf, way: str) -> None:
     """R7.3 entities, their roots and links go with their last edge, mentions with their chunk."""
     document = await shelf.say(FEW)
@@ -56,6 +56,8 @@ async def test_nothing_is_left_behind(services: Services, shelf: Shelf, way: str
     elif way == "replacement":
         await shelf.say([], id=document.id, source=document.source)
         await shelf.name([], id=other.id, source=other.source)
+    elif way == "documents":
+        await shelf.store.delete_documents(shelf.collection, [document.id, other.id])
     else:
         await shelf.store.delete_document(shelf.collection, document.id)
         await shelf.store.delete_document(shelf.collection, other.id)
