@@ -66,7 +66,7 @@ async def test_a_value_is_replaced(cache: Cache, owner: str) -> None:
 
 
 async def test_owners_do_not_meet(cache: Cache, owner: str) -> None:
-    """R4.8"""
+    """R4.8, security 5"""
     await cache.set_many(owner, {"a": b"mine"}, seconds=60)
     await cache.set_many(f"{owner}-other", {"a": b"theirs"}, seconds=60)
     assert await cache.get_many(owner, ["a"]) == {"a": b"mine"}

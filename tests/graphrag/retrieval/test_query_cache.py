@@ -155,7 +155,7 @@ async def test_chat_and_search_share_what_only_later_stages_change(bench: Bench,
 
 
 async def test_nobody_sees_what_another_found(bench: Bench) -> None:
-    """R4.8, R4.9 per owner, even under the same collection id."""
+    """R4.8, R4.9, security 5: per owner, even under the same collection id."""
     collection = await bench.refreshed()
     assert len((await bench.retrieve(collection=collection)).hits) == 2
     assert (await bench.retrieve(collection=replace(collection, owner_id="somebody-else"))).hits == []

@@ -1,0 +1,83 @@
+"""How much one owner may keep."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from graphrag.errors import QuotaExceeded
+from graphrag.ingestion.sources import SourceFile
+from graphrag.services import Services
+from graphrag.settings import Settings
+from tests.api.expectations import check_error
+from tests.conftest import Server, run_server
+
+MOST_BYTES, MOST_COLLECTIONS = 1_000, 2
+WORDS = {
+    "bytes": {"es": "ocupan demasiado", "fr": "trop de place", "en": "too much room"},
+    "collections": {"es": "Ya tiene 2 colecciones", "fr": "déjà 2 collections", "en": "You have 2 collections"},
+}
+
+
+@pytest.fixture(scope="module")
+def server(make_database: Callable[[], str]) -> Iterator[Server]:
+    limits = {"RAG_MAX_OWNER_BYTES": str(MOST_BYTES), "RAG_MAX_COLLECTIONS": str(MOST_COLLECTIONS)}
+    with run_server(DATABASE_URL=make_database(), **limits) as server:
+        yield server
+
+
+@pytest.fixture
+async def limited(postgres: str) -> Services:
+    return Services(Settings(database_url=SecretStr(postgres), max_owner_bytes=MOST_BYTES, max_collections=2))
+
+
+def source(name: str, size: int) -> SourceFile:
+    return SourceFile(source=name, filename=name, data=name[0].encode() * size, source_type="upload")
+
+
+def test_what_is_beyond_a_quota_is_refused_in_words(server: Server) -> None:
+    """Security 16: an owner's bytes in all collections together, and collections; there are 409s for both."""
+    with server.client() as client:
+
+        def upload(name: str, size: int, collection: str = "one") -> httpx.Response:
+            files = {"files": (name, name[0].encode() * size)}
+            return client.post("/api/v1/documents", files=files, data={"collection": collection})
+
+        assert [upload("a.txt", 600).status_code, upload("b.txt", 300, "two").status_code] == [202, 202]
+        for language in ("es", "fr", "en"):
+            client.headers["Accept-Language"] = language
+            refusals = {"bytes": upload("c.txt", 200), "collections": client.put("/api/v1/collections/three", json={})}
+            for reason, refusal in refusals.items():
+                error = check_error(refusal, 409, "quota_exceeded")
+                assert error["details"]["reason"] == reason
+                assert WORDS[reason][language] in error["message"]
+        assert upload("a.txt", 650).status_code == 202  # in place of its own 600
+        assert client.put("/api/v1/collections/two", json={}).status_code == 200
+        assert [found["name"] for found in client.get("/api/v1/collections").json()["collections"]] == ["one", "two"]
+
+
+async def test_many_at_once_find_room_once(limited: Services, owner: str) -> None:
+    """Security 16: each counts what the others have added."""
+    names = [f"notes {number}" for number in range(6)]
+    made = await asyncio.gather(*(limited.make_collection(owner, name) for name in names), return_exceptions=True)
+    refused = [found for found in made if isinstance(found, QuotaExceeded)]
+    assert (len(made) - len(refused), len(refused)) == (MOST_COLLECTIONS, 4)
+    collection = next(found for found in made if not isinstance(found, BaseException))
+    added = await asyncio.gather(
+        *(limited.library.add(collection, [source(f"{letter}.txt", 300)]) for letter in "abcdef"),
+        return_exceptions=True,
+    )
+    assert [isinstance(outcome, QuotaExceeded) for outcome in added].count(False) == MOST_BYTES // 300
+    await limited.close()
+
+
+async def test_a_quota_is_an_owner_s(limited: Services, owner: str) -> None:
+    """Security 16, R4.8: what others keep takes nothing from it."""
+    for whose in (owner, f"other-{owner}"):
+        collection = await limited.make_collection(whose, "notes")
+        await limited.library.add(collection, [source("a.txt", MOST_BYTES)])
+        with pytest.raises(QuotaExceeded):
+            await limited.library.add(collection, [source("b.txt", 1)])
+    await limited.close()
