@@ -22,6 +22,7 @@ WRITING = [operation for operation in CLOSED if "write" in operation.scopes]
 ORDERED = sorted(
     CLOSED,
     key=lambda each: (
+        "{stream_id}" not in each.path,  # it goes with the documents that the answer quotes
         each.is_harmful,
         each.path.endswith("/collections/{name}"),
         "bulk" in each.path,
