@@ -144,6 +144,6 @@ def test_any_form_is_taken_or_refused(client: httpx.Client, content: bytes, boun
 )
 def test_any_method_and_type_is_taken_or_refused(client: httpx.Client, method: str, content_type: str) -> None:
     """Security 10"""
-    headers = {"Content-Type": content_type.encode("latin-1")} if content_type else {}
+    headers = {b"Content-Type": content_type.encode("latin-1")} if content_type else {}
     for path in ("/chat", "/documents", "/collections/x/y", "/conversations", "/%00", "/documents/%ff"):
         check(client.request(method, path, content=b"<a/>", headers=headers))
