@@ -22,7 +22,8 @@ def _encodable(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_encodable)]
-Line = Annotated[Text, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$")]  # which the database takes whatever it is
+# Without control characters: the database takes no NUL.
+Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$"), AfterValidator(_encodable)]
 
 
 class Message(BaseModel):
