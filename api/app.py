@@ -51,7 +51,7 @@ RESOURCES = (
     golden_cases,
     evaluations,
 )
-OF_EVERY_ROUTE = errors(401, 403, 408, 413, 422, 429, 503)
+OF_EVERY_ROUTE = errors(400, 401, 403, 408, 413, 422, 429, 503)
 PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 

@@ -9,6 +9,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictBool,
     StringConstraints,
     model_validator,
 )
@@ -36,10 +37,9 @@ def check_number(value: object) -> object:
 
 
 Text = Annotated[str, AfterValidator(_encodable)]
-Whole = Annotated[
-    int, Field(strict=False), BeforeValidator(check_number)
-]  # 5.0 too, which JSON Schema calls an integer
-Line = Annotated[Text, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$")]  # which the database takes whatever it is
+Whole = Annotated[int, Field(strict=False), BeforeValidator(check_number)]  # 5.0 too: JSON Schema calls it an integer
+# Without control characters: the database takes no NUL.
+Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$"), AfterValidator(_encodable)]
 
 
 class Message(BaseModel):
@@ -69,7 +69,7 @@ class ChatRequest(BaseModel):
     collection: Text | None = Field(
         default=None, description="Without one, the conversation's, else the server's default collection"
     )
-    rag_enabled: bool = Field(default=True, description="false: plain chat, without the documents")
+    rag_enabled: StrictBool = Field(default=True, description="false: plain chat, without the documents")
     top_k: int | None = Field(default=None, ge=1, le=50, description="Chunks that reach the answer")
     retrieval: dict[Text, Any] = Field(
         default_factory=dict,

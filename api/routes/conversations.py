@@ -74,14 +74,14 @@ async def delete_several(body: ConversationIds, services: ServicesDep, owner: Ow
     )
 
 
-@router.get("/{conversation_id}", summary="A conversation with the messages of one branch")
+@router.get("/{conversation_id:uuid}", summary="A conversation with the messages of one branch")
 async def read(
     conversation_id: UUID, services: ServicesDep, owner: OwnerDep, message_id: BranchOf = None
 ) -> ConversationWithMessages:
     return await _read(services, owner, conversation_id, message_id)
 
 
-@router.patch("/{conversation_id}", summary="Give a conversation another title, or another collection to ask")
+@router.patch("/{conversation_id:uuid}", summary="Give a conversation another title, or another collection to ask")
 async def change(
     conversation_id: UUID, body: ConversationChange, services: ServicesDep, owner: OwnerDep
 ) -> ConversationOut:
@@ -95,13 +95,13 @@ async def change(
     return ConversationOut.of(changed)
 
 
-@router.delete("/{conversation_id}", status_code=204, summary="Delete a conversation with all that was said in it")
+@router.delete("/{conversation_id:uuid}", status_code=204, summary="Delete a conversation with all that was said in it")
 async def delete(conversation_id: UUID, services: ServicesDep, owner: OwnerDep) -> None:
     await services.conversations.delete(owner, conversation_id)
 
 
 @router.get(
-    "/{conversation_id}/messages",
+    "/{conversation_id:uuid}/messages",
     summary="A conversation's messages, oldest first",
     description="All of them are a tree: another version of a message has the same `parent_id`.",
 )
@@ -122,7 +122,7 @@ async def list_messages(
     return MessageList(messages=await _describe(services, owner, page, outline), next_cursor=following)
 
 
-@router.get("/{conversation_id}/messages/{message_id}", summary="One message")
+@router.get("/{conversation_id:uuid}/messages/{message_id:uuid}", summary="One message")
 async def read_message(conversation_id: UUID, message_id: UUID, services: ServicesDep, owner: OwnerDep) -> MessageOut:
     message = await services.conversations.find_message(owner, conversation_id, message_id)
     outline = await services.conversations.outline(owner, conversation_id)
@@ -131,7 +131,7 @@ async def read_message(conversation_id: UUID, message_id: UUID, services: Servic
 
 
 @router.delete(
-    "/{conversation_id}/messages/{message_id}",
+    "/{conversation_id:uuid}/messages/{message_id:uuid}",
     status_code=204,
     summary="Delete a message, and all that follows it",
     description="Other versions of it stay, and the branch of the latest of them is shown.",
@@ -141,7 +141,7 @@ async def delete_message(conversation_id: UUID, message_id: UUID, services: Serv
 
 
 @router.get(
-    "/{conversation_id}/export",
+    "/{conversation_id:uuid}/export",
     summary="A branch of a conversation as a file, with its citations",
     description="JSON is what GET /conversations/{conversation_id} gives; the headings of Markdown are in the language "
     "of Accept-Language.",

@@ -34,7 +34,7 @@ AnyMetadata = Annotated[Json[Metadata] | None, Form(description="A JSON object, 
 
 
 @router.get(
-    "/{document_id}",
+    "/{document_id:uuid}",
     summary="A document, and how far its ingestion is",
     response_model=DocumentOut,
     responses=errors(404) | ETAGGED,
@@ -52,7 +52,7 @@ async def get_document(
 
 
 @router.put(
-    "/{document_id}",
+    "/{document_id:uuid}",
     status_code=202,
     summary="Replace its file; the old version is found until the new one is",
     responses=errors(400, 404, 412),
@@ -80,7 +80,7 @@ async def replace(
 
 
 @router.delete(
-    "/{document_id}",
+    "/{document_id:uuid}",
     status_code=204,
     summary="Delete it, with its file and all that was made of it",
     responses=errors(404, 412),
@@ -91,7 +91,7 @@ async def delete(found: ChangedDep, services: ServicesDep, if_match: IfMatch = N
 
 
 @router.post(
-    "/{document_id}/reindex",
+    "/{document_id:uuid}/reindex",
     status_code=202,
     summary="Read its file anew; also after an error",
     responses=errors(404, 412, 502),
@@ -112,14 +112,16 @@ async def reindex(
     return await found.show()
 
 
-@router.post("/{document_id}/cancel", summary="Stop its ingestion; what was stored before stays", responses=errors(404))
+@router.post(
+    "/{document_id:uuid}/cancel", summary="Stop its ingestion; what was stored before stays", responses=errors(404)
+)
 async def cancel(found: ChangedDep, services: ServicesDep) -> DocumentOut:
     await services.library.cancel(found.collection, [found.id])
     return await found.show()
 
 
 @router.get(
-    "/{document_id}/file",
+    "/{document_id:uuid}/file",
     summary="The original file",
     response_class=Response,
     responses=errors(404)
@@ -144,7 +146,7 @@ async def download(found: FoundDep, services: ServicesDep, if_none_match: IfNone
 
 
 @router.get(
-    "/{document_id}/events",
+    "/{document_id:uuid}/events",
     summary="Its ingestion as it goes on, as Server-Sent Events",
     description="Events: progress, with the document; done when it has ended, well or not. Each has an id.",
     response_class=EventSourceResponse,

@@ -84,12 +84,12 @@ async def compare_two(
     return ComparisonOut.of(found, [found.changed[place] for place in page], following)
 
 
-@router.get("/evaluations/{evaluation_id}", summary="An evaluation: how far it is, then its figures")
+@router.get("/evaluations/{evaluation_id:uuid}", summary="An evaluation: how far it is, then its figures")
 async def read(evaluation_id: UUID, services: ServicesDep, owner: OwnerDep) -> EvaluationOut:
     return EvaluationOut.of(await services.evaluations.find(owner, evaluation_id))
 
 
-@router.get("/evaluations/{evaluation_id}/results", summary="An evaluation's cases, each with what it found")
+@router.get("/evaluations/{evaluation_id:uuid}/results", summary="An evaluation's cases, each with what it found")
 async def read_results(
     evaluation_id: UUID, services: ServicesDep, owner: OwnerDep, limit: Limit = 50, cursor: Cursor = None
 ) -> CaseResultList:
@@ -100,12 +100,12 @@ async def read_results(
     return CaseResultList(results=[CaseResultOut.of(result) for result in page], next_cursor=following)
 
 
-@router.post("/evaluations/{evaluation_id}/cancel", summary="Stop an evaluation; one that is over stays as it is")
+@router.post("/evaluations/{evaluation_id:uuid}/cancel", summary="Stop an evaluation; one that is over stays as it is")
 async def cancel(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
     return EvaluationOut.of(await services.evaluations.cancel(owner, evaluation_id))
 
 
-@router.delete("/evaluations/{evaluation_id}", status_code=204, summary="Delete an evaluation with its results")
+@router.delete("/evaluations/{evaluation_id:uuid}", status_code=204, summary="Delete an evaluation with its results")
 async def delete(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -> None:
     await services.evaluations.delete(owner, evaluation_id)
 

@@ -13,8 +13,8 @@ from api.pagination import Cursor, Limit, cut, read_cursor
 from api.schemas import errors
 from graphrag.services import DEFAULT_COLLECTION
 
-ANSWER = "/conversations/{conversation_id}/messages/{message_id}/feedback"
-CITATION = "/conversations/{conversation_id}/messages/{message_id}/citations/{citation}/feedback"
+ANSWER = "/conversations/{conversation_id:uuid}/messages/{message_id:uuid}/feedback"
+CITATION = "/conversations/{conversation_id:uuid}/messages/{message_id:uuid}/citations/{citation}/feedback"
 MOST_CITATIONS = 10_000
 Citation = Annotated[int, Path(ge=1, le=MOST_CITATIONS, description="Of the answer's citations, from 1")]
 Rated = Annotated[int, Field(ge=0, le=MOST_CITATIONS)]  # a citation; 0: the answer itself

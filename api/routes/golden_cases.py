@@ -132,16 +132,16 @@ async def read_version(
     return VersionWithCases(**VersionOut.of(version).model_dump(), cases=shown, next_cursor=following)
 
 
-@router.get("/{case_id}", summary="A golden case")
+@router.get("/{case_id:uuid}", summary="A golden case")
 async def read(case_id: UUID, services: ServicesDep, owner: OwnerDep) -> GoldenCaseOut:
     return GoldenCaseOut.of(await services.golden.find(owner, case_id))
 
 
-@router.put("/{case_id}", summary="Write a golden case anew", responses=errors(409))
+@router.put("/{case_id:uuid}", summary="Write a golden case anew", responses=errors(409))
 async def replace(case_id: UUID, body: GoldenCaseIn, services: ServicesDep, owner: WriterDep) -> GoldenCaseOut:
     return GoldenCaseOut.of(await services.golden.replace(owner, case_id, body.draft()))
 
 
-@router.delete("/{case_id}", status_code=204, summary="Delete a golden case; versions and runs keep it")
+@router.delete("/{case_id:uuid}", status_code=204, summary="Delete a golden case; versions and runs keep it")
 async def delete(case_id: UUID, services: ServicesDep, owner: WriterDep) -> None:
     await services.golden.delete(owner, case_id)

@@ -1,15 +1,19 @@
 """How the service is: health and metrics."""
 
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import APIRouter, Response
-from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from api.dependencies import MetricsDep, ServicesDep
 from api.schemas import CrossEncoderOut, EmbeddingModelOut, Health, errors
 from graphrag.errors import DatabaseUnavailable
 
+METRICS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
+    **errors(401, 403, 429, 503),
+}
 router = APIRouter(tags=["system"])
 
 
@@ -46,6 +50,6 @@ async def ready(services: ServicesDep) -> None:
     await services.database.ping()
 
 
-@router.get("/metrics", summary="Prometheus metrics", response_class=PlainTextResponse, responses=errors(401, 403))
+@router.get("/metrics", summary="Prometheus metrics", response_class=Response, responses=METRICS)
 async def metrics(_: MetricsDep) -> Response:
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

@@ -342,6 +342,8 @@ def test_unknown_documents_are_not_found(api: httpx.Client) -> None:
         api.get(f"{path}/events"),
     ):
         check_error(answer, 404, "document_not_found")
+    check_error(api.get("/documents/x"), 404, "not_found")
+    check_error(api.put("/documents/reindex", files={"file": ("a.md", REPORT)}), 405, "invalid_request")
 
 
 def test_a_quota_and_what_is_wrong_with_an_upload(api: httpx.Client, collection: str) -> None:
