@@ -140,8 +140,7 @@ def _partial(exc: SearchTimeout, timed: TimedSearch, query: str) -> SearchOut:
 
 def _read_aloud(answer: AnswerOut) -> str:
     """For who reads no structured content."""
-    cited = {citation.number: citation.sentence for citation in reversed(answer.citations)}
-    sources = [f"[{number}] {cited[number]}" for number in sorted(cited)]
+    sources = dict.fromkeys(f"[{citation.number}] {citation.sentence}" for citation in answer.citations)
     return "\n\n".join(filter(None, [answer.answer, "\n".join(sources), *answer.degraded_messages, *answer.warnings]))
 
 

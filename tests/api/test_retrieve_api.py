@@ -1,6 +1,5 @@
 """POST retrieve and Chunkenizer's POST search, over HTTP."""
 
-import asyncio
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -9,12 +8,9 @@ from uuid import UUID
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
-from graphrag.ingestion.sources import SourceText
-from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.api.expectations import check_error
+from tests.api.owners import OWNERS, fill
 from tests.conftest import Server, run_server
 
 QUESTION = "¿Por qué se paró el horno H2?"
@@ -197,7 +193,7 @@ def test_chunkenizer_s_defaults_hold(client: httpx.Client) -> None:
 def two_owners(make_database: Callable[[], str]) -> Iterator[dict[str, httpx.Client]]:
     """Two services over one database, each for an owner of its own, who both have a collection «notes»."""
     url = make_database()
-    asyncio.run(_fill(url))
+    fill(url)
     with (
         run_server(DATABASE_URL=url, RAG_OWNER="ana", RAG_WORKER="false") as hers,
         run_server(DATABASE_URL=url, RAG_OWNER="ben", RAG_WORKER="false") as his,
@@ -207,22 +203,12 @@ def two_owners(make_database: Callable[[], str]) -> Iterator[dict[str, httpx.Cli
         yield {"ana": ana, "ben": ben}
 
 
-async def _fill(url: str) -> None:
-    services = Services(Settings(database_url=SecretStr(url)))
-    for owner in ("ana", "ben"):
-        for name in ("notes", f"{owner}-only"):
-            made = await services.store.create_collection(owner, name, embedding_model="bundled")
-            text = SourceText("horno", f"El horno de {owner} falló por el retén.")
-            await services.pipeline.ingest([text], collection=made, model=await services.embedding_model(made))
-    await services.close()
-
-
 @pytest.mark.parametrize("path", [PATHS[0], "/search"])
 def test_nobody_finds_what_is_another_s(two_owners: dict[str, httpx.Client], path: str) -> None:
     """R4.8, security 3: the same name is another collection, and a foreign one is unknown in the same words."""
-    for owner, other in (("ana", "ben"), ("ben", "ana")):
-        found = two_owners[owner].post(path, json={"query": "¿Qué horno falló?", "collection": "notes"}).text
-        assert f"El horno de {owner} falló" in found
+    for owner, other in OWNERS.items():
+        found = two_owners[owner].post(path, json={"query": "¿Qué horno se paró?", "collection": "notes"}).text
+        assert f"El horno de {owner} se paró" in found
         assert other not in found
         told = {
             name: check_error(
