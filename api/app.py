@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from fastapi_swagger import patch_fastapi
@@ -15,6 +15,7 @@ from agent.conversation import Conversing
 from agent.evaluation.golden_run import Evaluator
 from api import error_handlers, openapi_document
 from api.gate import Gate
+from api.known_parameters import refuse_unknown_parameters
 from api.mcp_server import McpOverHttp
 from api.observability import RequestIdentity
 from api.origins import CrossOrigin, OriginCheck, check_sites
@@ -51,6 +52,7 @@ RESOURCES = (
     golden_cases,
     evaluations,
 )
+STRICTLY = [Depends(refuse_unknown_parameters)]
 OF_EVERY_ROUTE = errors(400, 401, 403, 408, 413, 422, 429, 503)
 PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
@@ -103,8 +105,8 @@ def create_app(services: Services) -> FastAPI:
     error_handlers.install(app)
     openapi_document.install(app)
     for routes in RESOURCES:
-        app.include_router(routes.router, prefix="/api/v1", responses=OF_EVERY_ROUTE)
-        app.include_router(routes.router, prefix="/api", include_in_schema=False)
+        app.include_router(routes.router, prefix="/api/v1", responses=OF_EVERY_ROUTE, dependencies=STRICTLY)
+        app.include_router(routes.router, prefix="/api", include_in_schema=False, dependencies=STRICTLY)
     app.include_router(search.router, include_in_schema=False)  # where Chunkenizer has it
     app.include_router(openai.router, prefix="/v1", responses=OF_EVERY_ROUTE)
     app.include_router(system.router)

@@ -51,18 +51,10 @@ async def serve_http(services: Services, listener: socket.socket, *, announce: C
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    send_at_once(listener)
     _drop_stalled_clients(listener, services.settings.stream_stalled_seconds)
     host, port = listener.getsockname()[:2]
     shown = "localhost" if host in {"127.0.0.1", "::1"} else host
     await _AnnouncedServer(config, lambda: announce(f"http://{shown}:{port}")).serve(sockets=[listener])
-
-
-def send_at_once(listener: socket.socket) -> None:
-    """asyncio sees to it only where a socket names its protocol, which an accepted one does not: the end of an answer
-    waited 40 ms for the client to acknowledge its head.
-    """
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # accepted sockets inherit it
 
 
 def _drop_stalled_clients(listener: socket.socket, seconds: float) -> None:
