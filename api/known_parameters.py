@@ -1,7 +1,5 @@
 """A query parameter that a route does not know is an error: passed over, a mistyped one would change what is found."""
 
-from functools import cache
-
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
@@ -10,18 +8,14 @@ from fastapi.routing import APIRoute
 
 async def refuse_unknown_parameters(request: Request) -> None:
     """Raises RequestValidationError, which names those that there are."""
-    known = _known_to(request.scope["route"])
+    route: APIRoute = request.scope["route"]
+    known = _names(route.dependant)
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         told = f"There is no such parameter. Known: {', '.join(sorted(known)) or 'none'}"
         raise RequestValidationError(
             [{"type": "extra_forbidden", "loc": ("query", name), "msg": told} for name in unknown]
         )
-
-
-@cache
-def _known_to(route: APIRoute) -> frozenset[str]:
-    return frozenset(_names(route.dependant))
 
 
 def _names(dependant: Dependant) -> set[str]:
