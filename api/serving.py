@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import uvicorn
 
-from api.app import create_app
 from api.connections import Connection
 from graphrag.authentication.loopback import is_loopback
 from graphrag.errors import InvalidSettings
@@ -40,6 +39,8 @@ def listen(host: str, port: int, *, asks_nobody: bool) -> socket.socket:
 
 async def serve_http(services: Services, listener: socket.socket, *, announce: Callable[[str], None]) -> None:
     """Until a signal ends it; `announce` gets the address once it answers."""
+    from api.app import create_app  # and what it brings along: commands that serve nothing start faster without
+
     config = uvicorn.Config(
         create_app(services),
         http=Connection,
