@@ -105,10 +105,10 @@ class Tools:
         """List the documents of a collection, a page at a time."""
         asked = await self._services.collection(await self._owner_of(ctx), collection)
         after = read_cursor(cursor, tuple[datetime, UUID])
-        stored = await self._services.store.list_documents(asked)
-        rest = [document for document in stored if after is None or _key(document) > after]
-        page, next_cursor = cut(rest, limit, _key)
-        return DocumentsOut(documents=[_listed(document) for document in page], next_cursor=next_cursor)
+        found = await self._services.catalog.page(asked, limit=limit + 1, after=after)
+        page, next_cursor = cut(found, limit, lambda entry: entry.place)
+        listed = [_listed(entry.document) for entry in page if entry.document]  # the others are on their way in
+        return DocumentsOut(documents=listed, next_cursor=next_cursor)
 
     async def causal_paths(
         self,
@@ -142,10 +142,6 @@ def _read_aloud(answer: AnswerOut) -> str:
     """For who reads no structured content."""
     sources = dict.fromkeys(f"[{citation.number}] {citation.sentence}" for citation in answer.citations)
     return "\n\n".join(filter(None, [answer.answer, "\n".join(sources), *answer.degraded_messages, *answer.warnings]))
-
-
-def _key(document: Document) -> tuple[datetime, UUID]:
-    return document.created_at, document.id
 
 
 def _listed(document: Document) -> ListedDocument:

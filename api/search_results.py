@@ -43,6 +43,8 @@ def describe_metadata(hit: Hit) -> dict[str, Any]:
         "context": chunk.context,
         "start_char": chunk.start_char,
         "end_char": chunk.end_char,
+        "tags": list(document.tags),
+        "document_metadata": dict(document.metadata),
         **describe_place(chunk),
     }
 

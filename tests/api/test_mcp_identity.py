@@ -2,28 +2,25 @@
 
 import asyncio
 import json
-import socket
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
 
 import httpx
 import pytest
-import uvicorn
 from pydantic import SecretStr
 
-from api.app import create_app
-from graphrag.authentication.identity import Identity, Scope
-from graphrag.errors import Unauthorized
+from graphrag.authentication.api_keys import ApiKey, ApiKeys
+from graphrag.authentication.identity import Scope
 from graphrag.services import Services
 from graphrag.settings import Settings
+from tests.api.commands import causeway, one_line
 from tests.api.expectations import check_error
 from tests.api.mcp_clients import call, over_http, over_stdio, refusal
 from tests.api.owners import OWNERS, QUESTION, fill
+from tests.conftest import run_server
 
-START_SECONDS = 30
+T = TypeVar("T")
 AT_ONCE = 6  # calls of each owner
 JSON_RPC = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 ASKING = {
@@ -34,24 +31,11 @@ ASKING = {
 }
 
 
-@dataclass
-class KnownKeys:
-    """An Authentication that knows a few keys by heart."""
-
-    known: dict[str, Identity] = field(default_factory=dict)
-
-    async def identify(self, credential: str | None) -> Identity:
-        await asyncio.sleep(0.01)  # others are asked for meanwhile
-        try:
-            return self.known[credential or ""]
-        except KeyError as exc:
-            raise Unauthorized("That key is not known.") from exc
-
-
 @dataclass(frozen=True)
 class Served:
     url: str
-    keys: KnownKeys
+    keys: dict[str, str]
+    revoke: Callable[[str], None]  # by its name
 
 
 @pytest.fixture(scope="module")
@@ -63,27 +47,32 @@ def database(make_database: Callable[[], str]) -> str:
 
 @pytest.fixture(scope="module")
 def served(database: str) -> Iterator[Served]:
-    """The application in a thread of its own, behind keys."""
-    keys = KnownKeys({f"key-of-{owner}": Identity(owner) for owner in OWNERS})
-    keys.known["key-of-a-writer"] = Identity("ana", frozenset({Scope.WRITE}))
-    services = Services(Settings(database_url=SecretStr(database), worker=False))
-    services.__dict__["authentication"] = keys
-    with _running(services) as url:
-        yield Served(url, keys)
+    """A service that asks for keys: each owner's by its name, one that may not read, and one that is taken back."""
 
+    def with_keys(work: Callable[[ApiKeys], Awaitable[T]]) -> T:
+        async def run() -> T:
+            services = Services(Settings(database_url=SecretStr(database)))
+            try:
+                return await work(services.authentication.api_keys)
+            finally:
+                await services.close()
 
-@contextmanager
-def _running(services: Services) -> Iterator[str]:
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(create_app(services), log_config=None, access_log=False))
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    deadline = time.monotonic() + START_SECONDS
-    while not server.started and time.monotonic() < deadline:
-        time.sleep(0.02)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(START_SECONDS)
+        return asyncio.run(run())
+
+    async def make(api_keys: ApiKeys) -> dict[str, tuple[ApiKey, str]]:
+        made = {owner: await api_keys.create(owner, owner) for owner in OWNERS}
+        made["writer"] = await api_keys.create("ana", "writer", scopes=[Scope.WRITE])
+        made["for a while"] = await api_keys.create("ana", "for a while")
+        return made
+
+    made = with_keys(make)
+    keys = {name: shown for name, (_, shown) in made.items()}
+    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", RAG_WORKER="false") as server:
+
+        def revoke(name: str) -> None:
+            with_keys(lambda api_keys: api_keys.revoke("ana", made[name][0].id))
+
+        yield Served(server.url, keys, revoke)
 
 
 async def test_sessions_at_the_same_time_have_each_their_owner(served: Served) -> None:
@@ -98,7 +87,7 @@ async def test_sessions_at_the_same_time_have_each_their_owner(served: Served) -
 
 
 async def _use_all(served: Served, owner: str, mode: str) -> str:
-    async with over_http(served.url, mode=mode, key=f"key-of-{owner}") as client:
+    async with over_http(served.url, mode=mode, key=served.keys[owner]) as client:
         given = [
             await call(client, "search", query=QUESTION, collection="notes"),
             await call(client, "list_documents", collection="notes"),
@@ -111,7 +100,7 @@ async def _use_all(served: Served, owner: str, mode: str) -> str:
 async def test_what_is_another_s_is_unknown_in_the_same_words(served: Served) -> None:
     """Security 3: for every tool."""
     for owner, other in OWNERS.items():
-        async with over_http(served.url, key=f"key-of-{owner}") as client:
+        async with over_http(served.url, key=served.keys[owner]) as client:
             for tool, asked in (("search", "query"), ("ask", "question"), ("causal_paths", "question")):
                 told = {
                     (await refusal(client, tool, **{asked: QUESTION}, collection=name)).replace(name, "…")
@@ -127,18 +116,17 @@ def test_without_a_key_that_holds_nothing_is_told(served: Served) -> None:
     """Security 7: 401 and 403 in our format, before anything of the protocol is read; a key that is taken back ends at
     its next request.
     """
-    served.keys.known["key-for-a-while"] = Identity("ana")
     with httpx.Client(base_url=served.url, headers=JSON_RPC) as client:
 
         def post(key: str | None) -> httpx.Response:
             headers = {"Authorization": f"Bearer {key}"} if key else {}
             return client.post("/mcp", json=ASKING, headers=headers)
 
-        assert "parte-ana" in post("key-for-a-while").text
-        del served.keys.known["key-for-a-while"]
-        for key in (None, "wrong", "key-for-a-while"):
+        assert "parte-ana" in post(served.keys["for a while"]).text
+        served.revoke("for a while")
+        for key in (None, "wrong", served.keys["for a while"]):
             check_error(post(key), 401, "unauthorized")
-        check_error(post("key-of-a-writer"), 403, "forbidden")
+        check_error(post(served.keys["writer"]), 403, "forbidden")
         check_error(client.post("/mcp", content=b"nonsense"), 401, "unauthorized")
 
 
@@ -154,3 +142,14 @@ async def test_a_process_on_this_machine_has_the_settings_owner(database: str, o
         assert [document["filename"] for document in listed["documents"]] == [f"parte-{owner}"]
         told = await refusal(client, "search", query=QUESTION, collection=f"{OWNERS[owner]}-only")
         assert "known: notes" in told or f"{owner}-only" in told
+
+
+async def test_a_process_on_this_machine_shows_its_key(served: Served, database: str) -> None:
+    """Security 7 Where somebody is asked, RAG_API_KEY says who it is; a wrong one ends the process at once."""
+    asked = {"DATABASE_URL": database, "RAG_AUTH": "api_key", "RAG_OWNER": "ben"}
+    async with over_stdio(asked | {"RAG_API_KEY": served.keys["ana"]}) as client:
+        listed = await call(client, "list_documents", collection="notes")
+        assert [document["filename"] for document in listed["documents"]] == ["parte-ana"]
+    refused = await asyncio.to_thread(causeway, "mcp", **asked, RAG_API_KEY="cw_wrong")
+    assert refused.returncode == 1
+    assert "key" in one_line(refused)
