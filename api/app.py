@@ -62,7 +62,7 @@ def create_app(services: Services) -> FastAPI:
     check_sites(services.settings)
     conversing, rates = Conversing(services), Rates(services.settings)
     running = SharedStreams(services.settings, services.streams)
-    mcp = McpOverHttp(services)
+    mcp = McpOverHttp(services, rates)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -18,7 +18,8 @@ from starlette.types import Receive, Scope, Send
 
 from api.error_handlers import invalid_fields, request_language, word
 from api.error_messages import STATUS
-from api.mcp_tools import OwnerOf, Tools
+from api.mcp_tools import CountAnswer, OwnerOf, Tools
+from api.rates import Rates
 from graphrag.authentication.identity import Identity
 from graphrag.authentication.identity import Scope as Permission
 from graphrag.errors import CausewayError, SearchTimeout
@@ -88,11 +89,11 @@ def _request(context: Context[Any, Any]) -> Request | None:
     return request
 
 
-def make_server(services: Services, owner_of: OwnerOf) -> Server:
+def make_server(services: Services, owner_of: OwnerOf, count_answer: CountAnswer | None = None) -> Server:
     server = Server(
         "causeway", title="Causeway", instructions=INSTRUCTIONS, version=version("causeway"), log_level="WARNING"
     )
-    tools = Tools(services, owner_of)
+    tools = Tools(services, owner_of, count_answer)
     server.add_tool(tools.search, title="Search the documents", annotations=READ_ONLY)
     server.add_tool(tools.ask, title="Ask the documents", annotations=READ_ONLY)
     server.add_tool(tools.list_documents, title="List the documents", annotations=READ_ONLY)
@@ -116,13 +117,13 @@ async def serve_stdio(services: Services) -> None:
 class McpOverHttp:
     """Every request stands for itself and shows who asks: any process may answer it, and no session is anybody's."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, services: Services, rates: Rates) -> None:
+        self._services, self._rates = services, rates
         self._manager: StreamableHTTPSessionManager | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        server = make_server(self._services, _owner_of_request)
+        server = make_server(self._services, _owner_of_request, self._rates.count_answer)
         server.streamable_http_app(stateless_http=True, transport_security=CHECKED_ALREADY)
         self._manager = server.session_manager
         async with self._manager.run():

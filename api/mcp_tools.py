@@ -33,14 +33,15 @@ from graphrag.retrieval.trace import Trace
 from graphrag.services import Services
 
 OwnerOf = Callable[[Context[Any, Any]], Awaitable[str]]
+CountAnswer = Callable[[str], Awaitable[None]]
 CollectionIn = Annotated[Text | None, Field(description="Its name; without one, the default collection")]
 
 
 class Tools:
-    """`owner_of` tells at each call who asks; it raises Unauthorized or Forbidden."""
+    """`owner_of` tells at each call who asks: it raises Unauthorized or Forbidden, `count_answer` RateLimited."""
 
-    def __init__(self, services: Services, owner_of: OwnerOf) -> None:
-        self._services, self._owner_of = services, owner_of
+    def __init__(self, services: Services, owner_of: OwnerOf, count_answer: CountAnswer | None = None) -> None:
+        self._services, self._owner_of, self._count_answer = services, owner_of, count_answer
 
     async def search(
         self,
@@ -75,6 +76,8 @@ class Tools:
         """Answer a question from the person's own documents, with citations that were checked against them. Where the
         documents hold no answer, it says so."""
         owner = await self._owner_of(ctx)
+        if self._count_answer:
+            await self._count_answer(owner)
         settings = self._services.settings
         check_question(question, max_chars=settings.max_question_chars)
         opened = await self._services.collection(owner, collection) if settings.enabled else None

@@ -50,7 +50,11 @@ class Rates:
         """Raises RateLimited."""
         await self._count(self._requests, owner_id)
         if request.method == "POST" and request.url.path.endswith(ANSWERING):
-            await self._count(self._answers, owner_id)
+            await self.count_answer(owner_id)
+
+    async def count_answer(self, owner_id: str) -> None:
+        """Of a door that has no address for answers alone. Raises RateLimited."""
+        await self._count(self._answers, owner_id)
 
     @asynccontextmanager
     async def refusing(self, request: Request) -> AsyncIterator[None]:

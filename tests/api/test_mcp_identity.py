@@ -144,6 +144,16 @@ async def test_a_process_on_this_machine_has_the_settings_owner(database: str, o
         assert "known: notes" in told or f"{owner}-only" in told
 
 
+async def test_answers_are_counted_by_this_door_too(database: str, served: Served) -> None:
+    """Security 16 And told in the question's language; what only looks goes on."""
+    asked = {"DATABASE_URL": database, "RAG_AUTH": "api_key", "RAG_ANSWERS_PER_MINUTE": "1", "RAG_WORKER": "false"}
+    with run_server(**asked) as server:
+        async with over_http(server.url, key=served.keys["ana"]) as client:
+            await call(client, "ask", question=QUESTION, collection="notes")
+            assert "Demasiadas peticiones" in await refusal(client, "ask", question=QUESTION, collection="notes")
+            await call(client, "search", query=QUESTION, collection="notes")
+
+
 async def test_a_process_on_this_machine_shows_its_key(served: Served, database: str) -> None:
     """Security 7 Where somebody is asked, RAG_API_KEY says who it is; a wrong one ends the process at once."""
     asked = {"DATABASE_URL": database, "RAG_AUTH": "api_key", "RAG_OWNER": "ben"}
