@@ -71,7 +71,7 @@ def _told(exc: BaseException, language: str) -> str:
         known = exc.details.get("known")
         return f"{told}\ndetails.known: {', '.join(known)}" if known else told
     request_id = uuid4().hex
-    log.error("tool failed", error=repr(exc), request_id=request_id, exc_info=exc)
+    log.error("tool failed", error=exc, request_id=request_id, exc_info=exc)
     return word("internal_error", {"request_id": request_id}, language)
 
 

@@ -225,7 +225,7 @@ class SharedStreams:
     def _note_absence(self, exc: Exception) -> None:
         """Once."""
         if not self._is_away:
-            log.warning("streams are not shared with other processes", error=repr(exc))
+            log.warning("streams are not shared with other processes", error=exc)
         self._is_away = True
 
 

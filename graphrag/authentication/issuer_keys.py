@@ -67,7 +67,7 @@ class IssuerKeys:
             await self._read()
         except (OSError, ValueError, TimeoutError, httpx.HTTPError) as exc:
             self._next_read_at = self._clock() + PAUSE_AFTER_FAILURE_SECONDS
-            log.warning("keys of the issuer not read", source=self._source, error=repr(exc))
+            log.warning("keys of the issuer not read", source=self._source, error=exc)
 
     async def _read(self) -> None:
         text = await (self._fetch(self._address) if self._address else asyncio.to_thread(self._read_file))
@@ -128,6 +128,6 @@ def _verifies(key: Jwk) -> bool:
     try:
         jwt.PyJWK(dict(key))
     except jwt.PyJWTError as exc:
-        log.warning("a key of the issuer is not used", key=key.get("kid"), error=repr(exc))
+        log.warning("a key of the issuer is not used", key=key.get("kid"), error=exc)
         return False
     return True

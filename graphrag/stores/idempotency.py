@@ -92,7 +92,7 @@ class IdempotencyKeys:
             try:
                 await self._execute("renew", claim)
             except DatabaseUnavailable as exc:
-                log.warning("idempotency key not renewed", error=str(exc))
+                log.warning("idempotency key not renewed", error=exc)
 
     async def _execute(self, statement: str, values: Mapping[str, Any]) -> None:
         async with self.database.transaction(values["owner_id"]) as connection:

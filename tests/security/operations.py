@@ -45,7 +45,8 @@ class Operation:
     @property
     def is_harmful(self) -> bool:
         """What it is called for is gone afterwards."""
-        return self.method == "delete" or any(word in self.path for word in ("delete", "cancel"))
+        replaces = self.method == "put" and self.path.endswith("{document_id}")
+        return replaces or self.method == "delete" or any(word in self.path for word in ("delete", "cancel"))
 
     def request(self, given: Mapping[str, Any], *, key: str | None) -> dict[str, Any]:
         """For httpx. What is `given` stands wherever a value of that name is taken; the rest is the example."""

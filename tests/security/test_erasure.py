@@ -14,6 +14,7 @@ from uuid import UUID
 import httpx
 import psycopg
 import pytest
+from fastapi import FastAPI
 from psycopg import sql
 from pydantic import SecretStr
 
@@ -216,10 +217,29 @@ async def open_twin(database: str, owner: str, home: Path, **settings: Any) -> A
     given: dict[str, Any] = {"owner": owner, "home": home, "database_url": SecretStr(database)}
     services = Services(Settings(**given, **settings))
     app = create_app(services)
-    async with app.router.lifespan_context(app):
+    async with running(app):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", timeout=60) as client:
             yield Twin(services, client)
+
+
+@asynccontextmanager
+async def running(app: FastAPI) -> AsyncIterator[None]:
+    """In a task of its own: what an application begins, it must end in the same one, and a fixture ends in another."""
+    begun, over = asyncio.Event(), asyncio.Event()
+
+    async def live() -> None:
+        async with app.router.lifespan_context(app):
+            begun.set()
+            await over.wait()
+
+    living = asyncio.create_task(live())
+    await begun.wait()
+    try:
+        yield
+    finally:
+        over.set()
+        await living
 
 
 @pytest.fixture
