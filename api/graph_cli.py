@@ -11,7 +11,6 @@ from rich.tree import Tree
 
 from api.ingest_cli import check_files
 from api.terminal import CollectionOption, load_settings, out, run
-from graphrag.causal_graph.drawing import draw
 from graphrag.causal_graph.model_extraction import Estimate, ModelExtractor
 from graphrag.errors import CollectionNotFound, InvalidSettings
 from graphrag.graph_models import CausalEdge, Entity, Polarity
@@ -38,6 +37,8 @@ def show(
     if not edges:
         out.print(f"Nothing is said of «{entity}»." if entity else "No document says what caused what.")
     elif svg:
+        from graphrag.causal_graph.drawing import draw  # and what places it: every command would wait for that
+
         _write(svg, draw(edges))
         out.print(f"{svg}: {len(edges):,} relations", soft_wrap=True)
     else:

@@ -14,6 +14,7 @@ from tests.api.test_golden_cases_api import case, write_texts
 from tests.api.test_worker import worker
 from tests.conftest import run_server
 
+pytestmark = pytest.mark.slow
 WAIT_SECONDS = 120
 QUESTIONS = [f"¿Por qué falló el horno H{number}, y cuándo se cerró el puente?" for number in range(80)]
 

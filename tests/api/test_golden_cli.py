@@ -44,6 +44,7 @@ def test_the_demos_cases_are_listed_and_written_as_they_were_read(database: str,
     assert golden(database, "import", str(file), "--existing", "replace").stdout == "0 added, 50 replaced, 0 kept\n"
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_told_in_one_line(database: str, tmp_path: Path) -> None:
     """R10.1, R9.5"""
     file = tmp_path / "cases.json"
@@ -61,6 +62,7 @@ def test_what_is_wrong_is_told_in_one_line(database: str, tmp_path: Path) -> Non
         assert evaluate(database, *arguments).returncode == 2
 
 
+@pytest.mark.slow
 def test_runs_are_made_listed_shown_and_compared(database: str) -> None:
     """R10.2, R10.4 one command measures, without a server; the demo's questions find their documents."""
     made = evaluate(database, "run", "--collection", "demo", "--name", "primera", "--json")

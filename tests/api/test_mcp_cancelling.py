@@ -12,6 +12,7 @@ from tests.api.owners import QUESTION, fill
 from tests.conftest import Server, run_server
 from tests.model_server import Hang, ModelServer, Reply
 
+pytestmark = pytest.mark.slow
 WAIT_SECONDS = 30
 
 

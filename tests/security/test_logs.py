@@ -15,6 +15,7 @@ from tests.conftest import Server, run_server
 from tests.graphrag.parsers.documents import make_docx, make_pdf
 from tests.model_server import Behaviour, CutStream, Fail, Garbage, ModelServer, Reply
 
+pytestmark = pytest.mark.slow
 KEY = "sk-geheim-0123456789abcdefghijklmnop"
 WRONG_KEYS = ["cw_falsch0123456789abcdefghijkl", "eyJhbGciOiJub25lIn0." + "eyJzdWIiOiJ4In0.", "Zugangswort-7"]
 # Words that nothing but a document, a question, an answer, a prompt or a name of somebody's holds.

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.api.expectations import check_error_body
 from tests.conftest import DEMO, Server, run_server
 
+pytestmark = pytest.mark.slow
 HOSTILE = [
     "'",
     '"',
