@@ -37,6 +37,16 @@ def check_number(value: object) -> object:
 
 
 Text = Annotated[str, AfterValidator(_encodable)]
+
+
+def check_flag(value: object) -> object:
+    """Of a query: pydantic takes 1, on and y, too."""
+    if value not in ("true", "false"):
+        raise ValueError("true or false")
+    return value
+
+
+Flag = Annotated[bool, BeforeValidator(check_flag)]
 Whole = Annotated[int, Field(strict=False), BeforeValidator(check_number)]  # 5.0 too: JSON Schema calls it an integer
 # Without control characters: the database takes no NUL.
 Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$"), AfterValidator(_encodable)]

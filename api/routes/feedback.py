@@ -10,7 +10,7 @@ from pydantic import Field
 from api.conversation_schemas import CollectionName, FeedbackIn, FeedbackList, FeedbackOut, RatedAnswerOut
 from api.dependencies import OwnerDep, ServicesDep
 from api.pagination import Cursor, Limit, cut, read_cursor
-from api.schemas import errors
+from api.schemas import Flag, errors
 from graphrag.services import DEFAULT_COLLECTION
 
 ANSWER = "/conversations/{conversation_id:uuid}/messages/{message_id:uuid}/feedback"
@@ -60,7 +60,7 @@ async def unrate_citation(
 async def list_feedback(
     services: ServicesDep,
     owner: OwnerDep,
-    good: Annotated[bool | None, Query(description="true: thumbs up alone; false: thumbs down alone")] = None,
+    good: Annotated[Flag | None, Query(description="true: thumbs up alone; false: thumbs down alone")] = None,
     conversation_id: Annotated[UUID | None, Query(description="On the answers of this conversation alone")] = None,
     collection: Annotated[
         CollectionName | None, Query(description="On the answers of conversations that ask this collection")
