@@ -14,6 +14,7 @@ METRICS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
     **errors(401, 403, 429, 503),
 }
+VERSION = version("causeway")
 router = APIRouter(tags=["system"])
 
 
@@ -32,7 +33,7 @@ async def health(services: ServicesDep) -> Health:
     encoder = services.cross_encoder
     return Health(
         status="ok" if reachable else "degraded",
-        version=version("causeway"),
+        version=VERSION,
         database="ok" if reachable else "unavailable",
         chat_model=services.settings.chat_model or "extractive",
         embedding_models=[

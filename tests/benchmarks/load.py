@@ -206,7 +206,7 @@ async def measure_with_a_kill(servers: Sequence[Server], path: str, seconds: flo
 
 
 def _client() -> httpx.AsyncClient:
-    return httpx.AsyncClient(timeout=30, limits=httpx.Limits(max_connections=None))
+    return httpx.AsyncClient(timeout=30, limits=httpx.Limits(max_connections=None, max_keepalive_connections=None))
 
 
 def report(home: Path, path: str, seconds: float) -> None:
