@@ -59,10 +59,12 @@ class Library:
                 known[source.content_hash] = ingestion
                 outcomes.append(IngestionOutcome(source.source, IngestionStatus.UPLOADED, ingestion.document_id))
         if new:
+            ingestions = [ingestion for ingestion, _ in new.values()]
+            await self.ingestions.check_quotas(collection, ingestions, most_documents)  # else their files would stay
             await asyncio.gather(*(self.files.put(file_key(kept), source.data) for kept, source in new.values()))
             await self.ingestions.register(
                 collection,
-                [ingestion for ingestion, _ in new.values()],
+                ingestions,
                 defer=self.queue.defer_ingestion,
                 most_documents=most_documents,
                 seen=seen,

@@ -39,12 +39,23 @@ class Ingestions:
         async with self.database.transaction(collection.owner_id) as connection:
             await lock_owner(connection, collection.owner_id)
             await _hold(connection, collection, seen)
-            await self._check_bytes(connection, collection, new)
-            documents = [ingestion.document_id for ingestion in new]
-            await _check_room(connection, collection, documents, most_documents)
+            await self._check_quotas(connection, collection, new, most_documents)
             async with connection.cursor() as cursor:
                 await cursor.executemany(QUERIES["register"], [_row(collection, ingestion) for ingestion in new])
             await defer(connection, collection, new)
+
+    async def check_quotas(
+        self, collection: Collection, new: Sequence[Ingestion], most_documents: int | None = None
+    ) -> None:
+        """Before their files are kept; `register` checks again, alone with the owner. Raises QuotaExceeded."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            await self._check_quotas(connection, collection, new, most_documents)
+
+    async def _check_quotas(
+        self, connection: Connection, collection: Collection, new: Sequence[Ingestion], most_documents: int | None
+    ) -> None:
+        await self._check_bytes(connection, collection, new)
+        await _check_room(connection, collection, [ingestion.document_id for ingestion in new], most_documents)
 
     async def _check_bytes(self, connection: Connection, collection: Collection, new: Sequence[Ingestion]) -> None:
         if self.most_bytes is None:

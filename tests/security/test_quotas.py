@@ -81,3 +81,14 @@ async def test_a_quota_is_an_owner_s(limited: Services, owner: str) -> None:
         with pytest.raises(QuotaExceeded):
             await limited.library.add(collection, [source("b.txt", 1)])
     await limited.close()
+
+
+async def test_what_is_refused_leaves_no_file(limited: Services, owner: str) -> None:
+    """Security 16, R1.4: it would be nobody's, and count for nobody."""
+    collection = await limited.make_collection(owner, "notas")
+    with pytest.raises(QuotaExceeded):
+        await limited.library.add(collection, [source("a.txt", MOST_BYTES + 1)])
+    with pytest.raises(QuotaExceeded):
+        await limited.library.add(collection, [source("a.txt", 1), source("b.txt", 1)], most_documents=1)
+    assert await limited.files.list(str(collection.id)) == []
+    await limited.close()
