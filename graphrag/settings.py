@@ -208,7 +208,7 @@ class Settings(BaseSettings, AccessLimits, AuthenticationConfig, RetrievalConfig
     chat_token_seconds: PositiveFloat = Field(default=20, description="From token to token")
     chat_timeout_seconds: PositiveFloat = Field(default=120, description="Of a whole answer")
     chat_max_retries: NonNegativeInt = Field(default=2, description="Before the first token")
-    chat_concurrency: PositiveInt = Field(default=4, description="Calls to one model at the same time")
+    chat_concurrency: PositiveInt = Field(default=4, description="Calls to one model at the same time, in one process")
     chat_queue: NonNegativeInt = Field(default=32, description="Calls that wait for their turn with one model")
     chat_breaker_failures: PositiveInt = Field(default=3, description="In a row, after which a model is left alone")
     chat_breaker_seconds: PositiveFloat = Field(default=30, description="So long; then one call finds out")
