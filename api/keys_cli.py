@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 
 from api.terminal import JsonOption, err, out, print_json, run
-from graphrag.authentication.api_keys import ApiKey
+from graphrag.authentication.api_keys import ID_CHARS, ApiKey
 from graphrag.authentication.identity import WHERE_NONE_IS_NAMED, Scope, is_owner_name
 from graphrag.errors import InvalidSettings
 from graphrag.services import Services
@@ -103,7 +103,8 @@ def _status(key: ApiKey) -> str:
 
 
 def _table(keys: Sequence[ApiKey]) -> Table:
-    table = Table("Id", "Owner", "Name", "Scopes", "Status", "Created", "Until", "Last used")
+    whole = Column("Id", min_width=ID_CHARS)  # what `revoke` takes, however narrow the terminal
+    table = Table(whole, "Owner", "Name", "Scopes", "Status", "Created", "Until", "Last used")
     for key in keys:
         dates = (f"{moment:%Y-%m-%d %H:%M}" if moment else "" for moment in _moments(key))
         table.add_row(key.id, key.owner_id, key.name, " ".join(key.scopes), _status(key), *dates)

@@ -18,8 +18,9 @@ from graphrag.stores.queries import fetch
 from graphrag.telemetry import log
 
 QUERIES = queries(Path(__file__).with_name("api_keys.sql"))
+ID_CHARS = 16
 SECRET_BYTES = 32
-KEY = re.compile(r"cw_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")  # the secret's bytes in base64
+KEY = re.compile(rf"cw_([0-9a-f]{{{ID_CHARS}}})_([A-Za-z0-9_-]{{43}})")  # the secret's bytes in base64
 # Compared with where there is no such key, so that this takes the same time.
 NO_KEY: Mapping[str, Any] = {"owner_id": "", "hash": bytes(32), "scopes": [], "is_valid": False, "is_use_noted": True}
 
@@ -54,7 +55,7 @@ class ApiKeys:
         valid_for: timedelta | None = None,
     ) -> tuple[ApiKey, str]:
         """What is kept, and what its holder shows: nobody can tell that again."""
-        key_id, secret = secrets.token_hex(8), secrets.token_urlsafe(SECRET_BYTES)
+        key_id, secret = secrets.token_hex(ID_CHARS // 2), secrets.token_urlsafe(SECRET_BYTES)
         values = {
             "owner_id": owner_id,
             "key_id": key_id,

@@ -81,6 +81,8 @@ def test_people_read_a_table_and_a_key_alone(keys: Keys, postgres: str, owner: s
     owned, name, scopes, status, *_ = rows(listed.stdout)[key.split("_")[1]]
     assert (owned, name, scopes, status) == (owner, "[bold]x", "read write", "valid")
     assert key.split("_", 2)[2] not in listed.stdout
+    narrow = causeway("keys", "list", DATABASE_URL=postgres, RAG_OWNER=owner, COLUMNS="80").stdout
+    assert key.split("_")[1] in narrow  # for `revoke`
 
 
 @pytest.mark.parametrize(
