@@ -141,9 +141,9 @@ class Queue:
         try:
             yield
         finally:
-            worker.cancel()
-            with suppress(asyncio.CancelledError):
-                await worker
+            while not worker.done():  # once may not do: one that is only just beginning can lose its cancellation
+                worker.cancel()
+                await asyncio.wait({worker}, timeout=GRACE_SECONDS + 1)
 
     async def work(self, workers: Workers, evaluators: Evaluators | None = None) -> None:
         """Until it is cancelled. A database that is away for a while is waited for.

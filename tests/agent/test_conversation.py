@@ -266,7 +266,7 @@ async def test_where_the_model_gives_none_the_rules_title_stays(
     make_desk: Any, model_server: ModelServer, failure: Behaviour
 ) -> None:
     """R8.9, R11.1"""
-    desk = make_desk(title_refinement=True, chat_timeout_seconds=0.5)
+    desk = make_desk(title_refinement=True, chat_timeout_seconds=2)
     model_server.script(Reply(ANSWER), failure)
     done = await desk.ask(QUESTION)
     await settled(desk)

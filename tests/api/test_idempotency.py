@@ -186,8 +186,15 @@ async def test_what_breaks_is_not_kept(keys: IdempotencyKeys, owner: str) -> Non
 
     with pytest.raises(ConnectionError):
         await keys.once(owner, "k", "hash", broken)
-    stuck = asyncio.create_task(keys.once(owner, "k", "hash", lambda: asyncio.sleep(3600, {})))
-    await asyncio.sleep(0.2)
+    begun = asyncio.Event()
+
+    async def endless() -> dict[str, Any]:
+        begun.set()
+        await asyncio.sleep(3600)
+        return {}
+
+    stuck = asyncio.create_task(keys.once(owner, "k", "hash", endless))
+    await begun.wait()
     stuck.cancel()
     with pytest.raises(asyncio.CancelledError):
         await stuck
