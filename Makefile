@@ -13,10 +13,10 @@ run: $(VENV)/.core
 	@exec $(BIN)/causeway serve --collection demo --ingest notebooks/demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 3 --dist loadfile --cov --cov-report=term
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term
 
 test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.langchain
-	$(BIN)/python -m pytest -n 3 --dist loadfile -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
