@@ -92,5 +92,6 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
     await page.get_by_role("button", name="Annuler").click()
     await expect(page.locator(".notes .error")).to_contain_text("Il manque une clé valable")
     await ask()
+    await expect(dialog).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(page.locator(".notes .error")).to_have_count(2)
