@@ -23,7 +23,7 @@ def test_a_mistyped_parameter_is_told_with_those_that_there_are(client: httpx.Cl
 
 def test_a_parameter_that_may_come_often_may(client: httpx.Client) -> None:
     """R9.4"""
-    asked = [("collection", "demo"), ("tags", "a"), ("tags", "b")]
+    asked = {"collection": "demo", "tags": ["a", "b"]}
     assert client.get("/api/v1/documents", params=asked).json()["documents"] == []
 
 
