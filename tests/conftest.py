@@ -2,16 +2,13 @@
 
 import os
 import shutil
-import subprocess
-import sys
+import signal
 import tempfile
-import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import httpx
 import psycopg
@@ -28,12 +25,11 @@ from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.telemetry import configure_logging
 from tests.model_server import ModelServer
+from tests.processes import ROOT, Process, end_of_forking, started
 
 settings.register_profile("tests", deadline=None)  # no test is timed: machines are busy at times
 settings.load_profile("tests")
-ROOT = Path(__file__).parents[1]
 DEMO = ROOT / "notebooks" / "demo"
-START_SECONDS = 60
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -49,12 +45,19 @@ def clean_environment() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [*ours, "DATABASE_URL", "EMBEDDINGS_CONFIG", "REDIS_URL", "CHUNKENIZER_API_URL"]:
             patch.delenv(name, raising=False)
+        patch.setenv("COLUMNS", "250")  # no cell of a table is broken into lines
         # Short and open to the embedded server's own user: pytest's folders are neither.
         home = tempfile.mkdtemp(prefix="cw-")
         patch.setenv("CAUSEWAY_HOME", home)
         configure_logging("WARNING")
         yield
         shutil.rmtree(home)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_processes(clean_environment: None) -> Iterator[None]:
+    yield
+    end_of_forking()
 
 
 @pytest.fixture(autouse=True)
@@ -122,12 +125,10 @@ class Server:
     """`causeway serve` in a process of its own."""
 
     url: str
-    process: subprocess.Popen[str]
-    errors: IO[str]
+    process: Process
 
     def log(self) -> str:
-        """What it has written so far. The file's position is the process's too: it stays where it is."""
-        return os.pread(self.errors.fileno(), 1_000_000_000, 0).decode()
+        return self.process.log()
 
     def client(self, **headers: str) -> httpx.Client:
         return httpx.Client(base_url=self.url, headers=headers, timeout=30)
@@ -135,30 +136,18 @@ class Server:
 
 @contextmanager
 def run_server(*arguments: str, **environment: str) -> Iterator[Server]:
-    """Started by its command line on a free port; stopped like by Ctrl-C."""
-    command = [sys.executable, "-m", "api.cli", "serve", "--port", "0", *arguments]
-    with tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE, stderr=errors, text=True
-        )
-        try:
-            yield Server(_address(process, errors), process, errors)
-        finally:
-            process.terminate()
-            process.wait(20)
+    """On a free port; stopped as a supervisor does."""
+    with started("serve", "--port", "0", *arguments, **environment) as process:
+        yield Server("http://" + process.read_line("http://").split("http://")[1].split()[0], process)
+        process.stop(signal.SIGTERM)
 
 
-def _address(process: subprocess.Popen[str], errors: object) -> str:
-    deadline = time.monotonic() + START_SECONDS
-    assert process.stdout is not None
-    while time.monotonic() < deadline:
-        line = process.stdout.readline()
-        if "http://" in line:
-            return "http://" + line.split("http://")[1].split()[0]
-        if process.poll() is not None:
-            break
-    errors.seek(0)  # type: ignore[attr-defined]
-    raise AssertionError(f"the server did not start: {errors.read()}")  # type: ignore[attr-defined]
+@contextmanager
+def run_worker(**environment: str) -> Iterator[Process]:
+    with started("worker", **environment) as process:
+        process.read_line("Waiting for jobs")
+        yield process
+        process.stop()
 
 
 @pytest.fixture(scope="session")

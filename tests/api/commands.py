@@ -1,27 +1,20 @@
 """The command line in a process of its own."""
 
-import os
 import subprocess
 import sys
 
-from tests.conftest import ROOT
+from tests.processes import started
 
 COMMAND = [sys.executable, "-m", "api.cli"]
-WIDE = {"COLUMNS": "250"}  # so that no cell of a table is broken into lines
 NOWHERE = {"DATABASE_URL": "postgresql://causeway:geheim@127.0.0.1:1/nothing"}
 
 Run = subprocess.CompletedProcess[str]
 
 
 def causeway(*arguments: str, **environment: str) -> Run:
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        cwd=ROOT,
-        env=os.environ | WIDE | environment,
-        capture_output=True,
-        text=True,
-        timeout=90,
-    )
+    with started(*arguments, **environment) as process:
+        printed = process.read()
+        return Run(["causeway", *arguments], process.wait(10), printed, process.log())
 
 
 def rows(table: str) -> dict[str, list[str]]:

@@ -11,7 +11,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
-from tests.conftest import ROOT, Server
+from tests.conftest import Server
+from tests.processes import ROOT
 
 READ_SECONDS = 60
 

@@ -4,8 +4,6 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -20,11 +18,11 @@ from graphrag.models import LOCAL_OWNER
 from graphrag.parsers.detection import SUPPORTED
 from graphrag.services import Services
 from graphrag.settings import Settings
-from tests.api.commands import COMMAND, NOWHERE, Run, causeway, one_line, rows
+from tests.api.commands import NOWHERE, Run, causeway, one_line, rows
 from tests.api.expectations import check_citations
 from tests.api.streams import read_events
-from tests.conftest import ROOT
 from tests.model_server import ModelServer, Reply
+from tests.processes import started
 
 QUESTION = "¿Cuándo se limpia el horno pequeño?"
 FACT = "El horno pequeño se limpia los viernes."
@@ -354,25 +352,11 @@ def test_a_server_is_stopped_in_mid_answer(library: Library, stop: signal.Signal
             "OPENAI_API_KEY": "no-key",
             "OPENAI_BASE_URL": model.base_url,
         }
-        server = subprocess.Popen(
-            [*COMMAND, "serve", "--port", "0"],
-            cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        watchdog = threading.Timer(60, server.kill)
-        watchdog.start()
-        try:
-            assert server.stdout is not None
-            line = server.stdout.readline()
-            assert line.startswith("Causeway answers at http://localhost:")
-            url = line.split()[3]
+        with started("serve", "--port", "0", **environment) as server:
+            url = server.read_line("Causeway answers at http://localhost:").split()[3]
             with httpx.stream("POST", f"{url}/api/chat/stream", json={"message": QUESTION}, timeout=30) as response:
                 tokens = (event for event in read_events(response.iter_lines()) if event.name == "token")
                 assert next(tokens)
-                server.send_signal(stop)
-                _, errors = server.communicate(timeout=10)
-        finally:
-            watchdog.cancel()
-            server.kill()
-        assert server.returncode == 0
-        assert "Traceback" not in errors
+                assert server.stop(stop) == 0
+            assert "Traceback" not in server.log()
         assert model.disconnects == 1

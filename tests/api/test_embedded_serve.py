@@ -17,7 +17,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.conftest import ROOT
+from tests.processes import ROOT
 
 pytestmark = pytest.mark.slow
 

@@ -1,9 +1,6 @@
 """`causeway eval`, in processes of its own, against PostgreSQL."""
 
 import json
-import os
-import signal
-import subprocess
 import time
 from collections.abc import Callable
 from math import log2
@@ -14,8 +11,8 @@ import psycopg
 import pytest
 
 from tests.agent.evaluation.test_dataset import write_dataset
-from tests.api.commands import COMMAND, Run, causeway, one_line, rows
-from tests.conftest import ROOT
+from tests.api.commands import Run, causeway, one_line, rows
+from tests.processes import started
 
 CORPUS = [
     {"_id": "horno", "title": "Parte 7", "text": "El horno H2 falló porque se rompió el retén de la puerta."},
@@ -139,11 +136,8 @@ def test_interrupted_run_leaves_no_collection(tmp_path: Path, database: str) -> 
     """R10.6 Ctrl-C while documents are stored: exit code 130, nothing left behind."""
     corpus = [{"_id": f"d{number}", "text": f"El horno {number} funciona. " * 40} for number in range(20_000)]
     files = {"corpus.jsonl": corpus, "queries.jsonl": QUERIES, "qrels.tsv": "es\td1\t1\n"}
-    process = subprocess.Popen(
-        [*COMMAND, "eval", "ir", str(write_dataset(tmp_path, files)), "--collection", "half"],
-        cwd=ROOT, env=os.environ | {"DATABASE_URL": database}, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
+    order = ("eval", "ir", str(write_dataset(tmp_path, files)), "--collection", "half")
+    with started(*order, DATABASE_URL=database) as process:
         deadline = time.monotonic() + 60
         with psycopg.connect(database, autocommit=True) as connection:
             while connection.execute("SELECT count(*) FROM causeway.documents").fetchone() == (0,):
@@ -151,10 +145,6 @@ def test_interrupted_run_leaves_no_collection(tmp_path: Path, database: str) -> 
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
         assert collections(database) == ["half"]
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
-    assert process.returncode == 130
-    assert "Traceback" not in errors
+        assert process.stop() == 130
+        assert "Traceback" not in process.log()
     assert collections(database) == []

@@ -1,5 +1,6 @@
 """Evaluations and those who do them: a service without a worker, workers that are killed."""
 
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,8 +12,7 @@ import pytest
 from tests.api.expectations import check_error
 from tests.api.test_evaluations_api import finished, order
 from tests.api.test_golden_cases_api import case, write_texts
-from tests.api.test_worker import worker
-from tests.conftest import run_server
+from tests.conftest import run_server, run_worker
 
 pytestmark = pytest.mark.slow
 WAIT_SECONDS = 120
@@ -63,7 +63,7 @@ def test_a_run_that_waits_is_cancelled(api: httpx.Client, database: str, tmp_pat
     assert run["status"] == "waiting"
     cancelled = api.post(f"/evaluations/{run['id']}/cancel").json()
     assert (cancelled["status"], cancelled["done"], cancelled["summary"]) == ("cancelled", 0, None)
-    with worker(database, tmp_path):
+    with run_worker(DATABASE_URL=database, CAUSEWAY_HOME=str(tmp_path)):
         assert finished(api, order(api))["status"] == "done"  # the one after it, in the same line
     assert api.get(f"/evaluations/{run['id']}").json() == cancelled
     params = {"baseline": run["id"], "candidate": run["id"]}
@@ -74,7 +74,7 @@ def test_a_run_that_waits_is_cancelled(api: httpx.Client, database: str, tmp_pat
 def test_a_run_that_is_under_way_is_cancelled(api: httpx.Client, database: str, tmp_path: Path) -> None:
     """R9.5, R10.4 it ends after the case in hand, and what it measured stays."""
     run = order(api)
-    with worker(database, tmp_path):
+    with run_worker(DATABASE_URL=database, CAUSEWAY_HOME=str(tmp_path)):
         wait_for(api, run, 5)
         cancelled = api.post(f"/evaluations/{run['id']}/cancel").json()
         assert cancelled["status"] == "cancelled"
@@ -87,15 +87,14 @@ def test_a_run_that_is_under_way_is_cancelled(api: httpx.Client, database: str, 
 def test_a_killed_workers_run_goes_on(api: httpx.Client, database: str, tmp_path: Path) -> None:
     """R10.4, security 17: the next worker takes it up where it was left: nothing is measured twice, nothing is lost."""
     run = order(api)
-    with worker(database, tmp_path) as process:
+    with run_worker(DATABASE_URL=database, CAUSEWAY_HOME=str(tmp_path)) as process:
         wait_for(api, run, 10)
-        process.kill()
-        process.wait()
+        process.stop(signal.SIGKILL)
     left = api.get(f"/evaluations/{run['id']}").json()
     assert left["status"] == "running"
     before = [of for of in results(api, run) if of["status"] == "measured"]
     assert 10 <= len(before) == left["done"] < len(QUESTIONS)
-    with worker(database, tmp_path):
+    with run_worker(DATABASE_URL=database, CAUSEWAY_HOME=str(tmp_path)):
         now = wait_for(api, run, len(QUESTIONS))
         now = finished(api, run)
     assert (now["status"], now["done"], now["summary"]["cases"]) == ("done", len(QUESTIONS), len(QUESTIONS))

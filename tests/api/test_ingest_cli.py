@@ -1,10 +1,7 @@
 """`causeway ingest`, its --watch, and `causeway rechunk`."""
 
 import asyncio
-import os
 import re
-import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +12,8 @@ from pydantic import SecretStr
 from graphrag.models import LOCAL_OWNER, Document
 from graphrag.services import Services
 from graphrag.settings import Settings
-from tests.api.commands import COMMAND, causeway, rows
-from tests.conftest import ROOT
+from tests.api.commands import causeway, rows
+from tests.processes import started
 
 WAIT_SECONDS = 60
 
@@ -52,23 +49,15 @@ async def test_a_watched_folder_is_followed(database: str, tmp_path: Path) -> No
     """What is new, what has changed, what is gone."""
     (tmp_path / "a.txt").write_text("El horno H1 se limpia los lunes.")
     (tmp_path / "gone.txt").write_text("El horno H9 se limpia los domingos.")
-    environment = os.environ | {"DATABASE_URL": database, "COLUMNS": "250"}
-    watching = subprocess.Popen(
-        [*COMMAND, "ingest", str(tmp_path), "--watch"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert watching.stdout is not None
-        while "Following changes" not in (line := watching.stdout.readline()):
-            assert line, watching.wait()
+    with started("ingest", str(tmp_path), "--watch", DATABASE_URL=database) as watching:
+        watching.read_line("Following changes")
         (tmp_path / "b.txt").write_text("La cisterna C7 se vacía los martes.")
         (tmp_path / "gone.txt").unlink()
         until = time.monotonic() + WAIT_SECONDS
         while set(await stored(database)) != {"b.txt", "a.txt"}:
             assert time.monotonic() < until
             await asyncio.sleep(0.2)
-    finally:
-        watching.send_signal(signal.SIGINT)
-        assert watching.wait(30) == 130
+        assert watching.stop() == 130
 
 
 async def test_whole_documents_are_chunked_later(database: str, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from mcp.client.client import Client
 from tests.api.commands import COMMAND, NOWHERE, causeway, one_line
 from tests.api.expectations import NOT_FOUND, TRACES_OF_PYTHON
 from tests.api.mcp_clients import call, open_client, over_http, refusal, text_of
-from tests.conftest import DEMO, ROOT, Server, run_server
+from tests.conftest import DEMO, Server, run_server
+from tests.processes import ROOT
 
 WAYS = ("http auto", "http legacy", "stdio auto", "stdio legacy")
 TOOLS = {"search", "ask", "list_documents", "causal_paths"}

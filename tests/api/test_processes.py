@@ -1,22 +1,18 @@
 """Two services and two workers on one database: what one does the others know, and a killed one is missed by nobody."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.api.expectations import check_error
 from tests.api.streams import StreamedEvent, check_ids, joined, read_events, stream
-from tests.conftest import DEMO, ROOT, Server, run_server
+from tests.conftest import DEMO, Server, run_server, run_worker
 from tests.model_server import ModelServer, Reply
+from tests.processes import Process
 
 PATH = "/api/v1/chat/stream"
 QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
@@ -30,6 +26,7 @@ ENDLESS = Reply("word " * 600, delay_seconds_per_token=0.05)
 SOON = 30  # seconds that nothing here takes, however busy the machine
 FILES, FILES_A_REQUEST = 200, 10
 INGESTED_SECONDS = 240
+WATCHED_WORKER = {"RAG_WORKER_JOBS": "1", "RAG_LOG_LEVEL": "INFO"}
 
 
 @pytest.fixture(scope="module")
@@ -64,28 +61,6 @@ def servers(environment: dict[str, str]) -> Iterator[tuple[Server, Server]]:
 def clients(servers: tuple[Server, Server]) -> Iterator[tuple[httpx.Client, httpx.Client]]:
     with servers[0].client() as one, servers[1].client() as other:
         yield one, other
-
-
-@contextmanager
-def run_worker(errors: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """Its log goes to that file."""
-    command = [sys.executable, "-m", "api.cli", "worker"]
-    with errors.open("w") as log:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=os.environ | environment | {"RAG_LOG_LEVEL": "INFO"},
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline().startswith("Waiting for jobs")
-            yield process
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(30)
 
 
 def beginning(client: httpx.Client, tokens: int) -> list[StreamedEvent]:
@@ -178,7 +153,7 @@ def test_when_one_is_killed_the_other_says_so_and_goes_on(
             ):
                 rest = read_events(following.iter_lines())
                 events.append(next(rest))
-                killed.process.kill()
+                killed.process.send_signal(signal.SIGKILL)
                 events += rest
         killed.process.wait(SOON)
     check_ids(events)
@@ -229,12 +204,12 @@ def wait_until_indexed(client: httpx.Client, documents: list[str]) -> None:
 
 @pytest.mark.slow
 def test_what_one_has_found_is_not_what_is_there_now(
-    environment: dict[str, str], clients: tuple[httpx.Client, httpx.Client], tmp_path: Path
+    environment: dict[str, str], clients: tuple[httpx.Client, httpx.Client]
 ) -> None:
     """R4.9 The caches are coherent: asked at one, uploaded at the other, asked again; deleted there, asked again."""
     one, other = clients
     question = "¿Qué día se limpia el horno de Villaverde?"
-    with run_worker(tmp_path / "worker.log", **environment):
+    with run_worker(**environment):
         wait_until_indexed(one, upload(other, "limpieza", {"turnos.txt": "El turno de noche empieza a las diez.\n"}))
         assert "horno.txt" not in ask(one, "limpieza", question)
         (document,) = upload(other, "limpieza", {"horno.txt": "El horno de Villaverde se limpia los jueves.\n"})
@@ -263,9 +238,9 @@ def upload_half_each(clients: tuple[httpx.Client, httpx.Client], collection: str
     return documents
 
 
-def files_read(log: Path) -> int:
-    """How often the worker parsed one, as its log tells."""
-    entries = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
+def files_read(worker: Process) -> int:
+    """How often it parsed one, as its log tells."""
+    entries = [json.loads(line) for line in worker.log().splitlines() if line.startswith("{")]
     return sum(entry["event"] == "stage" and entry["stage"] == "parse" for entry in entries)
 
 
@@ -277,17 +252,18 @@ def check_found_at_both(clients: tuple[httpx.Client, httpx.Client], collection: 
 
 @pytest.mark.slow
 def test_two_services_and_two_workers_ingest_everything_once(
-    environment: dict[str, str], clients: tuple[httpx.Client, httpx.Client], tmp_path: Path
+    environment: dict[str, str], clients: tuple[httpx.Client, httpx.Client]
 ) -> None:
     """R1.9, R11 Half of the files are uploaded at each: both workers work, neither does what the other did, and all is
     found at both services.
     """
-    logs = [tmp_path / "one.log", tmp_path / "other.log"]
-    environment = environment | {"RAG_WORKER_JOBS": "1"}  # so that one of them does not take everything
-    with run_worker(logs[0], **environment), run_worker(logs[1], **environment):
+    environment = environment | WATCHED_WORKER  # so that one of them does not take everything
+    with run_worker(**environment) as one, run_worker(**environment) as other:
         documents = upload_half_each(clients, "calderas", lines=3)
         wait_until_indexed(clients[0], documents)
-    read = [files_read(log) for log in logs]
+        one.stop()
+        other.stop()
+        read = [files_read(one), files_read(other)]
     assert len({*documents}) == FILES
     assert sum(read) == FILES, read
     assert min(read) > 0
@@ -296,18 +272,17 @@ def test_two_services_and_two_workers_ingest_everything_once(
 
 @pytest.mark.slow
 def test_a_killed_worker_s_job_is_taken_up_by_the_other(
-    environment: dict[str, str], clients: tuple[httpx.Client, httpx.Client], tmp_path: Path
+    environment: dict[str, str], clients: tuple[httpx.Client, httpx.Client]
 ) -> None:
     """R1.9, security 17: kill -9 in mid-ingestion: nothing is lost, and what was done is not done again."""
-    logs = [tmp_path / "one.log", tmp_path / "other.log"]
-    environment = environment | {"RAG_WORKER_JOBS": "1"}
-    with run_worker(logs[0], **environment) as killed, run_worker(logs[1], **environment):
+    environment = environment | WATCHED_WORKER
+    with run_worker(**environment) as killed, run_worker(**environment) as other:
         documents = upload_half_each(clients, "revisiones", lines=60)
-        wait_until(lambda: files_read(logs[0]) > 0)
-        killed.kill()
-        killed.wait()
+        wait_until(lambda: files_read(killed) > 0)
+        killed.stop(signal.SIGKILL)
         wait_until_indexed(clients[1], documents)
-    read = [files_read(log) for log in logs]
+        other.stop()
+        read = [files_read(killed), files_read(other)]
     assert read[0] < FILES
     assert FILES <= sum(read) <= FILES + FILES_A_REQUEST, read
     check_found_at_both(clients, "revisiones")

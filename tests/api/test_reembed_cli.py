@@ -1,6 +1,5 @@
 """`causeway reembed`, in processes of its own."""
 
-import os
 import signal
 import subprocess
 import time
@@ -12,9 +11,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.api.commands import COMMAND, WIDE, causeway
-from tests.conftest import ROOT
+from tests.api.commands import causeway
 from tests.model_server import ModelServer
+from tests.processes import started
 
 WAIT_SECONDS = 60
 
@@ -87,15 +86,11 @@ def test_there_and_back(shelf: Shelf) -> None:
 def test_it_survives_being_killed(shelf: Shelf, model_server: ModelServer) -> None:
     """R3.8, security 17: nothing has changed for searches; run again, it makes what is missing."""
     model_server.embeddings_delay_seconds = 0.5
-    process = subprocess.Popen(
-        [*COMMAND, "reembed", "notes", "--model", "far"],
-        cwd=ROOT, env=os.environ | WIDE | shelf.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    deadline = time.monotonic() + WAIT_SECONDS
-    while shelf.count("far") == 0 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
-    assert process.wait(20) == -signal.SIGKILL
+    with started("reembed", "notes", "--model", "far", **shelf.environment) as process:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while shelf.count("far") == 0 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert process.stop(signal.SIGKILL) == -signal.SIGKILL
     model_server.embeddings_delay_seconds = 0.0
     done, asked = shelf.count("far"), len(model_server.requests)
     assert shelf.model == "bundled"

@@ -1,14 +1,10 @@
 """`causeway worker`, killed again and again: what it leaves behind is taken up, whole, by the next."""
 
 import asyncio
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,23 +15,9 @@ from graphrag.ingestion_models import IngestionStatus
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from graphrag.settings import Settings
-from tests.conftest import ROOT
+from tests.conftest import run_worker
 
 WAIT_SECONDS = 240
-
-
-@contextmanager
-def worker(database: str, home: Path) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "api.cli", "worker"]
-    environment = os.environ | {"DATABASE_URL": database, "CAUSEWAY_HOME": str(home)}
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith("Waiting for jobs")
-        yield process
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(30)
 
 
 def texts(count: int, sentences: int) -> list[SourceFile]:
@@ -81,13 +63,13 @@ async def _load_and_kill(database: str, home: Path, *, documents: int, kills: in
     collection = await services.make_collection(LOCAL_OWNER, "load")
     await services.library.add(collection, sources)
     moments = random.Random(seed)
+    environment = {"DATABASE_URL": database, "CAUSEWAY_HOME": str(home)}
     for _ in range(kills):
-        with worker(database, home) as process:
+        with run_worker(**environment) as process:
             await asyncio.sleep(moments.uniform(0.0, 3.0))
-            process.kill()
-            process.wait()
+            process.stop(signal.SIGKILL)
         await check_whole(services, sources, is_over=False)
-    with worker(database, home):
+    with run_worker(**environment):
         until = time.monotonic() + WAIT_SECONDS
         while any(
             of.status in (IngestionStatus.UPLOADED, IngestionStatus.PROCESSING)

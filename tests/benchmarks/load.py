@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import itertools
 import logging
+import signal
 import tempfile
 import time
 from collections import Counter
@@ -190,7 +191,7 @@ async def measure_with_a_kill(servers: Sequence[Server], path: str, seconds: flo
         balancer = Balancer(client, [server.url for server in servers])
         uploads = Uploads(balancer, collection)
         coming = asyncio.create_task(uploads.keep_coming())
-        asyncio.get_running_loop().call_later(seconds / 2, servers[-1].process.kill)
+        asyncio.get_running_loop().call_later(seconds / 2, servers[-1].process.send_signal, signal.SIGKILL)
         health, searches = await asyncio.gather(
             measure_health(balancer, seconds), measure_searches(balancer, path, seconds)
         )

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.conftest import DEMO, ROOT, Server, run_server
+from tests.conftest import DEMO, Server, run_server
 from tests.model_server import CutStream, ModelServer, Reply
+from tests.processes import ROOT
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Locator, Page, Route
@@ -406,9 +407,8 @@ class Wire:
     async def open(self) -> Server:
         """The server as it is reached through the wire."""
         self._listener = await asyncio.start_server(self._connect, "127.0.0.1", 0)
-        return Server(
-            f"http://127.0.0.1:{self._listener.sockets[0].getsockname()[1]}", self._server.process, self._server.errors
-        )
+        port = self._listener.sockets[0].getsockname()[1]
+        return Server(f"http://127.0.0.1:{port}", self._server.process)
 
     def cut(self) -> None:
         for writer in self._connections:

@@ -19,7 +19,7 @@ from graphrag.langchain import CausewayRetriever, open_vector_store
 from graphrag.models import Collection, Filters
 from graphrag.services import Services
 from graphrag.settings import Settings
-from tests.conftest import ROOT
+from tests.processes import ROOT
 
 TEXTS = [
     SourceText("horno", "El horno H2 falló porque se rompió el retén de la puerta.", title="Parte 7", tags=("l4",)),

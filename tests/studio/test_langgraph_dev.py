@@ -26,7 +26,8 @@ from graphrag.ingestion.sources import find_files
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from graphrag.settings import Settings
-from tests.conftest import DEMO, ROOT
+from tests.conftest import DEMO
+from tests.processes import ROOT
 
 LANGGRAPH = shutil.which("langgraph", path=os.path.dirname(sys.executable)) or ""
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not LANGGRAPH, reason="needs the extra studio")]

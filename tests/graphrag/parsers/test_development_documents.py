@@ -7,8 +7,8 @@ import pytest
 
 from graphrag.errors import UnreadableDocument
 from graphrag.parsers.isolation import IsolatedParser
-from tests.conftest import ROOT
 from tests.graphrag.parsers.laws import assert_lawful
+from tests.processes import ROOT
 
 DOCUMENTS = ROOT.parent / "shared" / "data" / "documents"
 READ = "read"

@@ -14,8 +14,8 @@ import pytest
 from graphrag.errors import UnreadableDocument
 from graphrag.parsers.isolation import IsolatedParser
 from graphrag.settings import ParsingLimits
-from tests.conftest import ROOT
 from tests.graphrag.parsers.documents import make_xlsx
+from tests.processes import ROOT
 
 # An element of so many attributes keeps its parser busy for minutes.
 ENDLESS = b"<html><p " + b" ".join(b"a%d=1" % number for number in range(300_000)) + b">hola"

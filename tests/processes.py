@@ -1,0 +1,128 @@
+"""`causeway …` in a process of its own, forked from one that has imported it: to start Python anew takes seconds."""
+
+import atexit
+import io
+import multiprocessing
+import multiprocessing.forkserver
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).parents[1]
+MOST_SECONDS = 90
+
+_forking = multiprocessing.get_context("forkserver")
+_forking.set_forkserver_preload(["tests.processes", "api.cli", "api.app", "api.mcp_server"])
+
+
+class Process:
+    """Like `subprocess.Popen` of a program that writes text; its standard error is kept: `log`."""
+
+    def __init__(
+        self,
+        arguments: tuple[str, ...],
+        environment: Mapping[str, str],
+        given: IO[str],
+        output: IO[str],
+        errors: IO[str],
+    ) -> None:
+        """Writes to `given` and `errors`; `output` reads what it has given."""
+        # A connection is what multiprocessing knows to hand over: as such, none is used.
+        files = [Connection(os.dup(file.fileno()), readable=False) for file in (given, errors)]
+        self._process = _forking.Process(target=_become, args=(arguments, os.environ | environment, *files))
+        self._process.start()
+        for file in files:
+            file.close()
+        self._output, self._errors = output, errors
+        assert self._process.pid
+        self.pid = self._process.pid
+
+    def log(self) -> str:
+        """What it has written so far. The file's position is the process's too: it stays where it is."""
+        return os.pread(self._errors.fileno(), 1_000_000_000, 0).decode()
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float) -> int:
+        """Its exit code; minus the signal's number where one killed it. Errors: TimeoutExpired."""
+        self._process.join(timeout)
+        code = self.poll()
+        if code is None:
+            raise subprocess.TimeoutExpired("causeway", timeout)
+        return code
+
+    def send_signal(self, number: signal.Signals) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def stop(self, number: signal.Signals = signal.SIGINT) -> int:
+        self.send_signal(number)
+        return self.wait(30)
+
+    def read(self) -> str:
+        """Standard output to its end."""
+        with self._limited():
+            return self._output.read()
+
+    def read_line(self, part: str) -> str:
+        """Of standard output, the next line that holds this."""
+        with self._limited():
+            line = next((line for line in self._output if part in line), None)
+        assert line is not None, self.log()
+        return line
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        watchdog = threading.Timer(MOST_SECONDS, self.send_signal, [signal.SIGKILL])
+        watchdog.start()
+        yield
+        watchdog.cancel()
+
+
+@contextmanager
+def started(*arguments: str, **environment: str) -> Iterator[Process]:
+    """`causeway ARGUMENTS`; killed at the end, where it still runs then."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as output, os.fdopen(writing, "w") as given, tempfile.TemporaryFile("w+") as errors:
+        process = Process(arguments, environment, given, output, errors)
+        given.close()
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait(10)
+
+
+def end_of_forking() -> None:
+    """The process that is forked from ends, and its coverage is written down."""
+    multiprocessing.forkserver._forkserver._stop()  # type: ignore[attr-defined]
+
+
+def _become(arguments: tuple[str, ...], environment: dict[str, str], output: Connection, errors: Connection) -> None:
+    """What `python -m api.cli ARGUMENTS` makes of itself."""
+    from api.cli import main
+
+    os.chdir(ROOT)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.dup2(output.fileno(), 1)
+    os.dup2(errors.fileno(), 2)
+    output.close()
+    errors.close()
+    sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb"), encoding="utf-8")
+    sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb"), encoding="utf-8", line_buffering=True)
+    sys.argv = ["causeway", *arguments]
+    try:
+        main()
+    finally:
+        sys.stdout.flush()
+        atexit._run_exitfuncs()  # multiprocessing leaves them out
