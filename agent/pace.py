@@ -28,8 +28,14 @@ class Pace:
         self._taking.set()
 
     async def room(self) -> None:
-        """Returns when all but the last few of what was written have been taken."""
+        """Returns when all but the last few of what was written have been taken.
+
+        A task that was cancelled before is cancelled here: a client's library may have lost it, and nobody will ever
+        take what is written.
+        """
         while self._written - self._taken > self._most_ahead:
+            if (task := asyncio.current_task()) and task.cancelling():
+                raise asyncio.CancelledError
             self._taking.clear()
             await self._taking.wait()
 

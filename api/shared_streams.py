@@ -10,6 +10,7 @@ from itertools import groupby
 
 from agent.events import Event
 from api.streams import Stream, Streams, make_id, not_found, opening, parse_event_id
+from graphrag.endings import end
 from graphrag.errors import DatabaseUnavailable, StreamInterrupted, TooManyStreams
 from graphrag.settings import Settings
 from graphrag.stores.streams import Noticed, Part, State, StreamStore
@@ -89,9 +90,7 @@ class SharedStreams:
         try:
             yield
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end(*tasks)
             await self._close()
 
     @asynccontextmanager

@@ -13,6 +13,7 @@ import procrastinate
 from procrastinate.exceptions import AlreadyEnqueued
 
 from graphrag.database import APPLICATION_ROLE, OPTIONS, Connection, Database
+from graphrag.endings import end
 from graphrag.errors import CollectionChanged, DatabaseUnavailable, RetrievalUnavailable
 from graphrag.ingestion_models import Ingestion
 from graphrag.models import Collection
@@ -141,9 +142,7 @@ class Queue:
         try:
             yield
         finally:
-            while not worker.done():  # once may not do: one that is only just beginning can lose its cancellation
-                worker.cancel()
-                await asyncio.wait({worker}, timeout=GRACE_SECONDS + 1)
+            await end(worker)
 
     async def work(self, workers: Workers, evaluators: Evaluators | None = None) -> None:
         """Until it is cancelled. A database that is away for a while is waited for.
@@ -180,7 +179,7 @@ class Queue:
                     shutdown_graceful_timeout=GRACE_SECONDS,
                 )
             finally:
-                rescue.cancel()
+                await end(rescue)
 
     def _make_app(self, connector: procrastinate.PsycopgConnector) -> procrastinate.App:
         app = procrastinate.App(connector=connector)

@@ -12,6 +12,7 @@ from uuid import uuid4
 from psycopg.types.json import Jsonb
 
 from graphrag.database import Database, queries
+from graphrag.endings import end
 from graphrag.errors import DatabaseUnavailable, IdempotencyConflict
 from graphrag.stores.queries import fetch
 from graphrag.telemetry import log
@@ -84,7 +85,7 @@ class IdempotencyKeys:
         try:
             yield
         finally:
-            renewal.cancel()
+            await end(renewal)
 
     async def _renew(self, claim: Mapping[str, Any]) -> None:
         while True:
