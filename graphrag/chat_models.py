@@ -104,8 +104,8 @@ def _options(seconds: float) -> dict[str, Any]:
 
 def _openai(seconds: float) -> dict[str, Any]:
     keyless = os.environ.get("OPENAI_BASE_URL") and not os.environ.get("OPENAI_API_KEY")
-    # Servers of one's own ask for no key, the client insists on one. Its limit from chunk to chunk, beside ours, makes a
-    # task of each chunk, and loses cancellations on Python 3.11.
+    # Servers of one's own ask for no key, the client insists on one. Its own limit from chunk to chunk makes a task of
+    # each chunk, and loses cancellations on Python 3.11.
     return {**_options(seconds), "stream_chunk_timeout": None, **({"api_key": "none"} if keyless else {})}
 
 

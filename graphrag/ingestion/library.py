@@ -59,12 +59,14 @@ class Library:
                 known[source.content_hash] = ingestion
                 outcomes.append(IngestionOutcome(source.source, IngestionStatus.UPLOADED, ingestion.document_id))
         if new:
-            ingestions = [ingestion for ingestion, _ in new.values()]
-            await self.ingestions.check_quotas(collection, ingestions, most_documents)  # else their files would stay
-            await asyncio.gather(*(self.files.put(file_key(kept), source.data) for kept, source in new.values()))
+
+            async def keep() -> None:
+                await asyncio.gather(*(self.files.put(file_key(of), source.data) for of, source in new.values()))
+
             await self.ingestions.register(
                 collection,
-                ingestions,
+                [ingestion for ingestion, _ in new.values()],
+                keep=keep,
                 defer=self.queue.defer_ingestion,
                 most_documents=most_documents,
                 seen=seen,
@@ -106,7 +108,9 @@ class Library:
         ingested = await self.ingestions.delete(collection, documents, defer=self.queue.defer_tidying, seen=seen)
         stored = await self.store.delete_documents(collection, documents)
         with suppress(FileUnavailable):  # the deferred job tries again
-            await asyncio.gather(*(self.files.delete(folder_key(collection.id, document)) for document in ingested))
+            async with self.ingestions.tidying(collection, ingested) as come_again:
+                folders = [folder_key(collection.id, of) for of in ingested if of not in come_again]
+                await asyncio.gather(*(self.files.delete(folder) for folder in folders))
         await self.erasure.erase(collection.owner_id, most=BATCH)  # the deferred job does the others
         return list(dict.fromkeys([*ingested, *stored]))
 

@@ -63,21 +63,22 @@ class Workshop:
             await files.delete(str(collection_id))
             await erasure.forget(owner_id, str(collection_id))
             return
-        kept = {
-            ingestion.document_id: ingestion for ingestion in await self.library.ingestions.find(collection, documents)
-        }
-        gone = [document for document in documents if document not in kept]
-        await self.library.store.delete_documents(collection, gone)
-        for document in documents:
-            folder = folder_key(collection_id, document)
-            if document in gone:
-                await files.delete(folder)
-                await erasure.forget(owner_id, folder)
-            elif kept[document].status is IngestionStatus.INDEXED:
-                for key in await files.list(folder):
-                    if key != file_key(kept[document]):
-                        await files.delete(key)
-                        await erasure.forget(owner_id, key)
+        known = {ingestion.document_id for ingestion in await self.library.ingestions.find(collection, documents)}
+        await self.library.store.delete_documents(collection, [of for of in documents if of not in known])
+        removed: list[str] = []
+        try:
+            async with self.library.ingestions.tidying(collection, documents) as kept:
+                for document in documents:
+                    folder = folder_key(collection_id, document)
+                    if document not in kept:
+                        removed.append(folder)
+                    elif kept[document].status is IngestionStatus.INDEXED:
+                        removed += [key for key in await files.list(folder) if key != file_key(kept[document])]
+                for key in removed:
+                    await files.delete(key)
+        finally:  # tried again, it would not know those that it has deleted
+            for key in removed:
+                await erasure.forget(owner_id, key)
 
     async def purge(self, owner_id: str, collection_id: UUID) -> None:
         """Deletes the documents whose time has come."""

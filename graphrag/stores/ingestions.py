@@ -1,6 +1,7 @@
 """How far each document's ingestion is, in PostgreSQL; what starts one defers its job in the same transaction."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -29,33 +30,25 @@ class Ingestions:
         collection: Collection,
         new: Sequence[Ingestion],
         *,
+        keep: Callable[[], Awaitable[None]],
         defer: Defer,
         most_documents: int | None = None,
         seen: Ingestion | None = None,
     ) -> None:
-        """All of them or none. Raises QuotaExceeded where the collection would have more documents than `most`, or its
-        owner more bytes than that one may.
+        """All of them or none; `keep` puts their files in place, which nobody tidies up meanwhile.
+
+        Raises QuotaExceeded where the collection would have more documents than `most`, or its owner more bytes than
+        that one may: before a file is kept.
         """
         async with self.database.transaction(collection.owner_id) as connection:
             await lock_owner(connection, collection.owner_id)
             await _hold(connection, collection, seen)
-            await self._check_quotas(connection, collection, new, most_documents)
+            await self._check_bytes(connection, collection, new)
+            await _check_room(connection, collection, [ingestion.document_id for ingestion in new], most_documents)
+            await keep()
             async with connection.cursor() as cursor:
                 await cursor.executemany(QUERIES["register"], [_row(collection, ingestion) for ingestion in new])
             await defer(connection, collection, new)
-
-    async def check_quotas(
-        self, collection: Collection, new: Sequence[Ingestion], most_documents: int | None = None
-    ) -> None:
-        """Before their files are kept; `register` checks again, alone with the owner. Raises QuotaExceeded."""
-        async with self.database.transaction(collection.owner_id) as connection:
-            await self._check_quotas(connection, collection, new, most_documents)
-
-    async def _check_quotas(
-        self, connection: Connection, collection: Collection, new: Sequence[Ingestion], most_documents: int | None
-    ) -> None:
-        await self._check_bytes(connection, collection, new)
-        await _check_room(connection, collection, [ingestion.document_id for ingestion in new], most_documents)
 
     async def _check_bytes(self, connection: Connection, collection: Collection, new: Sequence[Ingestion]) -> None:
         if self.most_bytes is None:
@@ -144,6 +137,14 @@ class Ingestions:
 
     async def find(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
         return await self._fetch("find", collection, documents)
+
+    @asynccontextmanager
+    async def tidying(self, collection: Collection, documents: Sequence[UUID]) -> AsyncIterator[dict[UUID, Ingestion]]:
+        """Those that there are, by document. Meanwhile no file comes to the owner's."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            await lock_owner(connection, collection.owner_id)
+            rows = await fetch(connection, QUERIES["find"], _key(collection, documents))
+            yield {row["document_id"]: read_ingestion(row) for row in rows}
 
     async def find_states(self, collection: Collection, documents: Sequence[UUID]) -> dict[UUID, IngestionStatus]:
         """Of those of them that there are."""

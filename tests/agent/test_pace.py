@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
@@ -14,6 +14,7 @@ from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
 from agent.pace import MOST_AHEAD, kept_pace
+from api.streams import Streams
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.testing import InMemoryStore
 from tests.agent.library import open_library, replace_part
@@ -76,3 +77,35 @@ async def test_where_nobody_counts_nothing_waits() -> None:
         write(number)
         await pace.room()
     assert written == list(range(WORDS))
+
+
+class DeafModel(CountingModel):
+    """Loses the first cancellation, as a client does that waits by Python 3.11's `asyncio.wait_for`."""
+
+    async def _astream(self, *given: Any, **options: Any) -> AsyncIterator[ChatGenerationChunk]:
+        while True:
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.01)
+            self.written.append("word ")
+            yield ChatGenerationChunk(message=AIMessageChunk(content=self.written[-1]))
+
+
+async def test_an_answer_ends_though_its_cancellation_was_lost(registry: EmbeddingRegistry) -> None:
+    """R9.2 stopped, and at the end of the process."""
+    model = DeafModel(written=[])
+    services = await open_library(registry, store=InMemoryStore())
+    replace_part(services, chat_model=model)
+    streams = Streams(services.settings)
+    for _ in range(3):
+        stream = streams.start(
+            stream_answer(graph, [HumanMessage("Hello?")], Context(services=services, rag_enabled=False)), "ana"
+        )
+        async for event in stream.follow():
+            if b"event: token" in event:
+                break
+        streams.cancel(stream)
+    async with asyncio.timeout(10):
+        await streams.close()
+    written = len(model.written)
+    await asyncio.sleep(0.1)
+    assert len(model.written) == written

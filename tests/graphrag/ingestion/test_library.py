@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -18,6 +19,7 @@ from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.sources import SourceFile, document_id, find_files
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.models import Chunk, Collection
+from graphrag.protocols import FileStorage
 from graphrag.services import Services
 from graphrag.stores.queries import fetch
 from graphrag.testing import FailingEmbeddings
@@ -168,6 +170,41 @@ async def test_a_failed_replacement_leaves_the_old_version_to_be_found(desk: Des
         (outcome,) = await desk.add(a=REPORT)
         assert outcome.status is IngestionStatus.UPLOADED
         assert (await desk.finished("a")).status is IngestionStatus.INDEXED
+
+
+class SlowFiles:
+    """Puts a file in place, and goes on when it is told to."""
+
+    def __init__(self, files: FileStorage) -> None:
+        self._files = files
+        self.is_put, self.go_on = asyncio.Event(), asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+    async def put(self, key: str, data: bytes) -> None:
+        await self._files.put(key, data)
+        self.is_put.set()
+        await self.go_on.wait()
+
+
+async def test_what_is_just_coming_is_not_tidied_up(desk: Desk) -> None:
+    """R1.9 a file is in place before its document is told of; what an older version has left goes at that moment."""
+    async with desk.working():
+        await desk.add(a=REPORT)
+        await desk.finished("a")
+    slow = SlowFiles(desk.services.library.files)
+    workshop = desk.services.workshop
+    coming = SourceFile("a", "a.md", b"Todo funciona.")
+    adding = asyncio.create_task(replace(workshop.library, files=slow).add(desk.collection, [coming]))
+    await slow.is_put.wait()
+    tidying = asyncio.create_task(workshop.tidy_files(desk.collection.owner_id, desk.collection.id, [desk.id("a")]))
+    await asyncio.wait({tidying}, timeout=1)
+    slow.go_on.set()
+    await asyncio.gather(adding, tidying)
+    async with desk.working():
+        assert (await desk.finished("a")).status is IngestionStatus.INDEXED
+    assert await desk.text("a") == "Todo funciona."
 
 
 async def test_reindexing_reads_the_kept_file_anew_and_can_change_its_chunking(desk: Desk) -> None:
