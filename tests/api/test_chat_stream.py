@@ -12,17 +12,11 @@ import httpx
 import pytest
 
 from tests.api.expectations import NOT_FOUND, check_citations, check_error, check_error_body
+from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW, asking
 from tests.api.streams import check_ids, joined, read_events, stream
 from tests.conftest import DEMO, Server, run_server
 from tests.model_server import CutStream, Fail, Garbage, Hang, ModelServer, Reply
 
-QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
-ANSWER = (
-    "Harrowmere dropped Dorada from its Easter promotion [1]. We could not promise full quantities [1]. "
-    "The butter was late because of a landslide, so nothing could be baked for two whole days [2]."
-)
-SLOW = Reply(ANSWER, delay_seconds_per_token=0.05)
-ENDLESS = Reply("word " * 600, delay_seconds_per_token=0.05)
 ASKED = {
     "es": "¿Qué llevó a Supermercados Lindazo a pedirnos menos cajas cada semana?",
     "fr": "À quelle date s'arrête le contrat avec Épicerie Valadour ?",
@@ -45,17 +39,14 @@ def model() -> Iterator[ModelServer]:
 @pytest.fixture(scope="module")
 def server(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Server]:
     """The demo documents, answered by the scripted model, which is asked once and waited for one second."""
-    environment = {
-        "DATABASE_URL": make_database(),
-        "RAG_CHAT_MODEL": "openai:scripted",
-        "RAG_QUERY_REFINEMENT": "false",
-        "RAG_CHAT_MAX_RETRIES": "0",
-        "RAG_CHAT_FIRST_TOKEN_SECONDS": "1",
-        "RAG_CHAT_BREAKER_FAILURES": "1000",  # every test finds it unbroken
-        "RAG_STREAM_GRACE_SECONDS": "0.5",
-        "OPENAI_API_KEY": "no-key",
-        "OPENAI_BASE_URL": model.base_url,
-    }
+    environment = asking(
+        model,
+        DATABASE_URL=make_database(),
+        RAG_CHAT_MAX_RETRIES="0",
+        RAG_CHAT_FIRST_TOKEN_SECONDS="1",
+        RAG_CHAT_BREAKER_FAILURES="1000",  # every test finds it unbroken
+        RAG_STREAM_GRACE_SECONDS="0.5",
+    )
     with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as running:
         yield running
 

@@ -20,6 +20,7 @@ from graphrag.services import Services
 from graphrag.settings import Settings
 from tests.api.commands import NOWHERE, Run, causeway, one_line, rows
 from tests.api.expectations import check_citations
+from tests.api.scripted import asking
 from tests.api.streams import read_events
 from tests.model_server import ModelServer, Reply
 from tests.processes import started
@@ -345,13 +346,7 @@ def test_migrating_twice_changes_nothing(postgres: str) -> None:
 def test_a_server_is_stopped_in_mid_answer(library: Library, stop: signal.Signals) -> None:
     """R11 Ctrl-C or a supervisor's signal: exit code 0 within seconds, no traceback, the model call is ended too."""
     with ModelServer(default=Reply("word " * 600, delay_seconds_per_token=0.05)) as model:
-        environment = {
-            "DATABASE_URL": library.database,
-            "RAG_CHAT_MODEL": "openai:scripted",
-            "RAG_QUERY_REFINEMENT": "false",
-            "OPENAI_API_KEY": "no-key",
-            "OPENAI_BASE_URL": model.base_url,
-        }
+        environment = asking(model, DATABASE_URL=library.database)
         with started("serve", "--port", "0", **environment) as server:
             url = server.read_line("Causeway answers at http://localhost:").split()[3]
             with httpx.stream("POST", f"{url}/api/chat/stream", json={"message": QUESTION}, timeout=30) as response:

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.api.expectations import check_citations, check_error
+from tests.api.scripted import ENDLESS, asking
 from tests.api.streams import read_events, stream
 from tests.conftest import Server, run_server
 from tests.model_server import Body, CutStream, ModelServer, Reply
@@ -18,7 +19,6 @@ QUESTION = "¿Cuánto cobra de más al mes quien está habilitado en varias lín
 FOLLOW_UP = "¿y quién lo firma?"
 AT_ONCE = 8
 WAIT_SECONDS = 30
-ENDLESS = Reply("word " * 600, delay_seconds_per_token=0.05)
 LANGUAGES = ("es", "fr", "en")
 
 
@@ -38,15 +38,12 @@ def model() -> Iterator[ModelServer]:
 @pytest.fixture(scope="module")
 def chatting(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Server]:
     """Plain chat with the scripted model."""
-    environment = {
-        "DATABASE_URL": make_database(),
-        "RAG_ENABLED": "false",
-        "RAG_CHAT_MODEL": "openai:scripted",
-        "RAG_QUERY_REFINEMENT": "false",
-        "RAG_CHAT_MAX_RETRIES": "0",
-        "OPENAI_API_KEY": "no-key",
-        "OPENAI_BASE_URL": model.base_url,
-    }
+    environment = asking(
+        model,
+        DATABASE_URL=make_database(),
+        RAG_ENABLED="false",
+        RAG_CHAT_MAX_RETRIES="0",
+    )
     with run_server(**environment) as running:
         yield running
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.api.mcp_clients import call, open_client
 from tests.api.owners import QUESTION, fill
+from tests.api.scripted import asking
 from tests.conftest import Server, run_server
 from tests.model_server import Hang, ModelServer, Reply
 
@@ -26,17 +27,14 @@ def model() -> Iterator[ModelServer]:
 def environment(make_database: Callable[[], str], model: ModelServer) -> dict[str, str]:
     url = make_database()
     fill(url)
-    return {
-        "DATABASE_URL": url,
-        "RAG_OWNER": "ana",
-        "RAG_COLLECTION": "notes",
-        "RAG_CHAT_MODEL": "openai:scripted",
-        "RAG_CHAT_MAX_RETRIES": "0",
-        "RAG_QUERY_REFINEMENT": "false",
-        "RAG_WORKER": "false",
-        "OPENAI_API_KEY": "no-key",
-        "OPENAI_BASE_URL": model.base_url,
-    }
+    return asking(
+        model,
+        DATABASE_URL=url,
+        RAG_OWNER="ana",
+        RAG_COLLECTION="notes",
+        RAG_CHAT_MAX_RETRIES="0",
+        RAG_WORKER="false",
+    )
 
 
 @pytest.fixture(scope="module")

@@ -13,15 +13,11 @@ from openai.types.chat import ChatCompletionChunk
 
 from api.footnotes import with_footnotes
 from tests.api.expectations import check_citations, check_error, check_error_body
+from tests.api.scripted import ANSWER, QUESTION, asking
 from tests.conftest import DEMO, Server, run_server
 from tests.model_server import CutStream, Fail, ModelServer, Reply
 
-QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
 ASKED: list[Any] = [{"role": "user", "content": QUESTION}]
-ANSWER = (
-    "Harrowmere dropped Dorada from its Easter promotion [1]. We could not promise full quantities [1]. "
-    "The butter was late because of a landslide, so nothing could be baked for two whole days [2]."
-)
 LEAVING_SECONDS = 2
 
 
@@ -33,16 +29,13 @@ def model() -> Iterator[ModelServer]:
 
 @pytest.fixture(scope="module")
 def server(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Server]:
-    environment = {
-        "DATABASE_URL": make_database(),
-        "RAG_CHAT_MODEL": "openai:scripted",
-        "RAG_QUERY_REFINEMENT": "false",
-        "RAG_CHAT_MAX_RETRIES": "0",
-        "RAG_CHAT_BREAKER_FAILURES": "1000",  # every test finds it unbroken
-        "RAG_STREAMS_PER_OWNER": "2",
-        "OPENAI_API_KEY": "no-key",
-        "OPENAI_BASE_URL": model.base_url,
-    }
+    environment = asking(
+        model,
+        DATABASE_URL=make_database(),
+        RAG_CHAT_MAX_RETRIES="0",
+        RAG_CHAT_BREAKER_FAILURES="1000",  # every test finds it unbroken
+        RAG_STREAMS_PER_OWNER="2",
+    )
     with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as running:
         yield running
 

@@ -9,20 +9,14 @@ import httpx
 import pytest
 
 from tests.api.expectations import check_error
+from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW, asking
 from tests.api.streams import StreamedEvent, check_ids, joined, read_events, stream
 from tests.conftest import DEMO, Server, run_server, run_worker
 from tests.model_server import ModelServer, Reply
 from tests.processes import Process
 
 PATH = "/api/v1/chat/stream"
-QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
 BODY = {"message": QUESTION, "collection": "demo"}
-ANSWER = (
-    "Harrowmere dropped Dorada from its Easter promotion [1]. We could not promise full quantities [1]. "
-    "The butter was late because of a landslide, so nothing could be baked for two whole days [2]."
-)
-SLOW = Reply(ANSWER, delay_seconds_per_token=0.05)
-ENDLESS = Reply("word " * 600, delay_seconds_per_token=0.05)
 SOON = 30  # seconds that nothing here takes, however busy the machine
 FILES, FILES_A_REQUEST = 200, 10
 INGESTED_SECONDS = 240
@@ -37,15 +31,12 @@ def model() -> Iterator[ModelServer]:
 
 @pytest.fixture(scope="module")
 def environment(model: ModelServer, make_database: Callable[[], str]) -> dict[str, str]:
-    return {
-        "DATABASE_URL": make_database(),
-        "RAG_WORKER": "false",
-        "RAG_CHAT_MODEL": "openai:scripted",
-        "RAG_QUERY_REFINEMENT": "false",
-        "RAG_MAX_DOCUMENTS": "1000",
-        "OPENAI_API_KEY": "no-key",
-        "OPENAI_BASE_URL": model.base_url,
-    }
+    return asking(
+        model,
+        DATABASE_URL=make_database(),
+        RAG_WORKER="false",
+        RAG_MAX_DOCUMENTS="1000",
+    )
 
 
 @pytest.fixture(scope="module")

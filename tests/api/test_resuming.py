@@ -12,19 +12,13 @@ import psutil
 import pytest
 
 from tests.api.expectations import check_error
+from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW, asking
 from tests.api.streams import StreamedEvent, check_ids, joined, read_events, stream
 from tests.conftest import DEMO, Server, run_server
 from tests.model_server import Hang, ModelServer, Reply
 
 PATH = "/api/v1/chat/stream"
-QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
 BODY = {"message": QUESTION}
-ANSWER = (
-    "Harrowmere dropped Dorada from its Easter promotion [1]. We could not promise full quantities [1]. "
-    "The butter was late because of a landslide, so nothing could be baked for two whole days [2]."
-)
-SLOW = Reply(ANSWER, delay_seconds_per_token=0.05)
-ENDLESS = Reply("word " * 600, delay_seconds_per_token=0.05)
 FLOOD_WORDS = 100_000
 GONE = {
     "es": "Esta respuesta ya no se puede retomar. Repita la pregunta.",
@@ -42,16 +36,13 @@ def model() -> Iterator[ModelServer]:
 
 @pytest.fixture(scope="module")
 def environment(model: ModelServer, make_database: Callable[[], str]) -> dict[str, str]:
-    return {
-        "DATABASE_URL": make_database(),
-        "RAG_CHAT_MODEL": "openai:scripted",
-        "RAG_QUERY_REFINEMENT": "false",
-        "RAG_STREAM_GRACE_SECONDS": "1.5",
-        "RAG_STREAM_STALLED_SECONDS": "1",
-        "RAG_STREAM_HEARTBEAT_SECONDS": "0.2",
-        "OPENAI_API_KEY": "no-key",
-        "OPENAI_BASE_URL": model.base_url,
-    }
+    return asking(
+        model,
+        DATABASE_URL=make_database(),
+        RAG_STREAM_GRACE_SECONDS="1.5",
+        RAG_STREAM_STALLED_SECONDS="1",
+        RAG_STREAM_HEARTBEAT_SECONDS="0.2",
+    )
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.api.scripted import ENDLESS, asking
 from tests.conftest import DEMO, Server, run_server
 from tests.model_server import CutStream, ModelServer, Reply
 from tests.processes import ROOT
@@ -55,7 +56,6 @@ HOSTILE_ANSWER = (
 )
 LIST_NUMBER = re.compile(r"^\d+[.)]\s+")  # of a list's item in its document, no part of the sentence
 SLOW = Reply("The tins were late because the night shift on line L4 was suspended [1].", delay_seconds_per_token=0.1)
-ENDLESS = Reply("word " * 600, delay_seconds_per_token=0.05)
 
 
 @dataclass
@@ -124,13 +124,7 @@ def model() -> Iterator[ModelServer]:
 @pytest.fixture(scope="module")
 def model_backed(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Server]:
     """The demo documents, answered by the scripted model."""
-    environment = {
-        "DATABASE_URL": make_database(),
-        "RAG_CHAT_MODEL": "openai:scripted",
-        "RAG_QUERY_REFINEMENT": "false",
-        "OPENAI_API_KEY": "no-key",
-        "OPENAI_BASE_URL": model.base_url,
-    }
+    environment = asking(model, DATABASE_URL=make_database())
     with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as server:
         yield server
 
