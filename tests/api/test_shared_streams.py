@@ -9,6 +9,7 @@ import pytest
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
+from api import shared_streams
 from api.shared_streams import RemoteStream, SharedStreams
 from api.streams import READ_AHEAD, Stream
 from graphrag.errors import StreamInterrupted, StreamNotFound, TooManyStreams
@@ -271,8 +272,11 @@ async def test_an_id_that_no_stream_has_is_not_found(open_process: Any, owner: s
             await call
 
 
-async def test_a_number_that_no_event_has_is_not_found(open_process: Any, owner: str) -> None:
+async def test_a_number_that_no_event_has_is_not_found(
+    open_process: Any, owner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """R9 In a stream that has ended, and in one that does not get so far soon."""
+    monkeypatch.setattr(shared_streams, "BEHIND_SECONDS", 0.5)
     here, there = await open_process(), await open_process()
     whole = await begin(here, Answer(["one"]), owner)
     running = await begin(here, Answer(["one"], hangs=True), owner)
