@@ -129,6 +129,21 @@ async def test_copy_of_a_document_that_changes_is_not_lost(desk: Desk) -> None:
     assert await desk.text(str(desk.folder / "b.md")) == "# Informe\n\nTodo funciona."
 
 
+async def test_documents_that_exchange_their_contents_lose_none(desk: Desk) -> None:
+    """R1.6: each is what the other was until both are replaced together."""
+    first, second, third = "El horno H1.", "El horno H2.", "El horno H3."
+    async with desk.working():
+        await desk.add(a=first, b=second)
+        await desk.finished("a")
+        await desk.finished("b")
+    assert {of.status for of in await desk.add(a=second, b=first)} == {IngestionStatus.UPLOADED}
+    assert {of.status for of in await desk.add(a=third, b=second)} == {IngestionStatus.UPLOADED}
+    async with desk.working():
+        await desk.finished("a")
+        await desk.finished("b")
+    assert (await desk.text("a"), await desk.text("b")) == (third, second)
+
+
 async def test_a_document_is_there_from_the_start_and_found_when_it_is_indexed(desk: Desk) -> None:
     """R1.2 uploaded → processing → indexed; R1.9 nothing is visible before."""
     (outcome,) = await desk.add(a=REPORT)
