@@ -357,6 +357,22 @@ async def test_time_to_live_of_a_collection(desk: Desk) -> None:
     assert await desk.services.library.ingestions.list_all(desk.collection) == []
 
 
+async def test_a_purge_spares_what_has_come_again(desk: Desk) -> None:
+    """R1.8, R1.9: a version that came when the older one's time was over is on its way, and is indexed."""
+    async with desk.working():
+        await desk.add(a=REPORT, b="Otra nota.")
+        await desk.finished("a")
+        await desk.finished("b")
+    async with desk.services.database.transaction(desk.collection.owner_id) as connection:
+        await connection.execute("UPDATE documents SET expires_at = now()")
+    await desk.add(a="Todo funciona.")
+    await desk.services.workshop.purge(desk.collection.owner_id, desk.collection.id)
+    assert [of.source for of in await desk.services.library.ingestions.list_all(desk.collection)] == ["a"]
+    async with desk.working():
+        assert (await desk.finished("a")).status is IngestionStatus.INDEXED
+    assert await desk.text("a") == "Todo funciona."
+
+
 async def test_quota_counts_what_is_stored_and_what_is_on_its_way(desk: Desk) -> None:
     """R1.1 none of an upload that is too much is taken; a new version of a document needs no room."""
     library = desk.services.library
