@@ -79,11 +79,8 @@ class Library:
     ) -> list[Ingestion]:
         """Reads those documents' files anew, as they are kept: after an error, or with other `options` (chunking).
 
-        Those that are under way already go on. Raises DocumentNotFound where one has no file; PreconditionFailed.
+        Without those that have none and those that are under way already, which go on. Raises PreconditionFailed.
         """
-        found = {ingestion.document_id for ingestion in await self.ingestions.find(collection, documents)}
-        if missing := [document for document in documents if document not in found]:
-            raise DocumentNotFound(f"There is no file of document {missing[0]}.", document=str(missing[0]))
         defer = self.queue.defer_ingestion
         return await self.ingestions.restart(collection, documents, defer=defer, seen=seen, **options)
 
