@@ -277,7 +277,19 @@ def test_what_a_sender_knows_of_a_file_is_kept(api: httpx.Client, collection: st
     after = finished(api, made["id"])
     assert (after["metadata"], after["tags"]) == (known, ["x"])
     api.put(path, files={"file": ("a.md", "Una nota más.")}, data={"metadata": '{"n": 1}'})
+    api.put(path, files={"file": ("a.md", "Y una nota más.")})
     assert finished(api, made["id"])["metadata"] == {"n": 1}
+
+
+def test_a_newer_version_is_read_and_deleted_as_the_older_one(api: httpx.Client, collection: str) -> None:
+    """R1.6, R1.8, R9.4 how it is chunked and when it is to be gone are the document's."""
+    made = upload(api, collection, "a.md", REPORT, time_to_live_hours="24", chunking="sentence")
+    path = f"/documents/{made['id']}"
+    before = finished(api, made["id"])
+    api.put(path, files={"file": ("a.md", "Otra nota.")})
+    after = finished(api, made["id"])
+    assert (after["processing_strategy"], after["expires_at"]) == ("sentence", before["expires_at"])
+    assert after["content_hash"] != before["content_hash"]
 
 
 @pytest.mark.parametrize(
