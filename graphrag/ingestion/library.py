@@ -41,8 +41,8 @@ class Library:
         """One outcome a file, in order: uploaded, unchanged, or the error that keeps it out. A file replaces the
         document of its source, which stays as it is until its own ingestion has ended well.
 
-        Raises QuotaExceeded, DatabaseUnavailable, FileUnavailable, and PreconditionFailed where the ingestion that was
-        `seen` is no longer the document's last: then none was taken.
+        Raises CollectionNotFound, QuotaExceeded, DatabaseUnavailable, FileUnavailable, and PreconditionFailed where the
+        ingestion that was `seen` is no longer the document's last: then none was taken.
         """
         known = await self._known(collection, sources)
         outcomes: list[IngestionOutcome] = []

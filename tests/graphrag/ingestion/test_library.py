@@ -13,7 +13,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
-from graphrag.errors import DocumentNotFound, QuotaExceeded
+from graphrag.errors import CollectionNotFound, DocumentNotFound, QuotaExceeded
 from graphrag.ingestion import library
 from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.sources import SourceFile, document_id, find_files
@@ -222,6 +222,23 @@ async def test_what_is_just_coming_is_not_tidied_up(desk: Desk) -> None:
     assert await desk.text("a") == "Todo funciona."
 
 
+async def test_a_deleted_collection_takes_with_it_what_is_just_coming(desk: Desk) -> None:
+    """R1.4, security 19: no file stays that nobody knows of; whoever comes later is told."""
+    library = desk.services.library
+    slow = SlowFiles(library.files)
+    coming = SourceFile("a", "a.md", REPORT.encode())
+    adding = asyncio.create_task(replace(library, files=slow).add(desk.collection, [coming]))
+    await slow.is_put.wait()
+    deleting = asyncio.create_task(library.delete_collection(desk.collection))
+    await asyncio.wait({deleting}, timeout=1)
+    slow.go_on.set()
+    await asyncio.gather(adding, deleting)
+    assert desk.kept() == []
+    with pytest.raises(CollectionNotFound):
+        await library.add(desk.collection, [coming])
+    assert desk.kept() == []
+
+
 async def test_reindexing_reads_the_kept_file_anew_and_can_change_its_chunking(desk: Desk) -> None:
     """R1.6, R2.1, R4.11 ids and dates are kept."""
     async with desk.working():
@@ -330,8 +347,9 @@ async def test_a_deleted_collection_leaves_no_file(desk: Desk) -> None:
     assert len(desk.kept()) == 1
     assert await desk.services.library.delete_collection(desk.collection)
     assert desk.kept() == []
-    async with desk.working():  # its jobs find nothing to do, and say nothing
-        await asyncio.sleep(0.5)
+    workshop = desk.services.workshop
+    for job in (workshop.ingest, workshop.tidy_files):  # they find nothing to do
+        await job(desk.collection.owner_id, desk.collection.id, [desk.id("a")])
     assert not await desk.services.library.delete_collection(desk.collection)
 
 
