@@ -37,12 +37,6 @@ def server(make_database: Callable[[], str], tmp_path_factory: pytest.TempPathFa
         yield server
 
 
-@pytest.fixture(scope="module")
-def api(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=f"{server.url}/api/v1", timeout=30, headers={"Accept-Language": "en"}) as client:
-        yield client
-
-
 @pytest.fixture
 def collection(api: httpx.Client) -> str:
     name = f"notas-{uuid4().hex[:8]}"

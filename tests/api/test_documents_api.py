@@ -26,12 +26,6 @@ def server(make_database: Callable[[], str]) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def api(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=f"{server.url}/api/v1", timeout=30, headers={"Accept-Language": "es"}) as client:
-        yield client
-
-
 @pytest.fixture
 def collection() -> str:
     return f"notas-{uuid4().hex[:8]}"
