@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from api.document_schemas import MOST_TAGS
 from api.metadata import Metadata, Options
 from api.pagination import Page
 from api.schemas import Line, Text
@@ -113,7 +114,7 @@ class TextIn(BaseModel):
         "from the text",
     )
     title: Line | None = Field(default=None, max_length=MOST_SOURCE_CHARS)
-    tags: list[Line] = Field(default_factory=list, max_length=50)
+    tags: list[Line] = Field(default_factory=list, max_length=MOST_TAGS)
     metadata: Metadata = {}
 
     def read(self) -> SourceText:

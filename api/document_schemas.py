@@ -84,11 +84,11 @@ class RestartedList(BaseModel):
 
 
 class UploadOut(BaseModel):
-    """What became of one file of an upload."""
+    """What became of one of the files, or texts, that came together."""
 
     id: UUID | None
     filename: str
-    status: IngestionStatus = Field(description="uploaded, unchanged or error")
+    status: IngestionStatus = Field(description="uploaded (a text: indexed at once), unchanged or error")
     error: Cause | None = None
     same_as: str | None = Field(default=None, description="The document of the collection that has the same content")
 

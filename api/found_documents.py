@@ -30,10 +30,9 @@ class Found:
 
     async def entry(self) -> Entry:
         """Raises DocumentNotFound."""
-        entry = await self.services.catalog.find(self.collection, self.id)
-        if entry is None:
-            raise not_found(self.id)
-        return entry
+        for entry in await self.services.catalog.find(self.collection, [self.id]):
+            return entry
+        raise not_found(self.id)
 
     async def show(self) -> DocumentOut:
         """Raises DocumentNotFound."""

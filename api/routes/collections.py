@@ -16,10 +16,10 @@ from api.collection_schemas import (
     TextsIn,
 )
 from api.dependencies import OwnerDep, ServicesDep, WriterDep
-from api.document_causes import cause_of
-from api.document_schemas import TextsOut, UploadOut
+from api.document_schemas import TextsOut
 from api.idempotency import REPLAYED, OnceDep
 from api.pagination import Cursor, Limit, cut, read_cursor
+from api.routes.document import uploaded
 from api.schemas import errors
 from graphrag.collection_names import checked_name
 from graphrag.errors import EmbeddingModelFixed, InvalidEmbeddingModel
@@ -107,17 +107,8 @@ async def add_texts(
             model=await services.embedding_model(collection),
             most_documents=services.settings.max_documents,
         )
-        shown = [
-            UploadOut(
-                id=outcome.document_id,
-                filename=outcome.source,
-                status=outcome.status,
-                error=cause_of(outcome.reason, request),
-            )
-            for outcome in outcomes
-        ]
         stored = [outcome for outcome in outcomes if outcome.status is not IngestionStatus.ERROR]
-        return TextsOut(count=len(stored), documents=shown)
+        return TextsOut(count=len(stored), documents=[uploaded(outcome, request) for outcome in outcomes])
 
     return await once.do(TextsOut, body.model_dump(mode="json"), store)
 

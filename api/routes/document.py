@@ -1,6 +1,7 @@
 """One document: looked at, followed while it is ingested, replaced, read anew, deleted."""
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import AsyncGenerator
 from typing import Annotated, Any
@@ -26,6 +27,7 @@ from graphrag.ingestion.rechunking import Rechunking
 from graphrag.ingestion.sources import SourceFile
 from graphrag.ingestion_models import IngestionOutcome, IngestionStatus
 from graphrag.models import Chunking, Document
+from graphrag.stores.catalog import Entry
 
 POLL_SECONDS = 0.25
 router = APIRouter()
@@ -65,15 +67,11 @@ async def replace(
     metadata: AnyMetadata = None,
     if_match: IfMatch = None,
 ) -> UploadOut:
-    before = await found.show()
-    source = SourceFile(
-        source=before.source,
-        filename=filename_of(file),
-        data=await file.read(services.settings.max_file_bytes + 1),
-        source_type=before.source_type or "upload",
-        tags=tuple(before.tags),
-        metadata=before.metadata if metadata is None else metadata,
-    )
+    """Its tags, its chunking and the time of its deletion stay; so do its metadata where none are given."""
+    data = await file.read(services.settings.max_file_bytes + 1)
+    source = dataclasses.replace(_newer_version(await found.entry(), data), filename=filename_of(file))
+    if metadata is not None:
+        source = dataclasses.replace(source, metadata=metadata)
     async with found.unchanged(if_match) as seen:
         (outcome,) = await services.library.add(found.collection, [source], seen=seen)
     return uploaded(outcome, request)
@@ -180,6 +178,16 @@ async def _rechunk(found: Found, document: Document, chunking: Chunking | None) 
     async for outcome in rechunking.rechunk([document], chunking=chunking or config.chunking):
         if isinstance(outcome, IngestionOutcome) and outcome.status is IngestionStatus.ERROR:
             raise ProviderError(outcome.cause)
+
+
+def _newer_version(entry: Entry, data: bytes) -> SourceFile:
+    if entry.ingestion:
+        return SourceFile.of(entry.ingestion, data)
+    assert entry.document
+    text = entry.document
+    return SourceFile(
+        text.source, text.filename, data, source_type=text.source_type, tags=text.tags, metadata=text.metadata
+    )
 
 
 def chunked(chunking: Chunking | None) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from api.schemas import Line, errors
 from graphrag.ingestion.sources import SourceFile
 from graphrag.models import Chunking
 from graphrag.services import Services
-from graphrag.stores.catalog import Criteria, Entry
+from graphrag.stores.catalog import Criteria
 
 MOST_HOURS = 1_000_000
 router = APIRouter(prefix="/documents", tags=["documents"])
@@ -117,7 +117,7 @@ async def reindex_all(
     asked = await services.collection(owner, collection)
     known = [ingestion.document_id for ingestion in await services.library.ingestions.list_all(asked)]
     restarted = await services.library.restart(asked, known, **chunked(chunking))
-    entries = [Entry(ingestion.document_id, None, ingestion) for ingestion in restarted]
+    entries = await services.catalog.find(asked, [ingestion.document_id for ingestion in restarted])
     return RestartedList(documents=[show(asked, entry, request) for entry in entries])
 
 
@@ -126,7 +126,7 @@ async def delete_many(body: BulkDeletion, services: ServicesDep, owner: WriterDe
     if body.ids is not None:
         wanted = list(dict.fromkeys(body.ids))
         deleted = await _delete_located(services, owner, wanted)
-        return BulkDeleted(deleted=deleted, not_found=[key for key in wanted if key not in set(deleted)])
+        return BulkDeleted(deleted=deleted, not_found=[key for key in wanted if key not in deleted])
     collection = await services.collection(owner, body.collection)
     criteria = body.filter.criteria if body.filter else Criteria()
     found = await services.catalog.page(collection, criteria, limit=MOST_DELETED + 1)

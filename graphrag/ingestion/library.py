@@ -1,6 +1,7 @@
 """A collection's files: added, read anew, cancelled, deleted. A step is recorded, with its job, before it is taken."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,10 +41,10 @@ class Library:
         """One outcome a file, in order: uploaded, unchanged, or the error that keeps it out. A file replaces the
         document of its source, which stays as it is until its own ingestion has ended well.
 
-        Raises QuotaExceeded, DatabaseUnavailable, FileUnavailable, and PreconditionFailed where the ingestion that was
-        `seen` is no longer the document's last: then none was taken.
+        Raises CollectionNotFound, QuotaExceeded, DatabaseUnavailable, FileUnavailable, and PreconditionFailed where the
+        ingestion that was `seen` is no longer the document's last: then none was taken.
         """
-        known = await self._known(collection, [source.content_hash for source in sources])
+        known = await self._known(collection, sources)
         outcomes: list[IngestionOutcome] = []
         new: dict[UUID, tuple[Ingestion, SourceFile]] = {}
         for source in sources:
@@ -78,11 +79,8 @@ class Library:
     ) -> list[Ingestion]:
         """Reads those documents' files anew, as they are kept: after an error, or with other `options` (chunking).
 
-        Those that are under way already go on. Raises DocumentNotFound where one has no file; PreconditionFailed.
+        Without those that have none and those that are under way already, which go on. Raises PreconditionFailed.
         """
-        found = {ingestion.document_id for ingestion in await self.ingestions.find(collection, documents)}
-        if missing := [document for document in documents if document not in found]:
-            raise DocumentNotFound(f"There is no file of document {missing[0]}.", document=str(missing[0]))
         defer = self.queue.defer_ingestion
         return await self.ingestions.restart(collection, documents, defer=defer, seen=seen, **options)
 
@@ -123,15 +121,19 @@ class Library:
         await self.erasure.erase(collection.owner_id, most=BATCH)
         return was_there
 
-    async def _known(self, collection: Collection, content_hashes: Sequence[str]) -> dict[str, Ingestion | Document]:
-        """Contents that are stored or on their way."""
-        stored = await self.store.find_documents(collection, content_hashes=content_hashes)
+    async def _known(self, collection: Collection, sources: Sequence[SourceFile]) -> dict[str, Ingestion | Document]:
+        """Contents that are stored or on their way, of documents that no newer version is about to replace."""
+        hashes = [source.content_hash for source in sources]
+        stored = await self.store.find_documents(collection, content_hashes=hashes)
+        waiting = await self.ingestions.find_waiting(collection, hashes)
         latest = await self.ingestions.find(collection, [document.id for document in stored])
-        replaced = {of.document_id for of in latest if of.content_hash not in content_hashes}
-        known: dict[str, Ingestion | Document] = {
-            document.content_hash: document for document in stored if document.id not in replaced
-        }
-        return known | await self.ingestions.find_waiting(collection, content_hashes)
+        newest = defaultdict[UUID, set[str]](set)
+        for of in latest:
+            newest[of.document_id].add(of.content_hash)
+        for source in sources:
+            newest[document_id(collection.id, source.source)].add(source.content_hash)
+        known = [(document.id, document) for document in stored] + [(of.document_id, of) for of in waiting.values()]
+        return {of.content_hash: of for key, of in known if newest[key] <= {of.content_hash}}
 
 
 def folder_key(collection_id: UUID, document: UUID) -> str:

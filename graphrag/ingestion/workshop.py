@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from graphrag.models import Collection
 from graphrag.retention import Retention
 from graphrag.stores.idempotency import IdempotencyKeys
 
+UNDER_WAY = {IngestionStatus.UPLOADED, IngestionStatus.PROCESSING}
 UNEXPECTED = "an error of ours, which the service's log describes"
 
 
@@ -81,9 +83,14 @@ class Workshop:
                 await erasure.forget(owner_id, key)
 
     async def purge(self, owner_id: str, collection_id: UUID) -> None:
-        """Deletes the documents whose time has come."""
+        """Deletes the documents whose time has come; one whose newer version is on its way waits for that."""
         if collection := await self._collection(owner_id, collection_id):
-            await self.library.delete_many(collection, await self.library.ingestions.find_expired(collection))
+            expired = await self.library.ingestions.find_expired(collection)
+            states = await self.library.ingestions.find_states(collection, expired)
+            renewed = {document for document, status in states.items() if status in UNDER_WAY}
+            await self.library.delete_many(collection, [of for of in expired if of not in renewed])
+            if renewed:
+                await self.library.queue.defer_purge(collection, datetime.now(UTC))
 
     async def forget_conversations(self, owner_id: str) -> None:
         await self.retention.forget(owner_id)

@@ -67,13 +67,13 @@ class Catalog:
             rows = await fetch(connection, QUERIES["page"], values)
             return await _read(connection, collection, [row["document_id"] for row in rows])
 
-    async def find(self, collection: Collection, document: UUID) -> Entry | None:
+    async def find(self, collection: Collection, documents: Sequence[UUID]) -> list[Entry]:
+        """In this order, those that there are."""
         async with self.database.transaction(collection.owner_id) as connection:
-            return next(iter(await _read(connection, collection, [document])), None)
+            return await _read(connection, collection, documents)
 
 
 async def _read(connection: Connection, collection: Collection, documents: Sequence[UUID]) -> list[Entry]:
-    """In this order, those that there are."""
     values = {"collection_id": collection.id, "documents": [*documents]}
     ingestions = [read_ingestion(row) for row in await fetch(connection, QUERIES["find_ingestions"], values)]
     stored = {

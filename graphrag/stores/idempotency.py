@@ -37,9 +37,11 @@ class IdempotencyKeys:
     ) -> tuple[Response, bool]:
         """What `act` gives, and whether it was done before. Raises IdempotencyConflict."""
         claim = {"owner_id": owner_id, "key": key, "holder": uuid4(), "held": self.held}
-        if not await self._claim(claim, request_hash):
+        expires_at = await self._claim(claim, request_hash)
+        if expires_at is None:
             return await self._read(claim, request_hash), True
         try:
+            await self.plan_forgetting(owner_id, expires_at)
             async with self._holding(claim):
                 response = await act()
         except BaseException:
@@ -56,14 +58,12 @@ class IdempotencyKeys:
         if row["expires_at"] is not None:
             await self.plan_forgetting(owner_id, row["expires_at"])
 
-    async def _claim(self, claim: Mapping[str, Any], request_hash: str) -> bool:
-        owner_id = claim["owner_id"]
-        async with self.database.transaction(owner_id) as connection:
+    async def _claim(self, claim: Mapping[str, Any], request_hash: str) -> datetime | None:
+        """When it expires; None where another one has the key."""
+        async with self.database.transaction(claim["owner_id"]) as connection:
             values = {**claim, "request_hash": request_hash, "kept": KEPT}
             rows = await fetch(connection, QUERIES["claim"], values)
-        if rows:
-            await self.plan_forgetting(owner_id, rows[0]["expires_at"])
-        return bool(rows)
+        return rows[0]["expires_at"] if rows else None
 
     async def _read(self, claim: Mapping[str, Any], request_hash: str) -> Response:
         async with self.database.transaction(claim["owner_id"]) as connection:

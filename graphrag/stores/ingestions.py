@@ -10,9 +10,10 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database, queries
-from graphrag.errors import PreconditionFailed, QuotaExceeded
+from graphrag.errors import CollectionNotFound, PreconditionFailed, QuotaExceeded
 from graphrag.ingestion_models import Ingestion, IngestionStatus
 from graphrag.models import Collection
+from graphrag.stores.queries import QUERIES as SHARED
 from graphrag.stores.queries import fetch, lock_owner
 
 QUERIES = queries(Path(__file__).with_name("ingestions.sql"))
@@ -37,11 +38,12 @@ class Ingestions:
     ) -> None:
         """All of them or none; `keep` puts their files in place, which nobody tidies up meanwhile.
 
-        Raises QuotaExceeded where the collection would have more documents than `most`, or its owner more bytes than
-        that one may: before a file is kept.
+        Raises CollectionNotFound, and QuotaExceeded where the collection would have more documents than
+        `most_documents`, or its owner more bytes than that one may: before a file is kept.
         """
         async with self.database.transaction(collection.owner_id) as connection:
             await lock_owner(connection, collection.owner_id)
+            await _hold_collection(connection, collection)
             await _hold(connection, collection, seen)
             await self._check_bytes(connection, collection, new)
             await _check_room(connection, collection, [ingestion.document_id for ingestion in new], most_documents)
@@ -183,6 +185,12 @@ class Ingestions:
 
 def _key(collection: Collection, documents: Sequence[UUID]) -> dict[str, Any]:
     return {"collection_id": collection.id, "documents": [*documents]}
+
+
+async def _hold_collection(connection: Connection, collection: Collection) -> None:
+    """To the end of the transaction nobody deletes it. Raises CollectionNotFound where somebody has."""
+    if not await fetch(connection, SHARED["share_collection"], {"collection_id": collection.id}):
+        raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
 
 
 async def _hold(connection: Connection, collection: Collection, seen: Ingestion | None) -> None:

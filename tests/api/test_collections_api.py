@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -35,12 +36,6 @@ def server(make_database: Callable[[], str], tmp_path_factory: pytest.TempPathFa
     environment = {"RAG_MAX_DOCUMENTS": str(MOST), "EMBEDDINGS_CONFIG": str(config)}
     with run_server(DATABASE_URL=make_database(), **environment) as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def api(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=f"{server.url}/api/v1", timeout=30, headers={"Accept-Language": "en"}) as client:
-        yield client
 
 
 @pytest.fixture
@@ -365,7 +360,7 @@ def test_a_configuration_that_the_database_can_t_keep_is_refused(api: httpx.Clie
     check_error(api.get(f"/collections/{fresh['name']}"), 404, "collection_not_found")
 
 
-def test_a_model_that_is_no_longer_loaded(make_database: Callable[[], str], server: Server, tmp_path: Any) -> None:
+def test_a_model_that_is_no_longer_loaded(make_database: Callable[[], str], tmp_path: Path) -> None:
     """R3.3 503 where the named one is not loaded; the loaded ones are listed."""
     url = make_database()
     config = tmp_path / "embeddings.yml"

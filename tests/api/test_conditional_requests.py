@@ -23,12 +23,6 @@ def server(make_database: Callable[[], str]) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def api(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=f"{server.url}/api/v1", timeout=30, headers={"Accept-Language": "en"}) as client:
-        yield client
-
-
 @pytest.fixture
 def path(api: httpx.Client) -> str:
     """Of an indexed document."""

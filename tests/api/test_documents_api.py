@@ -26,12 +26,6 @@ def server(make_database: Callable[[], str]) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def api(server: Server) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=f"{server.url}/api/v1", timeout=30, headers={"Accept-Language": "es"}) as client:
-        yield client
-
-
 @pytest.fixture
 def collection() -> str:
     return f"notas-{uuid4().hex[:8]}"
@@ -120,7 +114,8 @@ def test_a_document_is_replaced_downloaded_read_anew_and_deleted(api: httpx.Clie
     assert download.headers["content-disposition"] == "attachment; filename*=UTF-8''b.md"
     assert api.post(f"{path}/reindex", params={"chunking": "fixed_window"}).status_code == 202
     assert finished(api, made["id"])["processing_strategy"] == "fixed_window"
-    assert len(api.post("/documents/reindex", params={"collection": collection}).json()["documents"]) == 1
+    (anew,) = api.post("/documents/reindex", params={"collection": collection}).json()["documents"]
+    assert (anew["id"], anew["is_searchable"], anew["title"]) == (made["id"], True, "Informe")
     finished(api, made["id"])
     assert api.delete(path).status_code == 204
     check_error(api.get(path), 404, "document_not_found")
@@ -276,7 +271,19 @@ def test_what_a_sender_knows_of_a_file_is_kept(api: httpx.Client, collection: st
     after = finished(api, made["id"])
     assert (after["metadata"], after["tags"]) == (known, ["x"])
     api.put(path, files={"file": ("a.md", "Una nota más.")}, data={"metadata": '{"n": 1}'})
+    api.put(path, files={"file": ("a.md", "Y una nota más.")})
     assert finished(api, made["id"])["metadata"] == {"n": 1}
+
+
+def test_a_newer_version_is_read_and_deleted_as_the_older_one(api: httpx.Client, collection: str) -> None:
+    """R1.6, R1.8, R9.4 how it is chunked and when it is to be gone are the document's."""
+    made = upload(api, collection, "a.md", REPORT, time_to_live_hours="24", chunking="sentence")
+    path = f"/documents/{made['id']}"
+    before = finished(api, made["id"])
+    api.put(path, files={"file": ("a.md", "Otra nota.")})
+    after = finished(api, made["id"])
+    assert (after["processing_strategy"], after["expires_at"]) == ("sentence", before["expires_at"])
+    assert after["content_hash"] != before["content_hash"]
 
 
 @pytest.mark.parametrize(

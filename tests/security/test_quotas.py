@@ -1,7 +1,7 @@
 """How much one owner may keep."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import httpx
 import pytest
@@ -29,8 +29,11 @@ def server(make_database: Callable[[], str]) -> Iterator[Server]:
 
 
 @pytest.fixture
-async def limited(postgres: str) -> Services:
-    return Services(Settings(database_url=SecretStr(postgres), max_owner_bytes=MOST_BYTES, max_collections=2))
+async def limited(postgres: str) -> AsyncIterator[Services]:
+    settings = Settings(database_url=SecretStr(postgres), max_owner_bytes=MOST_BYTES, max_collections=MOST_COLLECTIONS)
+    opened = Services(settings)
+    yield opened
+    await opened.close()
 
 
 def source(name: str, size: int) -> SourceFile:
@@ -70,7 +73,6 @@ async def test_many_at_once_find_room_once(limited: Services, owner: str) -> Non
         return_exceptions=True,
     )
     assert [isinstance(outcome, QuotaExceeded) for outcome in added].count(False) == MOST_BYTES // 300
-    await limited.close()
 
 
 async def test_a_quota_is_an_owner_s(limited: Services, owner: str) -> None:
@@ -80,7 +82,6 @@ async def test_a_quota_is_an_owner_s(limited: Services, owner: str) -> None:
         await limited.library.add(collection, [source("a.txt", MOST_BYTES)])
         with pytest.raises(QuotaExceeded):
             await limited.library.add(collection, [source("b.txt", 1)])
-    await limited.close()
 
 
 async def test_what_is_refused_leaves_no_file(limited: Services, owner: str) -> None:
@@ -91,4 +92,3 @@ async def test_what_is_refused_leaves_no_file(limited: Services, owner: str) -> 
     with pytest.raises(QuotaExceeded):
         await limited.library.add(collection, [source("a.txt", 1), source("b.txt", 1)], most_documents=1)
     assert await limited.files.list(str(collection.id)) == []
-    await limited.close()

@@ -13,7 +13,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
-from graphrag.errors import DocumentNotFound, QuotaExceeded
+from graphrag.errors import CollectionNotFound, DocumentNotFound, QuotaExceeded
 from graphrag.ingestion import library
 from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.sources import SourceFile, document_id, find_files
@@ -129,6 +129,21 @@ async def test_copy_of_a_document_that_changes_is_not_lost(desk: Desk) -> None:
     assert await desk.text(str(desk.folder / "b.md")) == "# Informe\n\nTodo funciona."
 
 
+async def test_documents_that_exchange_their_contents_lose_none(desk: Desk) -> None:
+    """R1.6: each is what the other was until both are replaced together."""
+    first, second, third = "El horno H1.", "El horno H2.", "El horno H3."
+    async with desk.working():
+        await desk.add(a=first, b=second)
+        await desk.finished("a")
+        await desk.finished("b")
+    assert {of.status for of in await desk.add(a=second, b=first)} == {IngestionStatus.UPLOADED}
+    assert {of.status for of in await desk.add(a=third, b=second)} == {IngestionStatus.UPLOADED}
+    async with desk.working():
+        await desk.finished("a")
+        await desk.finished("b")
+    assert (await desk.text("a"), await desk.text("b")) == (third, second)
+
+
 async def test_a_document_is_there_from_the_start_and_found_when_it_is_indexed(desk: Desk) -> None:
     """R1.2 uploaded → processing → indexed; R1.9 nothing is visible before."""
     (outcome,) = await desk.add(a=REPORT)
@@ -207,6 +222,23 @@ async def test_what_is_just_coming_is_not_tidied_up(desk: Desk) -> None:
     assert await desk.text("a") == "Todo funciona."
 
 
+async def test_a_deleted_collection_takes_with_it_what_is_just_coming(desk: Desk) -> None:
+    """R1.4, security 19: no file stays that nobody knows of; whoever comes later is told."""
+    library = desk.services.library
+    slow = SlowFiles(library.files)
+    coming = SourceFile("a", "a.md", REPORT.encode())
+    adding = asyncio.create_task(replace(library, files=slow).add(desk.collection, [coming]))
+    await slow.is_put.wait()
+    deleting = asyncio.create_task(library.delete_collection(desk.collection))
+    await asyncio.wait({deleting}, timeout=1)
+    slow.go_on.set()
+    await asyncio.gather(adding, deleting)
+    assert desk.kept() == []
+    with pytest.raises(CollectionNotFound):
+        await library.add(desk.collection, [coming])
+    assert desk.kept() == []
+
+
 async def test_reindexing_reads_the_kept_file_anew_and_can_change_its_chunking(desk: Desk) -> None:
     """R1.6, R2.1, R4.11 ids and dates are kept."""
     async with desk.working():
@@ -282,8 +314,7 @@ async def test_a_deleted_document_leaves_nothing(desk: Desk) -> None:
     assert await desk.services.library.ingestions.find(desk.collection, [desk.id("a")]) == []
     with pytest.raises(DocumentNotFound):
         await desk.services.library.delete(desk.collection, desk.id("a"))
-    with pytest.raises(DocumentNotFound):
-        await desk.services.library.restart(desk.collection, [desk.id("a")])
+    assert await desk.services.library.restart(desk.collection, [desk.id("a")]) == []
 
 
 async def test_a_document_that_is_deleted_while_it_is_read_does_not_come_back(desk: Desk) -> None:
@@ -316,8 +347,9 @@ async def test_a_deleted_collection_leaves_no_file(desk: Desk) -> None:
     assert len(desk.kept()) == 1
     assert await desk.services.library.delete_collection(desk.collection)
     assert desk.kept() == []
-    async with desk.working():  # its jobs find nothing to do, and say nothing
-        await asyncio.sleep(0.5)
+    workshop = desk.services.workshop
+    for job in (workshop.ingest, workshop.tidy_files):  # they find nothing to do
+        await job(desk.collection.owner_id, desk.collection.id, [desk.id("a")])
     assert not await desk.services.library.delete_collection(desk.collection)
 
 
@@ -340,6 +372,22 @@ async def test_time_to_live_of_a_collection(desk: Desk) -> None:
         await desk.services.workshop.purge(desk.collection.owner_id, desk.collection.id)
     assert desk.kept() == []
     assert await desk.services.library.ingestions.list_all(desk.collection) == []
+
+
+async def test_a_purge_spares_what_has_come_again(desk: Desk) -> None:
+    """R1.8, R1.9: a version that came when the older one's time was over is on its way, and is indexed."""
+    async with desk.working():
+        await desk.add(a=REPORT, b="Otra nota.")
+        await desk.finished("a")
+        await desk.finished("b")
+    async with desk.services.database.transaction(desk.collection.owner_id) as connection:
+        await connection.execute("UPDATE documents SET expires_at = now()")
+    await desk.add(a="Todo funciona.")
+    await desk.services.workshop.purge(desk.collection.owner_id, desk.collection.id)
+    assert [of.source for of in await desk.services.library.ingestions.list_all(desk.collection)] == ["a"]
+    async with desk.working():
+        assert (await desk.finished("a")).status is IngestionStatus.INDEXED
+    assert await desk.text("a") == "Todo funciona."
 
 
 async def test_quota_counts_what_is_stored_and_what_is_on_its_way(desk: Desk) -> None:
