@@ -123,13 +123,13 @@ def _usable(text: bytes) -> dict[str | None, Jwk]:
 
 def _verifies(key: Jwk) -> bool:
     """A shared secret would let whoever verifies tokens make them; a private key has no place here."""
-    if key.get("kty") not in {"RSA", "EC", "OKP"} or key.get("use", "sig") != "sig" or "d" in key:
+    if key.get("kty") not in ("RSA", "EC", "OKP") or key.get("use", "sig") != "sig" or "d" in key:
         return False
     if not isinstance(key.get("kid"), str | None):
         return False
     try:
         jwt.PyJWK(dict(key))
-    except jwt.PyJWTError as exc:
+    except (jwt.PyJWTError, TypeError) as exc:  # a list where a word belongs
         log.warning("a key of the issuer is not used", key=key.get("kid"), error=exc)
         return False
     return True

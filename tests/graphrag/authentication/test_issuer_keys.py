@@ -147,7 +147,7 @@ async def test_a_redirection_is_not_followed(keys: IssuerKeys, issuer: IssuerSer
         assert other.asked == 0
 
 
-@pytest.mark.parametrize("change", [{"use": "enc"}, {"kid": 5}, {"d": "AQAB"}])
+@pytest.mark.parametrize("change", [{"use": "enc"}, {"kid": 5}, {"d": "AQAB"}, {"kty": ["EC"]}, {"alg": ["ES256"]}])
 async def test_keys_for_something_else_are_passed_over(tmp_path: Path, change: dict[str, object]) -> None:
     file = tmp_path / "jwks.json"
     file.write_text(json.dumps({"keys": [public_jwk("ec-1", **change), public_jwk("ec-2")]}))
