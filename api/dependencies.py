@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Depends, Header, Request, Security
+from fastapi import Depends, Header, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
 from agent.conversation import Conversing
@@ -58,4 +58,5 @@ OwnerDep = Annotated[str, Depends(get_reader)]  # of one who may read: asks, sea
 WriterDep = Annotated[str, Depends(get_writer)]  # of one who may change collections and documents
 MetricsDep = Annotated[Identity, Security(get_identity, scopes=[Scope.METRICS.value])]
 StreamsDep = Annotated[SharedStreams, Depends(get_streams)]
+CollectionQuery = Annotated[str | None, Query(description="Without one, the default one")]
 LastEventId = Annotated[str, Header(description="Of the last event that came: the stream goes on after it")]

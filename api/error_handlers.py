@@ -1,9 +1,9 @@
 """Every error leaves in one format, worded for a person in Spanish, French or English."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from babel import Locale, negotiate_locale
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -23,9 +23,8 @@ def request_language(request: Request) -> str:
     """The first of Accept-Language that we speak; es by default."""
     header = request.headers.get("accept-language", "")
     weighted = sorted((_quality(entry) for entry in header.split(",") if entry.strip()), key=lambda pair: -pair[0])
-    preferred = [tag.split("-")[0].lower() for quality, tag in weighted if quality > 0]
-    chosen = negotiate_locale(preferred, list(ANSWER_LANGUAGES))
-    return Locale.parse(chosen).language if chosen else ANSWER_LANGUAGES[0]
+    preferred = [re.split("[-_]", tag)[0].lower() for quality, tag in weighted if quality > 0]
+    return next((language for language in preferred if language in ANSWER_LANGUAGES), ANSWER_LANGUAGES[0])
 
 
 def _quality(entry: str) -> tuple[float, str]:
@@ -38,16 +37,10 @@ def _quality(entry: str) -> tuple[float, str]:
 
 def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any]]:
     """HTTP status and body. Details are those of our own errors: a stranger's error may hold anything."""
-    request_id = request.state.request_id
-    if isinstance(exc, CausewayError):
-        code, details = exc.code, dict(exc.details)
-        if code not in STATUS:
-            code, details = "internal_error", {}
-    else:
-        code, details = "internal_error", {}
-    if code == "internal_error":
-        log.error("request failed", exc_info=exc)
-    return STATUS.get(code, 500), _body(code, details, request, request_id)
+    if isinstance(exc, CausewayError) and exc.code in STATUS:
+        return STATUS[exc.code], _body(exc.code, dict(exc.details), request)
+    log.error("request failed", exc_info=exc)
+    return 500, _body("internal_error", {}, request)
 
 
 def error_response(exc: CausewayError, request: Request) -> JSONResponse:
@@ -64,7 +57,8 @@ def word(code: str, details: Mapping[str, Any], language: str) -> str:
     return MESSAGES[key][language].format(**details)
 
 
-def _body(code: str, details: dict[str, Any], request: Request, request_id: str) -> dict[str, Any]:
+def _body(code: str, details: dict[str, Any], request: Request) -> dict[str, Any]:
+    request_id = request.state.request_id
     message = word(code, {**details, "request_id": request_id}, request_language(request))
     return {"error": {"code": code, "message": message, "details": details, "request_id": request_id}}
 
@@ -90,13 +84,12 @@ def install(app: FastAPI) -> None:
     async def invalid_request(request: Request, exc: RequestValidationError) -> JSONResponse:
         reason, fields = invalid_fields(exc.errors(), skipped=1)
         details = {"reason": reason, "errors": fields}
-        return JSONResponse(_body("invalid_request", details, request, request.state.request_id), 422)
+        return JSONResponse(_body("invalid_request", details, request), 422)
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, exc: HTTPException) -> JSONResponse:
         code = "not_found" if exc.status_code == 404 else "invalid_request"
-        body = _body(code, {"reason": str(exc.detail)}, request, request.state.request_id)
-        return JSONResponse(body, exc.status_code, headers=exc.headers)
+        return JSONResponse(_body(code, {"reason": str(exc.detail)}, request), exc.status_code, headers=exc.headers)
 
     @app.exception_handler(ClientDisconnect)
     async def client_left(request: Request, exc: ClientDisconnect) -> Response:

@@ -1,5 +1,6 @@
 """`causeway keys`: who may use the service over HTTP, and how it is taken back."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -48,9 +49,10 @@ def create(
         print_json({**_describe(kept), "key": shown})
         return
     out.print(shown, soft_wrap=True, highlight=False)
+    whose = f" --owner {shlex.quote(owner)}" if owner else ""
     err.print(
         f"Of {kept.owner_id}, for {', '.join(kept.scopes)}{_until(kept)}. Keep it: it is not shown again. "
-        f"`causeway keys revoke {kept.id}` takes it back.",
+        f"`causeway keys revoke {kept.id}{whose}` takes it back.",
         style="dim",
         soft_wrap=True,
         highlight=False,

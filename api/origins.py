@@ -41,7 +41,7 @@ class OriginCheck:
             return ForeignOrigin(f"The service has no name {host!r} (RAG_ALLOWED_HOSTS).", reason="host", given=host)
         if not self._asks_nobody or method in HARMLESS or origin is None:
             return None
-        if origin in self._origins or urlsplit(origin).netloc.lower() == host.lower() != "":
+        if origin in self._origins or origin.partition("://")[2].lower() == host.lower() != "":
             return None
         return ForeignOrigin(f"Pages of {origin!r} may not do that.", reason="origin", given=origin)
 

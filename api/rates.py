@@ -83,12 +83,12 @@ class Rates:
 
 
 def network_of(address: str) -> str:
-    """Of one client: whoever has an IPv6 address has 2^64 of them."""
+    """Of one client: whoever has an IPv6 address has 2^64 of them, but for an IPv4 address that is written as one."""
     try:
-        found = ipaddress.ip_address(address)
+        found = ipaddress.IPv6Address(address)
     except ValueError:
         return address
-    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else address
+    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
 
 
 def _limit(name: str, per_minute: int) -> RateLimitItem | None:

@@ -15,7 +15,7 @@ from graphrag.settings import Settings
 
 LEAST_RATE = 1_000  # bytes a second, beyond the seconds that every body has: a byte now and then is no body
 LINGER_SECONDS = 30  # a client that is still sending finds its answer only when it has done
-UPLOADS = re.compile(r"/api(?:/v1)?/documents(?:/.*)?")
+UPLOADS = re.compile(r"/api(?:/v1)?/documents(?:/[0-9a-fA-F-]*/?)?")  # new ones, or one in place of another
 DISCONNECT: Message = {"type": "http.disconnect"}
 
 

@@ -53,9 +53,14 @@ async def serve_http(services: Services, listener: socket.socket, *, announce: C
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     _drop_stalled_clients(listener, services.settings.stream_stalled_seconds)
+    await _AnnouncedServer(config, lambda: announce(address_of(listener))).serve(sockets=[listener])
+
+
+def address_of(listener: socket.socket) -> str:
+    """As a browser takes it."""
     host, port = listener.getsockname()[:2]
-    shown = "localhost" if host in {"127.0.0.1", "::1"} else host
-    await _AnnouncedServer(config, lambda: announce(f"http://{shown}:{port}")).serve(sockets=[listener])
+    shown = "localhost" if host in {"127.0.0.1", "::1"} else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}"
 
 
 def _drop_stalled_clients(listener: socket.socket, seconds: float) -> None:

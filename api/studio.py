@@ -7,7 +7,9 @@ from functools import cache
 from typing import Any, Literal, cast
 
 from langgraph_sdk import Auth
+from starlette.datastructures import Headers
 
+from api.gate import shown_by
 from graphrag.authentication.authentication import Authentication
 from graphrag.authentication.identity import Scope
 from graphrag.errors import Forbidden, Unauthorized
@@ -26,9 +28,8 @@ def authentication() -> Authentication:
 
 @auth.authenticate
 async def authenticate(headers: dict[bytes, bytes]) -> Auth.types.MinimalUserDict:
-    scheme, _, credential = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     try:
-        identity = await authentication().identify(credential.strip() if scheme.lower() == "bearer" else None)
+        identity = await authentication().identify(shown_by(Headers(raw=[*headers.items()])))
         identity.demand(Scope.READ)
     except (Unauthorized, Forbidden) as exc:
         status = 401 if isinstance(exc, Unauthorized) else 403

@@ -84,8 +84,10 @@ class Process:
     def _limited(self) -> Iterator[None]:
         watchdog = threading.Timer(MOST_SECONDS, self.send_signal, [signal.SIGKILL])
         watchdog.start()
-        yield
-        watchdog.cancel()
+        try:
+            yield
+        finally:
+            watchdog.cancel()
 
 
 @contextmanager

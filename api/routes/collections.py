@@ -22,7 +22,7 @@ from api.pagination import Cursor, Limit, cut, read_cursor
 from api.routes.document import uploaded
 from api.schemas import errors
 from graphrag.collection_names import checked_name
-from graphrag.errors import EmbeddingModelFixed, InvalidEmbeddingModel
+from graphrag.errors import CollectionChanged, EmbeddingModelFixed, InvalidEmbeddingModel, InvalidSettings
 from graphrag.ingestion.texts import store_texts
 from graphrag.ingestion_models import IngestionStatus
 from graphrag.models import Collection
@@ -141,11 +141,14 @@ async def _loaded(services: Services, model: object) -> str:
 
 
 async def _move(services: Services, collection: Collection, model: str) -> None:
-    """Where nothing has to be embedded anew. Raises EmbeddingModelFixed."""
+    """Where nothing has to be embedded anew. Raises EmbeddingModelFixed, or CollectionChanged where it moves now."""
     if model == collection.embedding_model:
         return
     if collection.chunk_count:
         raise EmbeddingModelFixed(
             f"Run: causeway reembed {collection.name} --model {model}", collection=collection.name, model=model
         )
-    await EmbeddingMigration(services.database, collection).run(services.embeddings.get(model))
+    try:
+        await EmbeddingMigration(services.database, collection).run(services.embeddings.get(model))
+    except InvalidSettings as exc:
+        raise CollectionChanged(f"The collection {collection.name!r} is moving to another embedding model.") from exc

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 
-from api.dependencies import OwnerDep, ServicesDep, WriterDep
+from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
 from api.document_schemas import (
     MOST_DELETED,
     MOST_FILENAME_CHARS,
@@ -31,8 +31,6 @@ from graphrag.stores.catalog import Criteria
 
 MOST_HOURS = 1_000_000
 router = APIRouter(prefix="/documents", tags=["documents"])
-
-AskedCollection = Annotated[str | None, Query(description="Without it, the default one")]
 
 
 @router.post(
@@ -91,7 +89,7 @@ async def list_documents(
     services: ServicesDep,
     owner: OwnerDep,
     request: Request,
-    collection: AskedCollection = None,
+    collection: CollectionQuery = None,
     status: Annotated[DocumentStatus | None, Query()] = None,
     filename: Annotated[Line | None, Query(max_length=MOST_FILENAME_CHARS, description="A part of it")] = None,
     tags: Annotated[list[Line], Query(max_length=MOST_TAGS, description="Any of them")] = [],  # noqa: B006 (FastAPI copies it)
@@ -111,7 +109,7 @@ async def reindex_all(
     services: ServicesDep,
     owner: WriterDep,
     request: Request,
-    collection: AskedCollection = None,
+    collection: CollectionQuery = None,
     chunking: Annotated[Chunking | None, Query(description="How they are chunked from now on")] = None,
 ) -> RestartedList:
     asked = await services.collection(owner, collection)

@@ -10,7 +10,7 @@ from pydantic import Field
 from agent.evaluation.comparison import DECIDING, compare_runs
 from agent.evaluation.golden_run import order_run
 from agent.evaluation.metrics import METRICS
-from api.dependencies import OwnerDep, ServicesDep, WriterDep
+from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
 from api.evaluation_schemas import (
     CaseResultList,
     CaseResultOut,
@@ -24,7 +24,6 @@ from api.pagination import Cursor, Limit, cut, read_cursor
 from api.schemas import errors
 from graphrag.evaluation_models import RunStatus
 
-CollectionQuery = Annotated[str | None, Query(description="Without one, the default one")]
 AnyCollection = Annotated[str | None, Query(description="Without one, those of all collections")]
 Metric = Annotated[
     str, Query(pattern=f"^({'|'.join(METRICS)})$", description=f"That decides who wins a case: {', '.join(METRICS)}")

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
 
-from api.dependencies import OwnerDep, ServicesDep, WriterDep
+from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
 from api.golden_files import GoldenExport, GoldenImport, export_golden
 from api.golden_schemas import (
     WITHOUT_NUL,
@@ -27,7 +27,6 @@ from api.pagination import Cursor, Limit, cut, read_cursor
 from api.schemas import errors
 from graphrag.evaluation_models import Category, Difficulty
 
-CollectionQuery = Annotated[str | None, Query(description="Without one, the default one")]
 VersionPath = Annotated[VersionNumber, Path(description="From 1")]
 router = APIRouter(prefix="/golden-cases", tags=["golden cases"], responses=errors(400, 404))
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import jwt
@@ -78,7 +77,7 @@ class IssuerKeys:
     def _read_file(self) -> bytes:
         return Path(self._source).read_bytes()
 
-    async def _fetch(self, address: str) -> bytes:
+    async def _fetch(self, address: httpx.URL) -> bytes:
         """From there alone: what it redirects to is not what the settings name."""
         content = b""
         async with asyncio.timeout(READ_SECONDS), httpx.AsyncClient() as client, client.stream("GET", address) as got:
@@ -91,17 +90,20 @@ class IssuerKeys:
         return content
 
 
-def _address(source: str) -> str | None:
+def _address(source: str) -> httpx.URL | None:
     """None: it is a file."""
-    parts = urlsplit(source)
-    if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or "")):
-        return source
-    if "://" in source:
-        raise InvalidSettings(
-            f"RAG_JWT_JWKS={source}: over a network the issuer's keys are only read with https. Name an https "
-            "address, or a file."
-        )
-    return None
+    if "://" not in source:
+        return None
+    try:
+        address = httpx.URL(source)
+    except httpx.InvalidURL as exc:
+        raise InvalidSettings(f"RAG_JWT_JWKS={source} is no address: {exc}. Name an https address, or a file.") from exc
+    if address.host and (address.scheme == "https" or (address.scheme == "http" and is_loopback(address.host))):
+        return address
+    raise InvalidSettings(
+        f"RAG_JWT_JWKS={source}: over a network the issuer's keys are only read with https. Name an https "
+        "address, or a file."
+    )
 
 
 def _usable(text: bytes) -> dict[str | None, Jwk]:
@@ -121,13 +123,13 @@ def _usable(text: bytes) -> dict[str | None, Jwk]:
 
 def _verifies(key: Jwk) -> bool:
     """A shared secret would let whoever verifies tokens make them; a private key has no place here."""
-    if key.get("kty") not in {"RSA", "EC", "OKP"} or key.get("use", "sig") != "sig" or "d" in key:
+    if key.get("kty") not in ("RSA", "EC", "OKP") or key.get("use", "sig") != "sig" or "d" in key:
         return False
     if not isinstance(key.get("kid"), str | None):
         return False
     try:
         jwt.PyJWK(dict(key))
-    except jwt.PyJWTError as exc:
+    except (jwt.PyJWTError, TypeError) as exc:  # a list where a word belongs
         log.warning("a key of the issuer is not used", key=key.get("kid"), error=exc)
         return False
     return True

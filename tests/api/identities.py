@@ -1,8 +1,10 @@
 """Who may be asking: keys of every kind, for tests that go through every endpoint with each."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 from uuid import uuid4
 
 from pydantic import SecretStr
@@ -11,6 +13,7 @@ from graphrag.authentication.identity import Scope
 from graphrag.services import Services
 from graphrag.settings import Settings
 
+T = TypeVar("T")
 OVER = timedelta(seconds=-1)
 
 
@@ -62,25 +65,26 @@ async def make_keys(services: Services) -> Keys:
 def make_owners_in(database_url: str, count: int) -> list[str]:
     """A key each, for so many new owners."""
 
-    async def make() -> list[str]:
-        services = Services(Settings(database_url=SecretStr(database_url)))
-        try:
-            api_keys = services.authentication.api_keys
-            return [(await api_keys.create(f"owner-{uuid4().hex}", "only"))[1] for _ in range(count)]
-        finally:
-            await services.close()
+    async def make(services: Services) -> list[str]:
+        api_keys = services.authentication.api_keys
+        return [(await api_keys.create(f"owner-{uuid4().hex}", "only"))[1] for _ in range(count)]
 
-    return asyncio.run(make())
+    return with_services(database_url, make)
 
 
 def make_keys_in(database_url: str) -> Keys:
     """For a test of a server in a process of its own."""
+    return with_services(database_url, make_keys)
 
-    async def make() -> Keys:
+
+def with_services(database_url: str, use: Callable[[Services], Awaitable[T]]) -> T:
+    """What is done in a server's database by no request."""
+
+    async def run() -> T:
         services = Services(Settings(database_url=SecretStr(database_url)))
         try:
-            return await make_keys(services)
+            return await use(services)
         finally:
             await services.close()
 
-    return asyncio.run(make())
+    return asyncio.run(run())

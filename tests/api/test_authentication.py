@@ -1,6 +1,5 @@
 """The service where it asks who is there, in a process of its own: keys, tokens, and what is refused."""
 
-import asyncio
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from graphrag.errors import InvalidSettings
 from graphrag.services import Services
 from graphrag.settings import Settings
 from tests.api.expectations import check_error
-from tests.api.identities import Keys, make_keys_in, shown
+from tests.api.identities import Keys, make_keys_in, shown, with_services
 from tests.conftest import run_server
 from tests.graphrag.authentication.issuer import AUDIENCE, ISSUER, IssuerServer, jwks, serving, sign
 
@@ -115,17 +114,10 @@ def test_a_key_stops_at_once(client: httpx.Client, database: str) -> None:
     """Security 7: revoked by another process."""
     made = make_keys_in(database)
     assert client.get("/api/v1/collections", headers=shown(made.a)).is_success
-    revoke(database, made)
+    with_services(
+        database, lambda services: services.authentication.api_keys.revoke(made.owner_a, made.a.split("_")[1])
+    )
     check_error(client.get("/api/v1/collections", headers=shown(made.a)), 401, "unauthorized")
-
-
-def revoke(database: str, made: Keys) -> None:
-    async def run() -> None:
-        services = Services(Settings(database_url=SecretStr(database)))
-        await services.authentication.api_keys.revoke(made.owner_a, made.a.split("_")[1])
-        await services.close()
-
-    asyncio.run(run())
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
+import psycopg
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,11 +31,16 @@ JSON = st.recursive(
 
 
 @pytest.fixture(scope="module")
-def server(make_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def database(make_database: Callable[[], str]) -> str:
+    return make_database()
+
+
+@pytest.fixture(scope="module")
+def server(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     config = tmp_path_factory.mktemp("embeddings") / "embeddings.yml"
     config.write_text(CONFIG)
     environment = {"RAG_MAX_DOCUMENTS": str(MOST), "EMBEDDINGS_CONFIG": str(config)}
-    with run_server(DATABASE_URL=make_database(), **environment) as server:
+    with run_server(DATABASE_URL=database, **environment) as server:
         yield server
 
 
@@ -140,6 +146,18 @@ def test_metadata_are_replaced(api: httpx.Client, collection: str) -> None:
     assert second["metadata"] == noted | {"team": "x", "embedding_model": "bundled"}
     assert api.get(path).json() == second
     check_error(api.put("/collections/nowhere/metadata", json={"metadata": {}}), 404, "collection_not_found")
+
+
+def test_two_do_not_move_a_collection_at_once(api: httpx.Client, collection: str, database: str) -> None:
+    """R3.3 The second is told to try again."""
+    with psycopg.connect(database) as other:
+        other.execute(
+            "SELECT pg_advisory_lock(hashtext('causeway reembed'), hashtext(collection_id::text))"
+            " FROM causeway.collections WHERE name = %s",
+            [collection],
+        )
+        moved = api.put(f"/collections/{collection}/metadata", json={"metadata": {"embedding_model": "second"}})
+    check_error(moved, 409, "collection_changed")
 
 
 def test_another_embedding_model(api: httpx.Client, collection: str) -> None:

@@ -1,6 +1,7 @@
 """`causeway keys`."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +63,8 @@ def test_each_owner_has_keys_of_its_own(keys: Keys, owner: str) -> None:
     other = f"not-{owner}"
     made = read(keys("create", "--owner", owner, "--json", RAG_OWNER=other))
     assert made["owner_id"] == owner
+    told = keys("create", "--owner", "Ana María").stderr
+    assert re.search(r"`causeway keys revoke [0-9a-f]{16} --owner 'Ana María'` takes it back", told)
     assert "There is no key" in keys("list", RAG_OWNER=other).stdout
     refused = keys("revoke", made["id"], RAG_OWNER=other)
     assert isinstance(refused.exception, ApiKeyNotFound)

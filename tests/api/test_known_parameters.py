@@ -1,5 +1,7 @@
 """Query parameters that a route does not know, or that are not what it takes."""
 
+from collections.abc import Iterator
+
 import httpx
 import pytest
 
@@ -8,8 +10,9 @@ from tests.conftest import Server
 
 
 @pytest.fixture(scope="module")
-def client(demo_server: Server) -> httpx.Client:
-    return demo_server.client()
+def client(demo_server: Server) -> Iterator[httpx.Client]:
+    with demo_server.client() as client:
+        yield client
 
 
 @pytest.mark.parametrize("path", ["/api/v1/documents", "/api/documents"])

@@ -62,7 +62,9 @@ def test_this_machine_s_names_and_the_proxy_s_are_ours(client: httpx.Client, hos
     assert client.get(COLLECTIONS, headers={"Host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("origin", [STRANGER, "null", "", "http://localhost:1", f"{FRIEND}.evil.example", "garbage"])
+@pytest.mark.parametrize(
+    "origin", [STRANGER, "null", "", "http://localhost:1", f"{FRIEND}.evil.example", "garbage", "http://["]
+)
 def test_a_page_of_another_site_changes_nothing(client: httpx.Client, origin: str) -> None:
     """Security 8: by what a browser sends without asking first: forms, uploads, plain text, empty posts."""
     headers = {"Origin": origin, "Accept-Language": "en"}

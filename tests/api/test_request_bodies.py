@@ -92,8 +92,9 @@ def test_uploads_have_a_limit_of_their_own(client: httpx.Client, is_chunked: boo
     assert send("/api/v1/documents", MOST_UPLOAD // 2).status_code == 202
     error = check_error(send("/api/v1/documents", MOST_UPLOAD + 1000), 413, "request_too_large")
     assert error["details"] == {"limit": MOST_UPLOAD}
-    error = check_error(send("/api/v1/chat", MOST_UPLOAD // 2), 413, "request_too_large")
-    assert error["details"] == {"limit": MOST_JSON}
+    for path in ("/api/v1/chat", "/api/v1/documents/bulk-delete"):
+        error = check_error(send(path, MOST_UPLOAD // 2), 413, "request_too_large")
+        assert error["details"] == {"limit": MOST_JSON}
 
 
 def test_an_upload_has_a_limited_number_of_files(client: httpx.Client) -> None:

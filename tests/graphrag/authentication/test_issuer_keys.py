@@ -147,7 +147,7 @@ async def test_a_redirection_is_not_followed(keys: IssuerKeys, issuer: IssuerSer
         assert other.asked == 0
 
 
-@pytest.mark.parametrize("change", [{"use": "enc"}, {"kid": 5}, {"d": "AQAB"}])
+@pytest.mark.parametrize("change", [{"use": "enc"}, {"kid": 5}, {"d": "AQAB"}, {"kty": ["EC"]}, {"alg": ["ES256"]}])
 async def test_keys_for_something_else_are_passed_over(tmp_path: Path, change: dict[str, object]) -> None:
     file = tmp_path / "jwks.json"
     file.write_text(json.dumps({"keys": [public_jwk("ec-1", **change), public_jwk("ec-2")]}))
@@ -178,7 +178,15 @@ async def test_a_file_without_keys_is_refused_at_start(tmp_path: Path, content: 
 
 
 @pytest.mark.parametrize(
-    "address", ["http://issuer.example/jwks.json", "ftp://issuer.example/jwks.json", "http://127.0.0.1.evil.example/k"]
+    "address",
+    [
+        "http://issuer.example/jwks.json",
+        "ftp://issuer.example/jwks.json",
+        "http://127.0.0.1.evil.example/k",
+        "https://",
+        "https://[::1/jwks.json",
+        "https://issuer.example:port/jwks.json",
+    ],
 )
 def test_keys_come_over_a_network_with_https_alone(address: str) -> None:
     """Security 8: whoever can change them on their way can make tokens."""
