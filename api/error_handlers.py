@@ -72,7 +72,8 @@ def invalid_fields(errors: Iterable[Mapping[str, Any]], *, skipped: int) -> tupl
 
 def _field_and_message(error: Mapping[str, Any], skipped: int) -> tuple[str, str]:
     path = () if error["type"] == "json_invalid" else error["loc"][skipped:]  # there it is a position in the text
-    return ".".join(str(part) for part in path), error["msg"]
+    named = [str(part) for part in path if "[" not in str(part)]  # what has one is pydantic's name for a kind of value
+    return ".".join(named), error["msg"]
 
 
 def install(app: FastAPI) -> None:
