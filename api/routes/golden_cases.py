@@ -24,7 +24,7 @@ from api.golden_schemas import (
     VersionWithCases,
 )
 from api.pagination import Cursor, Limit, cut, read_cursor
-from api.schemas import errors
+from api.schemas import Flag, errors
 from graphrag.evaluation_models import Category, Difficulty
 
 CollectionQuery = Annotated[str | None, Query(description="Without one, the default one")]
@@ -51,7 +51,7 @@ async def list_cases(
         Query(max_length=4_000, pattern=WITHOUT_NUL, description="Part of the question, in whatever case and accents"),
     ] = None,
     broken: Annotated[
-        bool | None, Query(description="true: those alone that name a deleted document; false: those that do not")
+        Flag | None, Query(description="true: those alone that name a deleted document; false: those that do not")
     ] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
