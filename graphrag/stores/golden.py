@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 from psycopg.types.json import Jsonb
+from pydantic import TypeAdapter
 
 from graphrag.database import Connection, Database, queries
 from graphrag.errors import CollectionNotFound, GoldenCaseExists, GoldenCaseNotFound, GoldenVersionNotFound
@@ -27,6 +28,8 @@ from graphrag.stores.golden_drafts import Written, check_drafts, resolve_drafts
 from graphrag.stores.queries import fetch
 
 QUERIES = queries(Path(__file__).with_name("golden.sql"))
+CASES = TypeAdapter(tuple[GoldenCase, ...])  # as a version keeps them
+UNKEPT = {"__all__": {"missing_document_ids"}}  # it is another matter every time
 COLUMNS = [field.name for field in fields(GoldenCase) if field.name != "id"]
 EVERY = 1_000_000_000
 Place = tuple[datetime, UUID]  # of a case in the list
@@ -135,7 +138,7 @@ class GoldenStore:
                 "name": name,
                 "content_hash": hash_cases(cases),
                 "case_count": len(cases),
-                "cases": Jsonb([_as_json(case) for case in cases]),
+                "cases": Jsonb(CASES.dump_python(tuple(cases), mode="json", exclude=UNKEPT)),
             }
             (row,) = await fetch(connection, QUERIES["add_version"], values)
         return _read_version(row)
@@ -155,10 +158,11 @@ class GoldenStore:
             rows = await fetch(connection, QUERIES["find_version"], key | {"number": number})
             if not rows:
                 raise GoldenVersionNotFound(f"There is no version {number} of the golden cases.", version=number)
-            named = {document for case in rows[0]["cases"] for document in case["relevant_document_ids"]}
-            (found,) = await fetch(connection, QUERIES["find_missing"], key | {"ids": [*map(UUID, named)]})
+            cases = CASES.validate_python(rows[0]["cases"])
+            named = {document for case in cases for document in case.relevant_document_ids}
+            (found,) = await fetch(connection, QUERIES["find_missing"], key | {"ids": [*named]})
         missing = set(found["missing"])
-        return _read_version(rows[0]), [_from_json(case, missing) for case in rows[0]["cases"]]
+        return _read_version(rows[0]), [_missing_of(case, missing) for case in cases]
 
     @asynccontextmanager
     async def _writing(self, collection: Collection) -> AsyncIterator[Connection]:
@@ -227,30 +231,8 @@ def _read_version(row: Mapping[str, Any]) -> GoldenVersion:
     return GoldenVersion(row["number"], row["name"], row["case_count"], row["content_hash"], row["created_at"])
 
 
-def _as_json(case: GoldenCase) -> dict[str, Any]:
-    """What is missing of its documents is another matter every time."""
-    values = {name: value for name, value in asdict(case).items() if name != "missing_document_ids"}
-    return {name: _plain(value) for name, value in values.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return value.isoformat() if isinstance(value, datetime) else str(value) if isinstance(value, UUID) else value
-
-
-def _from_json(values: Mapping[str, Any], missing: set[UUID]) -> GoldenCase:
-    documents = tuple(map(UUID, values["relevant_document_ids"]))
-    dates = {name: datetime.fromisoformat(values[name]) for name in ("last_validated_at", "created_at", "updated_at")}
-    known: dict[str, Any] = {
-        "id": UUID(values["id"]),
-        "relevant_document_ids": documents,
-        "tags": tuple(values["tags"]),
-        **dates,
-    }
-    return GoldenCase(
-        **{**values, **known}, missing_document_ids=tuple(document for document in documents if document in missing)
-    )
+def _missing_of(case: GoldenCase, missing: set[UUID]) -> GoldenCase:
+    return replace(case, missing_document_ids=tuple(of for of in case.relevant_document_ids if of in missing))
 
 
 def _no_case(case_id: UUID) -> GoldenCaseNotFound:
