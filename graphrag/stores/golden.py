@@ -31,7 +31,6 @@ QUERIES = queries(Path(__file__).with_name("golden.sql"))
 CASES = TypeAdapter(tuple[GoldenCase, ...])  # as a version keeps them
 UNKEPT = {"__all__": {"missing_document_ids"}}  # it is another matter every time
 COLUMNS = [field.name for field in fields(GoldenCase) if field.name != "id"]
-EVERY = 1_000_000_000
 Place = tuple[datetime, UUID]  # of a case in the list
 
 
@@ -47,7 +46,9 @@ class GoldenStore:
         """All of them or none. Raises InvalidGoldenCase, GoldenCaseExists or CollectionNotFound."""
         check_drafts(drafts)
         async with self._writing(collection) as connection:
-            rows = await self._rows(connection, collection, drafts)
+            key = {"collection_id": collection.id, "owner_id": collection.owner_id}
+            resolved = await resolve_drafts(drafts, key, lambda names: _documents(connection, key, names))
+            rows = [row | {"case_id": uuid4()} for row in resolved]
             same = await _find_same(connection, collection, rows)
             if existing == "refuse":
                 _refuse(same, rows)
@@ -63,21 +64,18 @@ class GoldenStore:
         """Raises InvalidGoldenCase or GoldenCaseExists, too."""
         check_drafts([draft])
         async with self.database.transaction(owner_id) as connection:
-            (found,) = await _find(connection, case_id)
-            collection_id = found["collection_id"]
+            collection_id = (await _find(connection, case_id))["collection_id"]
             await connection.execute(QUERIES["lock"], {"collection_id": collection_id})
             key = {"collection_id": collection_id, "owner_id": owner_id}
             (row,) = await resolve_drafts([draft], key, lambda names: _documents(connection, key, names))
             same = await fetch(connection, QUERIES["find_same"], key | {"keys": [row["query_key"]]})
             _refuse({of["query_key"]: of["case_id"] for of in same if of["case_id"] != case_id}, [row])
             await connection.execute(QUERIES["update"], row | {"case_id": case_id})
-            (now,) = await _find(connection, case_id)
-        return _read(now)
+            return _read(await _find(connection, case_id))
 
     async def find(self, owner_id: str, case_id: UUID) -> GoldenCase:
         async with self.database.transaction(owner_id) as connection:
-            (row,) = await _find(connection, case_id)
-        return _read(row)
+            return _read(await _find(connection, case_id))
 
     async def list_all(
         self,
@@ -87,7 +85,7 @@ class GoldenStore:
         difficulty: Difficulty | None = None,
         query: str | None = None,
         broken: bool | None = None,
-        limit: int = EVERY,
+        limit: int | None = None,
         after: Place | None = None,
     ) -> list[GoldenCase]:
         """In the order in which they came. `query`: part of the question, in whatever case and accents; `broken`:
@@ -144,7 +142,7 @@ class GoldenStore:
         return _read_version(row)
 
     async def list_versions(
-        self, collection: Collection, *, limit: int = EVERY, before: int | None = None
+        self, collection: Collection, *, limit: int | None = None, before: int | None = None
     ) -> list[GoldenVersion]:
         """The latest first."""
         values = {"collection_id": collection.id, "limit": limit, "before": before}
@@ -173,13 +171,6 @@ class GoldenStore:
             await connection.execute(QUERIES["lock"], key)
             yield connection
 
-    async def _rows(
-        self, connection: Connection, collection: Collection, drafts: Sequence[CaseDraft]
-    ) -> list[dict[str, Any]]:
-        key = {"collection_id": collection.id, "owner_id": collection.owner_id}
-        rows = await resolve_drafts(drafts, key, lambda names: _documents(connection, key, names))
-        return [row | {"case_id": uuid4()} for row in rows]
-
 
 async def _documents(
     connection: Connection, key: Mapping[str, Any], names: Sequence[DocumentReference]
@@ -193,11 +184,11 @@ async def _documents(
     return [_reference(row) for row in await fetch(connection, QUERIES["find_documents"], values)]
 
 
-async def _find(connection: Connection, case_id: UUID) -> list[dict[str, Any]]:
-    rows = await fetch(connection, QUERIES["find"], {"cases": [case_id]})
+async def _find(connection: Connection, case_id: UUID) -> dict[str, Any]:
+    rows = await fetch(connection, QUERIES["find"], {"case_id": case_id})
     if not rows:
         raise _no_case(case_id)
-    return rows
+    return rows[0]
 
 
 async def _find_same(
@@ -214,8 +205,8 @@ def _refuse(same: Mapping[str, UUID], rows: Sequence[Mapping[str, Any]]) -> None
 
 
 def _everything(collection: Collection) -> dict[str, Any]:
-    unset = dict.fromkeys(("created_at", "case_id", "category", "difficulty", "query", "broken"))
-    return {"collection_id": collection.id, "limit": EVERY, **unset}
+    unset = dict.fromkeys(("created_at", "case_id", "category", "difficulty", "query", "broken", "limit"))
+    return {"collection_id": collection.id, **unset}
 
 
 def _reference(row: Mapping[str, Any]) -> DocumentReference:
