@@ -106,7 +106,7 @@ class CaseResultOut(BaseModel):
 
     @classmethod
     def of(cls, result: CaseResult) -> "CaseResultOut":
-        return cls.model_validate({name: getattr(result, name) for name in cls.model_fields}, from_attributes=True)
+        return cls.model_validate(result, from_attributes=True)
 
 
 class CaseResultList(Page):

@@ -129,13 +129,7 @@ class VersionOut(BaseModel):
 
     @classmethod
     def of(cls, version: GoldenVersion) -> "VersionOut":
-        return cls(
-            number=version.number,
-            name=version.name,
-            case_count=version.cases,
-            content_hash=version.content_hash,
-            created_at=version.created_at,
-        )
+        return cls.model_validate(version, from_attributes=True)
 
 
 class VersionList(Page):
