@@ -17,7 +17,8 @@ from pydantic import (
     field_validator,
 )
 
-from api.golden_schemas import EXAMPLE, NO_ANSWER, CaseFields, ShortText, Storable
+from api.golden_schemas import EXAMPLE, NO_ANSWER, CaseFields, ShortText
+from api.schemas import Storable
 from graphrag.errors import InvalidGoldenCase
 from graphrag.evaluation_models import CaseDraft, DocumentReference, Existing, GoldenCase
 from graphrag.models import Collection

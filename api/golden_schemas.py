@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from api.pagination import Page
-from api.schemas import Text
+from api.schemas import Storable
 from graphrag.evaluation_models import (
     CaseDraft,
     Category,
@@ -19,7 +19,6 @@ from graphrag.evaluation_models import (
 )
 from graphrag.stores.golden_drafts import Written
 
-WITHOUT_NUL = r"^[^\x00]*$"  # which PostgreSQL holds in no text
 EXAMPLE: dict[str, Any] = {
     "query": "¿Por qué se retiró el lote A-2517?",
     "expected_answer": "Porque el horno H2 lo coció a menos temperatura.",
@@ -29,7 +28,6 @@ EXAMPLE: dict[str, Any] = {
 }
 EXAMPLE_ID = "0b0e7a4e-6f0c-5c8e-9d55-0c1f3a5d2b11"
 
-Storable = Annotated[Text, StringConstraints(pattern=WITHOUT_NUL)]
 Question = Annotated[Storable, StringConstraints(min_length=1, max_length=4_000)]
 Name = Annotated[Storable, StringConstraints(max_length=200)]
 ShortText = Annotated[Storable, StringConstraints(min_length=1, max_length=1_000)]
