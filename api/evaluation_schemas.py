@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.evaluation.comparison import ChangedCase, Comparison, Difference
 from agent.evaluation.metrics import METRICS
-from api.golden_schemas import Name, ShortText, VersionNumber
+from api.golden_schemas import CollectionChoice, Name, VersionNumber
 from api.pagination import Page
 from api.schemas import MAX_OPTIONS, Text
 from graphrag.evaluation_models import CaseResult, Category, Difficulty, EvaluationRun
@@ -18,15 +18,13 @@ from graphrag.settings import RetrievalConfig
 Metrics = dict[str, float]
 
 
-class EvaluationIn(BaseModel):
+class EvaluationIn(CollectionChoice):
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={
             "examples": [{"collection": "demo", "name": "without reranking", "retrieval": {"rerank": False}}]
-        },
+        }
     )
 
-    collection: ShortText | None = Field(default=None, description="Without one, the default one")
     name: Name = ""
     version: VersionNumber | Literal["current"] = Field(
         default="current", description="Of the golden cases; current: as they are when the run is ordered"

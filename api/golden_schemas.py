@@ -35,6 +35,12 @@ VersionNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 NO_ANSWER = "None of them: the collection holds no answer, and the case counts in latencies alone"
 
 
+class CollectionChoice(BaseModel):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"collection": "demo"}]})
+
+    collection: ShortText | None = Field(default=None, description="Without one, the default one")
+
+
 class CaseFields(BaseModel):
     query: Question
     expected_answer: Annotated[Storable, StringConstraints(max_length=20_000)] = ""
@@ -59,12 +65,10 @@ class GoldenCaseIn(CaseFields):
         return self.draft_of(DocumentReference(id=document) for document in self.relevant_document_ids)
 
 
-class NewGoldenCase(GoldenCaseIn):
+class NewGoldenCase(GoldenCaseIn, CollectionChoice):
     model_config = ConfigDict(
         json_schema_extra={"examples": [EXAMPLE | {"collection": "demo", "relevant_document_ids": [EXAMPLE_ID]}]}
     )
-
-    collection: ShortText | None = Field(default=None, description="Without one, the default one")
 
 
 class GoldenImportOut(BaseModel):
@@ -104,12 +108,6 @@ class GoldenCaseList(Page):
 class ValidationOut(BaseModel):
     valid: int
     broken: int = Field(description="That name a deleted document: GET /golden-cases?broken=true")
-
-
-class CollectionChoice(BaseModel):
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"collection": "demo"}]})
-
-    collection: ShortText | None = Field(default=None, description="Without one, the default one")
 
 
 class VersionIn(CollectionChoice):
