@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.api.expectations import check_error
+from tests.api.uploads import finished, upload
 from tests.conftest import Server, run_server
 from tests.golden_library import HORNO, PUENTE, TEXTS, TINS
 
@@ -214,11 +215,10 @@ def test_versions_are_listed_and_read(api: httpx.Client) -> None:
 
 def test_a_deleted_document_breaks_its_cases_visibly(api: httpx.Client, server: Server) -> None:
     """R10.1, security 19"""
-    upload = api.post("/documents", files=[("files", ("breve.md", b"El horno H9 es nuevo."))]).json()
-    document = upload["documents"][0]["id"]
+    document = upload(api, "fábrica", "breve.md", "El horno H9 es nuevo.")["id"]
+    assert finished(api, document)["status"] == "indexed"
     body = {"query": "¿Qué horno es nuevo?", "category": "factual", "relevant_document_ids": [document]}
-    while (added := api.post("/golden-cases", json=body)).status_code == 400:
-        assert api.get(f"/documents/{document}").json()["status"] != "error"
+    added = api.post("/golden-cases", json=body)
     load(api, case(HORNO, "horno.md"))
     assert api.post("/golden-cases/validate", json={}).json() == {"valid": 2, "broken": 0}
     assert api.delete(f"/documents/{document}").status_code == 204
