@@ -79,9 +79,10 @@ class GoldenImport(CollectionChoice):
     )
 
     existing: Existing = Field(
-        default="refuse", description="What becomes of a question that is there already: no case at all is taken; or it"
-        " stays as it is; or it becomes as the file has it",
-    )  # fmt: skip
+        default="refuse",
+        description="What becomes of a question that is there already: no case at all is taken; or it stays as it is; "
+        "or it becomes as the file has it",
+    )
     cases: list[FileCase] = Field(max_length=MOST_CASES)
 
     @field_validator("cases", mode="wrap")
