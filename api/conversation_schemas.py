@@ -4,15 +4,15 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from api.pagination import Page
-from api.schemas import Storable, Text
+from api.schemas import Storable, Text, check_number
 from graphrag.conversation_models import Conversation, Feedback, Message, RatedAnswer
 
 MOST_CHARS = 200  # of a name
-Rating = Annotated[Literal[-1, 1], Field(description="1: good, -1: not good")]
+Rating = Annotated[Literal[-1, 1], BeforeValidator(check_number), Field(description="1: good, -1: not good")]
 
 
 def _line(text: str) -> str:

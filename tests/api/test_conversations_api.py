@@ -255,6 +255,7 @@ def test_feedback_is_kept_and_listed(client: httpx.Client) -> None:
     ("path", "body"),
     [
         pytest.param("feedback", {"rating": 0}, id="no thumb"),
+        pytest.param("feedback", {"rating": True}, id="true"),
         pytest.param("feedback", {"rating": 1, "comment": "x" * 4_001}, id="long comment"),
         pytest.param("feedback", {"rating": 1, "comment": "\0"}, id="NUL"),
         pytest.param("citations/0/feedback", {"rating": 1}, id="citation 0"),
