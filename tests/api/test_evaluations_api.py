@@ -172,7 +172,7 @@ def test_nothing_is_measured_without_cases(api: httpx.Client) -> None:
     [
         {"k": 0}, {"k": 1_001}, {"k": 10**40}, {"version": 0}, {"version": "last"}, {"version": 2**31}, {"name": "\0"},
         {"name": "x" * 201}, {"retrieval": []}, {"retrieval": {str(n): n for n in range(51)}}, {"collection": ""},
-        {"nonsense": 1},
+        {"nonsense": 1}, {"k": True}, {"k": "5"}, {"version": True},
     ],
 )  # fmt: skip
 def test_what_is_no_order_is_told(api: httpx.Client, wrong: dict[str, Any]) -> None:
