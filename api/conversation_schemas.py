@@ -4,15 +4,15 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from api.pagination import Page
-from api.schemas import Text
+from api.schemas import Storable, Text, check_number
 from graphrag.conversation_models import Conversation, Feedback, Message, RatedAnswer
 
 MOST_CHARS = 200  # of a name
-Rating = Annotated[Literal[-1, 1], Field(description="1: good, -1: not good")]
+Rating = Annotated[Literal[-1, 1], BeforeValidator(check_number), Field(description="1: good, -1: not good")]
 
 
 def _line(text: str) -> str:
@@ -21,22 +21,8 @@ def _line(text: str) -> str:
     return text
 
 
-def without_nul(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("the text holds control characters")
-    return text
-
-
-def _some(text: str) -> str:
-    if not text:
-        raise ValueError("the title is empty")
-    return text
-
-
-Title = Annotated[Text, StringConstraints(strip_whitespace=True, max_length=200), AfterValidator(_line)]
-
-
-CollectionName = Annotated[Text, AfterValidator(without_nul), StringConstraints(min_length=1, max_length=MOST_CHARS)]
+Title = Annotated[Text, StringConstraints(strip_whitespace=True, max_length=MOST_CHARS), AfterValidator(_line)]
+CollectionName = Annotated[Storable, StringConstraints(min_length=1, max_length=MOST_CHARS)]
 
 
 class ConversationIn(BaseModel):
@@ -53,7 +39,7 @@ class ConversationChange(BaseModel):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"title": "El lote A-2517"}]})
 
-    title: Annotated[Title, AfterValidator(_some)] | SkipJsonSchema[None] = Field(
+    title: Annotated[Title, StringConstraints(min_length=1)] | SkipJsonSchema[None] = Field(
         default=None, description="It stays, whatever is asked"
     )
     collection: CollectionName | None = Field(
@@ -102,7 +88,7 @@ class FeedbackIn(BaseModel):
     )
 
     rating: Rating
-    comment: Annotated[Text, AfterValidator(without_nul)] = Field(default="", max_length=4_000)
+    comment: Storable = Field(default="", max_length=4_000)
 
 
 class FeedbackOut(BaseModel):

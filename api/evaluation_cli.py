@@ -26,11 +26,6 @@ app.command()(show)
 app.command()(compare)
 
 
-@app.callback()
-def evaluate() -> None:
-    """Measure how good the parts of an answer are."""
-
-
 @app.command()
 def ir(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="corpus.jsonl, queries.jsonl and qrels.tsv (BEIR).")],

@@ -2,33 +2,34 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agent.evaluation.comparison import ChangedCase, Comparison, Difference
 from agent.evaluation.metrics import METRICS
-from api.golden_schemas import Name, ShortText, VersionNumber
+from api.golden_schemas import CollectionChoice, Name, VersionNumber
 from api.pagination import Page
-from api.schemas import MAX_OPTIONS, Text
+from api.schemas import MAX_OPTIONS, Text, check_number
 from graphrag.evaluation_models import CaseResult, Category, Difficulty, EvaluationRun
 from graphrag.settings import RetrievalConfig
 
 Metrics = dict[str, float]
+# With their bounds before the check: after it, in a union, the description would lose them.
+Version = Annotated[VersionNumber, BeforeValidator(check_number)]
+Depth = Annotated[int, Field(ge=1, le=1_000), BeforeValidator(check_number)]
 
 
-class EvaluationIn(BaseModel):
+class EvaluationIn(CollectionChoice):
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={
             "examples": [{"collection": "demo", "name": "without reranking", "retrieval": {"rerank": False}}]
-        },
+        }
     )
 
-    collection: ShortText | None = Field(default=None, description="Without one, the default one")
     name: Name = ""
-    version: VersionNumber | Literal["current"] = Field(
+    version: Version | Literal["current"] = Field(
         default="current", description="Of the golden cases; current: as they are when the run is ordered"
     )
     retrieval: dict[Text, Any] = Field(
@@ -37,7 +38,7 @@ class EvaluationIn(BaseModel):
         description=f"In place of the collection's values; one that is not valid is passed over, with a warning: "
         f"{', '.join(RetrievalConfig.model_fields)}",
     )
-    k: int | None = Field(default=None, ge=1, le=1_000, description="Passages a search; without it, `top_k`")
+    k: Depth | None = Field(default=None, description="Passages a search; without it, `top_k`")
 
 
 class GroupOut(BaseModel):
@@ -106,7 +107,7 @@ class CaseResultOut(BaseModel):
 
     @classmethod
     def of(cls, result: CaseResult) -> "CaseResultOut":
-        return cls.model_validate({name: getattr(result, name) for name in cls.model_fields}, from_attributes=True)
+        return cls.model_validate(result, from_attributes=True)
 
 
 class CaseResultList(Page):

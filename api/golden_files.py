@@ -17,7 +17,8 @@ from pydantic import (
     field_validator,
 )
 
-from api.golden_schemas import EXAMPLE, NO_ANSWER, CaseFields, ShortText, Storable
+from api.golden_schemas import EXAMPLE, NO_ANSWER, CaseFields, CollectionChoice
+from api.schemas import Storable
 from graphrag.errors import InvalidGoldenCase
 from graphrag.evaluation_models import CaseDraft, DocumentReference, Existing, GoldenCase
 from graphrag.models import Collection
@@ -67,7 +68,7 @@ class FileCase(CaseFields):
         )
 
 
-class GoldenImport(BaseModel):
+class GoldenImport(CollectionChoice):
     model_config = ConfigDict(
         extra="ignore",  # an export says more
         json_schema_extra={
@@ -77,11 +78,11 @@ class GoldenImport(BaseModel):
         },
     )
 
-    collection: ShortText | None = Field(default=None, description="Without one, the default one")
     existing: Existing = Field(
-        default="refuse", description="What becomes of a question that is there already: no case at all is taken; or it"
-        " stays as it is; or it becomes as the file has it",
-    )  # fmt: skip
+        default="refuse",
+        description="What becomes of a question that is there already: no case at all is taken; or it stays as it is; "
+        "or it becomes as the file has it",
+    )
     cases: list[FileCase] = Field(max_length=MOST_CASES)
 
     @field_validator("cases", mode="wrap")

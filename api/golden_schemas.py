@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from api.pagination import Page
-from api.schemas import Text
+from api.schemas import Storable
 from graphrag.evaluation_models import (
     CaseDraft,
     Category,
@@ -19,7 +19,6 @@ from graphrag.evaluation_models import (
 )
 from graphrag.stores.golden_drafts import Written
 
-WITHOUT_NUL = r"^[^\x00]*$"  # which PostgreSQL holds in no text
 EXAMPLE: dict[str, Any] = {
     "query": "¿Por qué se retiró el lote A-2517?",
     "expected_answer": "Porque el horno H2 lo coció a menos temperatura.",
@@ -29,12 +28,17 @@ EXAMPLE: dict[str, Any] = {
 }
 EXAMPLE_ID = "0b0e7a4e-6f0c-5c8e-9d55-0c1f3a5d2b11"
 
-Storable = Annotated[Text, StringConstraints(pattern=WITHOUT_NUL)]
 Question = Annotated[Storable, StringConstraints(min_length=1, max_length=4_000)]
 Name = Annotated[Storable, StringConstraints(max_length=200)]
 ShortText = Annotated[Storable, StringConstraints(min_length=1, max_length=1_000)]
 VersionNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 NO_ANSWER = "None of them: the collection holds no answer, and the case counts in latencies alone"
+
+
+class CollectionChoice(BaseModel):
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"collection": "demo"}]})
+
+    collection: ShortText | None = Field(default=None, description="Without one, the default one")
 
 
 class CaseFields(BaseModel):
@@ -61,12 +65,10 @@ class GoldenCaseIn(CaseFields):
         return self.draft_of(DocumentReference(id=document) for document in self.relevant_document_ids)
 
 
-class NewGoldenCase(GoldenCaseIn):
+class NewGoldenCase(GoldenCaseIn, CollectionChoice):
     model_config = ConfigDict(
         json_schema_extra={"examples": [EXAMPLE | {"collection": "demo", "relevant_document_ids": [EXAMPLE_ID]}]}
     )
-
-    collection: ShortText | None = Field(default=None, description="Without one, the default one")
 
 
 class GoldenImportOut(BaseModel):
@@ -108,12 +110,6 @@ class ValidationOut(BaseModel):
     broken: int = Field(description="That name a deleted document: GET /golden-cases?broken=true")
 
 
-class CollectionChoice(BaseModel):
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"collection": "demo"}]})
-
-    collection: ShortText | None = Field(default=None, description="Without one, the default one")
-
-
 class VersionIn(CollectionChoice):
     model_config = ConfigDict(json_schema_extra={"examples": [{"collection": "demo", "name": "before the new corpus"}]})
 
@@ -129,13 +125,7 @@ class VersionOut(BaseModel):
 
     @classmethod
     def of(cls, version: GoldenVersion) -> "VersionOut":
-        return cls(
-            number=version.number,
-            name=version.name,
-            case_count=version.cases,
-            content_hash=version.content_hash,
-            created_at=version.created_at,
-        )
+        return cls.model_validate(version, from_attributes=True)
 
 
 class VersionList(Page):

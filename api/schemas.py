@@ -37,6 +37,7 @@ def check_number(value: object) -> object:
 
 
 Text = Annotated[str, AfterValidator(_encodable)]
+Storable = Annotated[Text, StringConstraints(pattern=r"^[^\x00]*$")]  # PostgreSQL holds NUL in no text
 
 
 def check_flag(value: object) -> object:

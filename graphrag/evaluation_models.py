@@ -69,7 +69,7 @@ class GoldenVersion:
 
     number: int  # from 1
     name: str
-    cases: int
+    case_count: int
     content_hash: str
     created_at: datetime
 

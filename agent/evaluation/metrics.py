@@ -74,6 +74,11 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return sorted(values)[max(0, ceil(len(values) * percent / 100) - 1)]
 
 
+def percentiles(values: Sequence[float]) -> dict[str, float]:
+    """p50, p95 and p99 to two decimals; none of no value."""
+    return {f"p{percent}": round(percentile(values, percent), 2) for percent in (50, 95, 99)} if values else {}
+
+
 def _first(ranking: Sequence[str], k: int) -> list[str]:
     return list(dict.fromkeys(ranking))[:k]
 

@@ -8,8 +8,9 @@ from time import perf_counter
 from typing import Any
 
 from agent.evaluation.dataset import CorpusDocument, Dataset, InvalidDataset, Query
-from agent.evaluation.metrics import mean, measure, percentile
+from agent.evaluation.metrics import mean, measure, percentiles
 from agent.evaluation.ranking import rank_documents
+from agent.evaluation.summary import count_failed
 from graphrag.errors import ProviderError
 from graphrag.ingestion.pipeline import holds_words
 from graphrag.ingestion.sources import SourceText
@@ -104,8 +105,6 @@ async def run_queries(
             )
         )
         advance(1)
-    times = [answer.milliseconds for answer in answers]
-    stages = sorted({stage for answer in answers for stage in answer.failed})
     return Report(
         dataset=dataset,
         queries=len(queries),
@@ -114,8 +113,8 @@ async def run_queries(
         metrics=mean(
             [measure(answer.ranking, query.relevance) for answer, query in zip(answers, queries, strict=True)]
         ),
-        latency_ms={f"p{percent}": round(percentile(times, percent), 2) for percent in (50, 95, 99)},
-        degraded={stage: sum(stage in answer.failed for answer in answers) for stage in stages},
+        latency_ms=percentiles([answer.milliseconds for answer in answers]),
+        degraded=count_failed(answer.failed for answer in answers),
     )
 
 

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import AfterValidator
 
 from api.conversation_export import to_markdown
 from api.conversation_schemas import (
@@ -19,12 +18,11 @@ from api.conversation_schemas import (
     DeletedConversations,
     MessageList,
     MessageOut,
-    without_nul,
 )
 from api.dependencies import OwnerDep, ServicesDep
 from api.error_handlers import request_language
 from api.pagination import Cursor, Limit, cut, read_cursor
-from api.schemas import Text, errors
+from api.schemas import Storable, errors
 from graphrag.conversation_branches import Outline, branch, versions
 from graphrag.conversation_models import Conversation, Message
 from graphrag.errors import MessageNotFound
@@ -53,9 +51,7 @@ async def make(body: ConversationIn, services: ServicesDep, owner: OwnerDep) -> 
 async def list_conversations(
     services: ServicesDep,
     owner: OwnerDep,
-    query: Annotated[
-        Text, AfterValidator(without_nul), Query(max_length=200, description="A part of the title, whatever its case")
-    ] = "",
+    query: Annotated[Storable, Query(max_length=200, description="A part of the title, whatever its case")] = "",
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> ConversationList:

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Path, Query
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
 from api.golden_files import GoldenExport, GoldenImport, export_golden
 from api.golden_schemas import (
-    WITHOUT_NUL,
     CollectionChoice,
     GoldenCaseIn,
     GoldenCaseList,
@@ -24,7 +23,7 @@ from api.golden_schemas import (
     VersionWithCases,
 )
 from api.pagination import Cursor, Limit, cut, read_cursor
-from api.schemas import errors
+from api.schemas import Flag, Storable, errors
 from graphrag.evaluation_models import Category, Difficulty
 
 VersionPath = Annotated[VersionNumber, Path(description="From 1")]
@@ -46,11 +45,10 @@ async def list_cases(
     category: Category | None = None,
     difficulty: Difficulty | None = None,
     query: Annotated[
-        str | None,
-        Query(max_length=4_000, pattern=WITHOUT_NUL, description="Part of the question, in whatever case and accents"),
+        Storable | None, Query(max_length=4_000, description="Part of the question, in whatever case and accents")
     ] = None,
     broken: Annotated[
-        bool | None, Query(description="true: those alone that name a deleted document; false: those that do not")
+        Flag | None, Query(description="true: those alone that name a deleted document; false: those that do not")
     ] = None,
     limit: Limit = 50,
     cursor: Cursor = None,

@@ -19,7 +19,6 @@ from graphrag.stores.queries import fetch
 QUERIES = queries(Path(__file__).with_name("evaluations.sql"))
 RUN_COLUMNS = [field.name for field in fields(EvaluationRun) if field.name != "id"]
 RESULT_COLUMNS = [field.name for field in fields(CaseResult)]
-EVERY = 1_000_000_000
 Defer = Callable[[Connection, Collection, UUID], Awaitable[None]]
 Place = tuple[datetime, UUID]  # of a run in the list
 
@@ -65,7 +64,7 @@ class EvaluationStore:
         *,
         collection_id: UUID | None = None,
         status: RunStatus | None = None,
-        limit: int = EVERY,
+        limit: int | None = None,
         after: Place | None = None,
     ) -> list[EvaluationRun]:
         """The latest first."""
@@ -130,7 +129,7 @@ class EvaluationStore:
             if not (await connection.execute(QUERIES["delete"], {"run_id": run_id})).rowcount:
                 raise _not_found(run_id)
 
-    async def read_results(self, run: EvaluationRun, *, limit: int = EVERY, after: int = -1) -> list[CaseResult]:
+    async def read_results(self, run: EvaluationRun, *, limit: int | None = None, after: int = -1) -> list[CaseResult]:
         """In the order of the cases; `after`: the position that the page before ends with."""
         async with self.database.transaction(run.owner_id) as connection:
             rows = await fetch(connection, QUERIES["read_results"], _key(run) | {"limit": limit, "after": after})

@@ -2,13 +2,14 @@
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 from psycopg.types.json import Jsonb
+from pydantic import TypeAdapter
 
 from graphrag.database import Connection, Database, queries
 from graphrag.errors import CollectionNotFound, GoldenCaseExists, GoldenCaseNotFound, GoldenVersionNotFound
@@ -27,8 +28,9 @@ from graphrag.stores.golden_drafts import Written, check_drafts, resolve_drafts
 from graphrag.stores.queries import fetch
 
 QUERIES = queries(Path(__file__).with_name("golden.sql"))
+CASES = TypeAdapter(tuple[GoldenCase, ...])  # as a version keeps them
+UNKEPT = {"__all__": {"missing_document_ids"}}  # it is another matter every time
 COLUMNS = [field.name for field in fields(GoldenCase) if field.name != "id"]
-EVERY = 1_000_000_000
 Place = tuple[datetime, UUID]  # of a case in the list
 
 
@@ -44,7 +46,9 @@ class GoldenStore:
         """All of them or none. Raises InvalidGoldenCase, GoldenCaseExists or CollectionNotFound."""
         check_drafts(drafts)
         async with self._writing(collection) as connection:
-            rows = await self._rows(connection, collection, drafts)
+            key = {"collection_id": collection.id, "owner_id": collection.owner_id}
+            resolved = await resolve_drafts(drafts, key, lambda names: _documents(connection, key, names))
+            rows = [row | {"case_id": uuid4()} for row in resolved]
             same = await _find_same(connection, collection, rows)
             if existing == "refuse":
                 _refuse(same, rows)
@@ -60,21 +64,18 @@ class GoldenStore:
         """Raises InvalidGoldenCase or GoldenCaseExists, too."""
         check_drafts([draft])
         async with self.database.transaction(owner_id) as connection:
-            (found,) = await _find(connection, case_id)
-            collection_id = found["collection_id"]
+            collection_id = (await _find(connection, case_id))["collection_id"]
             await connection.execute(QUERIES["lock"], {"collection_id": collection_id})
             key = {"collection_id": collection_id, "owner_id": owner_id}
             (row,) = await resolve_drafts([draft], key, lambda names: _documents(connection, key, names))
             same = await fetch(connection, QUERIES["find_same"], key | {"keys": [row["query_key"]]})
             _refuse({of["query_key"]: of["case_id"] for of in same if of["case_id"] != case_id}, [row])
             await connection.execute(QUERIES["update"], row | {"case_id": case_id})
-            (now,) = await _find(connection, case_id)
-        return _read(now)
+            return _read(await _find(connection, case_id))
 
     async def find(self, owner_id: str, case_id: UUID) -> GoldenCase:
         async with self.database.transaction(owner_id) as connection:
-            (row,) = await _find(connection, case_id)
-        return _read(row)
+            return _read(await _find(connection, case_id))
 
     async def list_all(
         self,
@@ -84,7 +85,7 @@ class GoldenStore:
         difficulty: Difficulty | None = None,
         query: str | None = None,
         broken: bool | None = None,
-        limit: int = EVERY,
+        limit: int | None = None,
         after: Place | None = None,
     ) -> list[GoldenCase]:
         """In the order in which they came. `query`: part of the question, in whatever case and accents; `broken`:
@@ -135,13 +136,13 @@ class GoldenStore:
                 "name": name,
                 "content_hash": hash_cases(cases),
                 "case_count": len(cases),
-                "cases": Jsonb([_as_json(case) for case in cases]),
+                "cases": Jsonb(CASES.dump_python(tuple(cases), mode="json", exclude=UNKEPT)),
             }
             (row,) = await fetch(connection, QUERIES["add_version"], values)
         return _read_version(row)
 
     async def list_versions(
-        self, collection: Collection, *, limit: int = EVERY, before: int | None = None
+        self, collection: Collection, *, limit: int | None = None, before: int | None = None
     ) -> list[GoldenVersion]:
         """The latest first."""
         values = {"collection_id": collection.id, "limit": limit, "before": before}
@@ -155,10 +156,11 @@ class GoldenStore:
             rows = await fetch(connection, QUERIES["find_version"], key | {"number": number})
             if not rows:
                 raise GoldenVersionNotFound(f"There is no version {number} of the golden cases.", version=number)
-            named = {document for case in rows[0]["cases"] for document in case["relevant_document_ids"]}
-            (found,) = await fetch(connection, QUERIES["find_missing"], key | {"ids": [*map(UUID, named)]})
+            cases = CASES.validate_python(rows[0]["cases"])
+            named = {document for case in cases for document in case.relevant_document_ids}
+            (found,) = await fetch(connection, QUERIES["find_missing"], key | {"ids": [*named]})
         missing = set(found["missing"])
-        return _read_version(rows[0]), [_from_json(case, missing) for case in rows[0]["cases"]]
+        return _read_version(rows[0]), [_missing_of(case, missing) for case in cases]
 
     @asynccontextmanager
     async def _writing(self, collection: Collection) -> AsyncIterator[Connection]:
@@ -168,13 +170,6 @@ class GoldenStore:
                 raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
             await connection.execute(QUERIES["lock"], key)
             yield connection
-
-    async def _rows(
-        self, connection: Connection, collection: Collection, drafts: Sequence[CaseDraft]
-    ) -> list[dict[str, Any]]:
-        key = {"collection_id": collection.id, "owner_id": collection.owner_id}
-        rows = await resolve_drafts(drafts, key, lambda names: _documents(connection, key, names))
-        return [row | {"case_id": uuid4()} for row in rows]
 
 
 async def _documents(
@@ -189,11 +184,11 @@ async def _documents(
     return [_reference(row) for row in await fetch(connection, QUERIES["find_documents"], values)]
 
 
-async def _find(connection: Connection, case_id: UUID) -> list[dict[str, Any]]:
-    rows = await fetch(connection, QUERIES["find"], {"cases": [case_id]})
+async def _find(connection: Connection, case_id: UUID) -> dict[str, Any]:
+    rows = await fetch(connection, QUERIES["find"], {"case_id": case_id})
     if not rows:
         raise _no_case(case_id)
-    return rows
+    return rows[0]
 
 
 async def _find_same(
@@ -210,8 +205,8 @@ def _refuse(same: Mapping[str, UUID], rows: Sequence[Mapping[str, Any]]) -> None
 
 
 def _everything(collection: Collection) -> dict[str, Any]:
-    unset = dict.fromkeys(("created_at", "case_id", "category", "difficulty", "query", "broken"))
-    return {"collection_id": collection.id, "limit": EVERY, **unset}
+    unset = dict.fromkeys(("created_at", "case_id", "category", "difficulty", "query", "broken", "limit"))
+    return {"collection_id": collection.id, **unset}
 
 
 def _reference(row: Mapping[str, Any]) -> DocumentReference:
@@ -227,30 +222,8 @@ def _read_version(row: Mapping[str, Any]) -> GoldenVersion:
     return GoldenVersion(row["number"], row["name"], row["case_count"], row["content_hash"], row["created_at"])
 
 
-def _as_json(case: GoldenCase) -> dict[str, Any]:
-    """What is missing of its documents is another matter every time."""
-    values = {name: value for name, value in asdict(case).items() if name != "missing_document_ids"}
-    return {name: _plain(value) for name, value in values.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return value.isoformat() if isinstance(value, datetime) else str(value) if isinstance(value, UUID) else value
-
-
-def _from_json(values: Mapping[str, Any], missing: set[UUID]) -> GoldenCase:
-    documents = tuple(map(UUID, values["relevant_document_ids"]))
-    dates = {name: datetime.fromisoformat(values[name]) for name in ("last_validated_at", "created_at", "updated_at")}
-    known: dict[str, Any] = {
-        "id": UUID(values["id"]),
-        "relevant_document_ids": documents,
-        "tags": tuple(values["tags"]),
-        **dates,
-    }
-    return GoldenCase(
-        **{**values, **known}, missing_document_ids=tuple(document for document in documents if document in missing)
-    )
+def _missing_of(case: GoldenCase, missing: set[UUID]) -> GoldenCase:
+    return replace(case, missing_document_ids=tuple(of for of in case.relevant_document_ids if of in missing))
 
 
 def _no_case(case_id: UUID) -> GoldenCaseNotFound:

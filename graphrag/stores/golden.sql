@@ -31,7 +31,7 @@ WHERE collection_id = %(collection_id)s AND case_id = %(case_id)s
 
 -- name: find
 SELECT *, causeway.missing_documents(collection_id, relevant_document_ids) AS missing_document_ids
-FROM golden_cases WHERE case_id = ANY (%(cases)s)
+FROM golden_cases WHERE case_id = %(case_id)s
 
 -- name: list
 SELECT * FROM (

@@ -9,6 +9,7 @@ from graphrag.errors import InvalidGoldenCase
 from graphrag.evaluation_models import CaseDraft, DocumentReference, query_key
 
 Lookup = Callable[[Sequence[DocumentReference]], Awaitable[Sequence[DocumentReference]]]
+Name = tuple[str, UUID | str]  # of what kind it is, and itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def check_drafts(drafts: Sequence[CaseDraft]) -> None:
 async def resolve_drafts(drafts: Sequence[CaseDraft], key: Mapping[str, Any], find: Lookup) -> list[dict[str, Any]]:
     """A row each. Raises InvalidGoldenCase where a document is not in the collection."""
     names = [name for draft in drafts for name in draft.documents]
-    known = await find(names) if names else []
+    known = _by_name(await find(names)) if names else {}
     return [
         {
             **key,
@@ -49,23 +50,29 @@ async def resolve_drafts(drafts: Sequence[CaseDraft], key: Mapping[str, Any], fi
     ]
 
 
-def _resolve(draft: CaseDraft, known: Sequence[DocumentReference], index: int) -> list[UUID]:
+def _resolve(draft: CaseDraft, known: Mapping[Name, Sequence[UUID]], index: int) -> list[UUID]:
     found: dict[UUID, None] = {}
-    for name in draft.documents:
-        matches = _matches(name, known)
+    for document in draft.documents:
+        matches = next((known[name] for name in _names(document) if name in known), ())
         if len(matches) != 1:
             wrong = "several documents of the collection have this name" if matches else "not in the collection"
-            reason = f"relevant documents: {name}: {wrong}"
+            reason = f"relevant documents: {document}: {wrong}"
             raise InvalidGoldenCase(f"case {index}: {reason}.", reason=reason, index=index)
         found[matches[0]] = None
     return list(found)
 
 
-def _matches(name: DocumentReference, known: Sequence[DocumentReference]) -> list[UUID]:
+def _by_name(documents: Sequence[DocumentReference]) -> Mapping[Name, Sequence[UUID]]:
     """An id or a source is one document's alone; of a filename there may be several."""
-    by_name = (
-        [of.id for of in known if of.id and name.id == of.id],
-        [of.id for of in known if of.id and name.source and name.source == of.source],
-        [of.id for of in known if of.id and name.filename and name.filename == of.filename],
-    )
-    return next((matches for matches in by_name if matches), [])
+    found: dict[Name, list[UUID]] = {}
+    for document in documents:
+        for name in _names(document):
+            if document.id:
+                found.setdefault(name, []).append(document.id)
+    return found
+
+
+def _names(document: DocumentReference) -> list[Name]:
+    """The surest first."""
+    names = (("id", document.id), ("source", document.source), ("filename", document.filename))
+    return [(kind, name) for kind, name in names if name]

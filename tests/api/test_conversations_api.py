@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.api.expectations import check_citations, check_error
+from tests.api.pages import read_pages
 from tests.api.scripted import ENDLESS, asking
 from tests.api.streams import read_events, stream
 from tests.conftest import Server, run_server
@@ -254,6 +255,7 @@ def test_feedback_is_kept_and_listed(client: httpx.Client) -> None:
     ("path", "body"),
     [
         pytest.param("feedback", {"rating": 0}, id="no thumb"),
+        pytest.param("feedback", {"rating": True}, id="true"),
         pytest.param("feedback", {"rating": 1, "comment": "x" * 4_001}, id="long comment"),
         pytest.param("feedback", {"rating": 1, "comment": "\0"}, id="NUL"),
         pytest.param("citations/0/feedback", {"rating": 1}, id="citation 0"),
@@ -331,25 +333,13 @@ def test_an_invalid_question_begins_nothing(chat: httpx.Client) -> None:
     assert chat.get("/api/conversations", params={"limit": 200}).json() == before
 
 
-def pages(client: httpx.Client, path: str, name: str, **query: Any) -> list[list[dict[str, Any]]]:
-    """All of a list, page by page."""
-    found, cursor = [], None
-    while True:
-        response = client.get(f"/api/{path}", params=query | ({"cursor": cursor} if cursor else {}))
-        assert response.status_code == 200, response.text
-        found.append(response.json()[name])
-        cursor = response.json()["next_cursor"]
-        if cursor is None:
-            return found
-
-
 def test_conversations_are_listed_by_pages_and_found_by_title(chat: httpx.Client) -> None:
     """R9.1 Each once, the latest first; by a part of the title, whatever its case and accents."""
     made = [chat.post("/api/conversations", json={"title": f"Almacén número {n}"}).json()["id"] for n in range(5)]
-    found = pages(chat, "conversations", "conversations", limit=2, query="ALMACEN NÚM")
+    found = read_pages(chat, "/api/conversations", "conversations", limit=2, query="ALMACEN NÚM")
     assert [len(page) for page in found] == [2, 2, 1]
     assert [one["id"] for page in found for one in page] == made[::-1]
-    assert pages(chat, "conversations", "conversations", query="100%_") == [[]]
+    assert read_pages(chat, "/api/conversations", "conversations", query="100%_") == [[]]
     check_error(chat.get("/api/conversations", params={"query": "a\0"}), 422, "invalid_request")
     check_error(chat.get("/api/conversations", params={"cursor": "nonsense"}), 400, "invalid_cursor")
     check_error(chat.get("/api/conversations", params={"limit": 0}), 422, "invalid_request")
@@ -386,21 +376,21 @@ def test_messages_are_read_by_pages(chat: httpx.Client) -> None:
     conversation = first["conversation_id"]
     second = ask(chat, "two", conversation_id=conversation)
     ask(chat, "two, better", conversation_id=conversation, edit_message_id=second["parent_id"])
-    path = f"conversations/{conversation}/messages"
-    found = pages(chat, path, "messages", limit=4)
+    path = f"/api/conversations/{conversation}/messages"
+    found = read_pages(chat, path, "messages", limit=4)
     assert [[one["content"] for one in page] for page in found] == [
         ["one", "(one)", "two", "(two)"],
         ["two, better", "(two, better)"],
     ]
     assert found[0][2]["versions"] == [found[0][2]["id"], found[1][0]["id"]]
     for query, said in (({"scope": "branch"}, "two, better"), ({"message_id": second["message_id"]}, "two")):
-        (shown,) = pages(chat, path, "messages", **query)
+        (shown,) = read_pages(chat, path, "messages", **query)
         assert [one["content"] for one in shown] == ["one", "(one)", said, f"({said})"]
-    assert chat.get(f"/api/{path}/{second['message_id']}").json() == found[0][3]
+    assert chat.get(f"{path}/{second['message_id']}").json() == found[0][3]
     elsewhere = ask(chat, "three")
     for lost in (uuid4(), elsewhere["message_id"]):
-        check_error(chat.get(f"/api/{path}/{lost}"), 404, "message_not_found")
-        check_error(chat.get(f"/api/{path}", params={"message_id": str(lost)}), 404, "message_not_found")
+        check_error(chat.get(f"{path}/{lost}"), 404, "message_not_found")
+        check_error(chat.get(path, params={"message_id": str(lost)}), 404, "message_not_found")
     check_error(chat.get(f"/api/conversations/{uuid4()}/messages"), 404, "conversation_not_found")
 
 
@@ -466,9 +456,11 @@ def test_feedback_is_listed_by_pages_of_a_conversation_or_a_collection(client: h
         path = f"/api/conversations/{answer['conversation_id']}/messages/{answer['message_id']}"
         for part in ("feedback", "citations/1/feedback"):
             assert client.put(f"{path}/{part}", json={"rating": 1}).status_code == 200
-    of_one = pages(client, "feedback", "feedback", conversation_id=named, limit=1)
+    of_one = read_pages(client, "/api/feedback", "feedback", conversation_id=named, limit=1)
     assert [[one["citation"] for one in page] for page in of_one] == [[1], [0]]
-    of_demo = [one for page in pages(client, "feedback", "feedback", collection="demo", limit=1) for one in page]
+    of_demo = [
+        one for page in read_pages(client, "/api/feedback", "feedback", collection="demo", limit=1) for one in page
+    ]
     assert {one["message_id"] for one in of_demo} >= {answer["message_id"] for answer in answers}
     assert len({(one["message_id"], one["citation"]) for one in of_demo}) == len(of_demo)
     check_error(client.get("/api/feedback", params={"conversation_id": str(uuid4())}), 404, "conversation_not_found")

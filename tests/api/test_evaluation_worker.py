@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.api.expectations import check_error
+from tests.api.pages import read_pages
 from tests.api.test_evaluations_api import finished, order
 from tests.api.test_golden_cases_api import case, write_texts
 from tests.conftest import run_server, run_worker
@@ -39,14 +40,8 @@ def api(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[htt
 
 
 def results(api: httpx.Client, run: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    cursor = None
-    while True:
-        params = {"limit": 200} | ({"cursor": cursor} if cursor else {})
-        page = api.get(f"/evaluations/{run['id']}/results", params=params).json()
-        found += page["results"]
-        if (cursor := page["next_cursor"]) is None:
-            return found
+    pages = read_pages(api, f"/evaluations/{run['id']}/results", "results", limit=50)
+    return [result for page in pages for result in page]
 
 
 def wait_for(api: httpx.Client, run: dict[str, Any], done: int) -> dict[str, Any]:
@@ -95,7 +90,7 @@ def test_a_killed_workers_run_goes_on(api: httpx.Client, database: str, tmp_path
     before = [of for of in results(api, run) if of["status"] == "measured"]
     assert 10 <= len(before) == left["done"] < len(QUESTIONS)
     with run_worker(DATABASE_URL=database, CAUSEWAY_HOME=str(tmp_path)):
-        now = wait_for(api, run, len(QUESTIONS))
+        wait_for(api, run, len(QUESTIONS))  # once the dead worker's time is over
         now = finished(api, run)
     assert (now["status"], now["done"], now["summary"]["cases"]) == ("done", len(QUESTIONS), len(QUESTIONS))
     assert now["started_at"] == left["started_at"]

@@ -10,6 +10,8 @@ import httpx
 import pytest
 
 from tests.api.expectations import check_error
+from tests.api.pages import read_pages
+from tests.api.uploads import finished, upload
 from tests.conftest import Server, run_server
 from tests.golden_library import HORNO, PUENTE, TEXTS, TINS
 
@@ -137,14 +139,8 @@ def test_list_is_paged_and_filtered(api: httpx.Client) -> None:
     """R9.5 the pages hold every case once."""
     queries = [f"¿Qué marcó el horno H{number}?" for number in range(7)]
     load(api, *(case(query, difficulty="easy" if "H3" in query else "hard") for query in queries))
-    seen, cursor = [], None
-    while True:
-        params = {"limit": 3} | ({"cursor": cursor} if cursor else {})
-        page = api.get("/golden-cases", params=params).json()
-        seen += [of["query"] for of in page["cases"]]
-        if (cursor := page["next_cursor"]) is None:
-            break
-    assert seen == queries
+    pages = read_pages(api, "/golden-cases", "cases", limit=3)
+    assert [[of["query"] for of in page] for page in pages] == [queries[:3], queries[3:6], queries[6:]]
     assert [of["query"] for of in listed(api, difficulty="easy")] == [queries[3]]
     assert [of["query"] for of in listed(api, query="HORNO h5")] == [queries[5]]
     assert listed(api, category="temporal") == []
@@ -214,11 +210,10 @@ def test_versions_are_listed_and_read(api: httpx.Client) -> None:
 
 def test_a_deleted_document_breaks_its_cases_visibly(api: httpx.Client, server: Server) -> None:
     """R10.1, security 19"""
-    upload = api.post("/documents", files=[("files", ("breve.md", b"El horno H9 es nuevo."))]).json()
-    document = upload["documents"][0]["id"]
+    document = upload(api, "fábrica", "breve.md", "El horno H9 es nuevo.")["id"]
+    assert finished(api, document)["status"] == "indexed"
     body = {"query": "¿Qué horno es nuevo?", "category": "factual", "relevant_document_ids": [document]}
-    while (added := api.post("/golden-cases", json=body)).status_code == 400:
-        assert api.get(f"/documents/{document}").json()["status"] != "error"
+    added = api.post("/golden-cases", json=body)
     load(api, case(HORNO, "horno.md"))
     assert api.post("/golden-cases/validate", json={}).json() == {"valid": 2, "broken": 0}
     assert api.delete(f"/documents/{document}").status_code == 204

@@ -32,5 +32,6 @@ def test_a_parameter_that_may_come_often_may(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize(("given", "status"), [("true", 200), ("false", 200), ("1", 422), ("yes", 422), ("", 422)])
 def test_a_flag_is_true_or_false(client: httpx.Client, given: str, status: int) -> None:
-    """R9.6"""
-    assert client.get("/api/v1/feedback", params={"good": given}).status_code == status
+    """R9.5, R9.6"""
+    for path, flag in (("feedback", "good"), ("golden-cases", "broken")):
+        assert client.get(f"/api/v1/{path}", params={flag: given}).status_code == status

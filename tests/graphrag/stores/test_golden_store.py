@@ -204,7 +204,7 @@ async def test_a_version_never_changes(shelf: Shelf) -> None:
     first, second = await shelf.add(draft(HORNO, "horno.md", tags=("a",)), draft(PUENTE, "puente.md"))
     before = await cases(shelf)
     version = await golden.add_version(collection, "primera")
-    assert (version.number, version.name, version.cases) == (1, "primera", 2)
+    assert (version.number, version.name, version.case_count) == (1, "primera", 2)
     await golden.replace(collection.owner_id, first, draft("¿Qué horno falló?", "horno.md"))
     await golden.delete(collection.owner_id, second)
     assert (await golden.add_version(collection)).number == 2
