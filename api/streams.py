@@ -11,6 +11,7 @@ from contextlib import aclosing, contextmanager
 from itertools import count
 
 from agent.events import Event
+from graphrag.endings import cancel_surely
 from graphrag.errors import StreamNotFound, TooManyStreams
 from graphrag.settings import Settings
 from graphrag.telemetry import RUNNING_STREAMS, log
@@ -165,11 +166,11 @@ class Streams:
     def cancel(self, stream: Stream) -> None:
         """Stops the graph and the model call where they still run, and forgets the stream."""
         if self._streams.pop(stream.id, None) is None:
-            return  # a second cancellation would break LangGraph's cleanup off and leave its nodes running
+            return  # a second cancellation at once would break LangGraph's cleanup off and leave its nodes running
         if timer := self._timers.pop(stream.id, None):
             timer.cancel()
         if run := self._runs.get(stream.id):
-            run.cancel()
+            cancel_surely(run)
 
     async def close(self) -> None:
         for stream in list(self._streams.values()):

@@ -2,17 +2,20 @@
 
 import asyncio
 import base64
-from contextlib import aclosing
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.events import Event
 from api.streams import MOST_BYTES, READ_AHEAD, Stream, Streams
+from graphrag import endings
 from graphrag.errors import StreamNotFound, TooManyStreams
 from graphrag.settings import Settings
-from tests.api.streams import Answer, StreamedEvent, check_ids, read_events, texts_of
+from tests.api.streams import Answer, StreamedEvent, check_ids, read_events, texts_of, token
 
 OWNER = "ada"
 SOON = 5  # seconds that nothing here takes
@@ -143,6 +146,29 @@ async def test_without_a_reader_an_answer_is_stopped_after_a_while() -> None:
     streams.cancel(stream)
     await streams.close()
     assert answer.cancellations == 1
+
+
+@pytest.mark.parametrize("is_silent", [False, True])
+async def test_an_answer_whose_cancellation_was_lost_is_stopped_too(
+    monkeypatch: pytest.MonkeyPatch, is_silent: bool
+) -> None:
+    """Security 18: whether it goes on with words that nobody will read, or without; the process can end."""
+    monkeypatch.setattr(endings, "AGAIN_SECONDS", 0.05)
+
+    async def deaf() -> AsyncGenerator[Event, None]:
+        yield token("one")
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        while not is_silent:
+            yield token("more")
+        await asyncio.sleep(60)
+
+    streams = make_streams()
+    stream = streams.start(deaf(), OWNER)
+    await read(streams, stream, most=1)
+    streams.cancel(stream)
+    async with asyncio.timeout(SOON):
+        await streams.close()
 
 
 async def test_one_that_nobody_ever_read_is_stopped_too() -> None:
