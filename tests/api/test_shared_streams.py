@@ -332,3 +332,13 @@ async def test_a_part_in_the_middle_of_nothing_is_not_kept(services: Services, o
     assert found is not None
     assert (found[0].is_ended, found[1]) == (True, [b"two", b"three"])
     assert await services.streams.find(owner, "b") is None
+
+
+async def test_a_part_is_written_again_where_it_is_not_known_that_it_was(services: Services, owner: str) -> None:
+    """R11.1 The connection was cut with the commit: with what came since, each event once."""
+    for events in ([b"one"], [b"one", b"two"]):
+        await services.streams.write(owner, [Part("a", 1, events, False)], kept_seconds=60)
+    await services.streams.write(owner, [Part("a", 3, [b"three"], True)], kept_seconds=60)
+    found = await services.streams.read(owner, "a", after=0)
+    assert found is not None
+    assert found[1] == [b"one", b"two", b"three"]
