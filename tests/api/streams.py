@@ -4,12 +4,15 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
 from agent.events import Event
+from api.shared_streams import RemoteStream, SharedStreams
+from api.streams import Stream, Streams
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,20 @@ def joined(events: Iterable[StreamedEvent]) -> str:
 
 def texts_of(events: Sequence[StreamedEvent]) -> list[str]:
     return [event.data["text"] for event in events]
+
+
+async def read(
+    streams: Streams | SharedStreams, stream: Stream | RemoteStream, *, after: int = 0, most: int | None = None
+) -> list[StreamedEvent]:
+    """As a client does that leaves after so many events."""
+    blocks: list[str] = []
+    with streams.reading(stream):  # type: ignore[arg-type]  # a remote one is read of SharedStreams alone
+        async with aclosing(stream.follow(after)) as parts:  # type: ignore[type-var]  # it is a generator
+            async for block in parts:
+                blocks += block.decode().split("\n")[:-1]
+                if most is not None and len(list(read_events(blocks))) >= most:
+                    break
+    return list(read_events(blocks))
 
 
 def token(text: str) -> Event:

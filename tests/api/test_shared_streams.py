@@ -1,7 +1,7 @@
 """Streams of several processes over one database: two of them here, each with its own tasks, the database between."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, aclosing
 from typing import Any
 
@@ -16,11 +16,10 @@ from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.stores.streams import Part
 from tests.api.commands import NOWHERE
-from tests.api.streams import Answer, StreamedEvent, check_ids, read_events, texts_of
+from tests.api.streams import Answer, check_ids, read, texts_of
 
 SOON = 15  # seconds that nothing here takes, however busy the machine
 LONG = [str(number) for number in range(3 * READ_AHEAD)]
-Open = Callable[..., "asyncio.Future[SharedStreams]"]
 
 
 @pytest.fixture
@@ -39,20 +38,6 @@ async def open_process(services: Services) -> AsyncIterator[Any]:
 async def begin(streams: SharedStreams, answer: Answer, owner: str) -> Stream:
     async with streams.admitted(owner) as stream_id:
         return streams.start(answer.events(), owner, stream_id)
-
-
-async def read(
-    streams: SharedStreams, stream: Stream | RemoteStream, *, after: int = 0, most: int | None = None
-) -> list[StreamedEvent]:
-    """As a client does that leaves after so many events."""
-    blocks: list[str] = []
-    with streams.reading(stream):
-        async with aclosing(stream.follow(after)) as parts:  # type: ignore[type-var]  # it is a generator
-            async for block in parts:
-                blocks += block.decode().split("\n")[:-1]
-                if most is not None and len(list(read_events(blocks))) >= most:
-                    break
-    return list(read_events(blocks))
 
 
 async def until_gone(streams: SharedStreams, stream_id: str, owner: str) -> None:

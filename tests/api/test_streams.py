@@ -3,7 +3,7 @@
 import asyncio
 import base64
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.events import Event
-from api.streams import MOST_BYTES, READ_AHEAD, Stream, Streams
+from api.streams import MOST_BYTES, READ_AHEAD, Streams
 from graphrag import endings
 from graphrag.errors import StreamNotFound, TooManyStreams
 from graphrag.settings import Settings
-from tests.api.streams import Answer, StreamedEvent, check_ids, read_events, texts_of, token
+from tests.api.streams import Answer, StreamedEvent, check_ids, read, texts_of, token
 
 OWNER = "ada"
 SOON = 5  # seconds that nothing here takes
@@ -24,18 +24,6 @@ TEXTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=8), max_size=3 *
 
 def make_streams(**settings: Any) -> Streams:
     return Streams(Settings(**settings))
-
-
-async def read(streams: Streams, stream: Stream, *, after: int = 0, most: int | None = None) -> list[StreamedEvent]:
-    """As a client does that leaves after so many events."""
-    blocks: list[str] = []
-    with streams.reading(stream):
-        async with aclosing(stream.follow(after)) as parts:  # type: ignore[type-var]  # it is a generator
-            async for block in parts:
-                blocks += block.decode().split("\n")[:-1]
-                if most is not None and len(list(read_events(blocks))) >= most:
-                    break
-    return list(read_events(blocks))
 
 
 @given(texts=TEXTS, cuts=st.lists(st.integers(0, READ_AHEAD), max_size=6))
