@@ -33,6 +33,7 @@ def environment(make_database: Callable[[], str], model: ModelServer) -> dict[st
         RAG_OWNER="ana",
         RAG_COLLECTION="notes",
         RAG_CHAT_MAX_RETRIES="0",
+        RAG_CHAT_FIRST_TOKEN_SECONDS="120",  # by itself the call ends long after the wait
         RAG_WORKER="false",
     )
 
