@@ -94,12 +94,12 @@ async def test_a_model_is_not_read_far_ahead_of_a_client_in_another_process(open
 
 async def test_a_reader_in_another_process_keeps_an_answer_going(open_process: Any, owner: str) -> None:
     """Security 18: and its leaving stops it, by one cancellation."""
-    here, there = await open_process(stream_grace_seconds=1), await open_process()
+    here, there = await open_process(stream_grace_seconds=2), await open_process()
     answer = Answer(["one"], hangs=True)
     stream = await begin(here, answer, owner)
     found = await there.find(stream.id, owner)
     reading = asyncio.create_task(read(there, found))
-    await asyncio.sleep(2)
+    await asyncio.sleep(3)
     assert not answer.closed.is_set()
     reading.cancel()
     await asyncio.wait_for(answer.closed.wait(), SOON)
