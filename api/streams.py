@@ -96,6 +96,10 @@ def not_found() -> StreamNotFound:
     return StreamNotFound("There is no such stream or event, or it has ended too long ago: ask again.")
 
 
+def too_many(limit: int) -> TooManyStreams:
+    return TooManyStreams(f"{limit} answers are being streamed already: wait for one of them.", limit=limit)
+
+
 def opening(stream_id: str, after: int) -> bytes:
     return f"retry: {RETRY_MILLISECONDS}\nid: {stream_id}:{after}\n\n".encode()
 
@@ -209,8 +213,7 @@ class Streams:
             return
         whole = next((stream for stream in owned if stream.ended), None)
         if whole is None:
-            limit = self.settings.streams_per_owner
-            raise TooManyStreams(f"{limit} answers are being streamed already: wait for one of them.", limit=limit)
+            raise too_many(self.settings.streams_per_owner)
         self.cancel(whole)
 
     def _keep_within_bytes(self) -> None:
