@@ -14,6 +14,8 @@ from agent.events import Event
 from api.shared_streams import RemoteStream, SharedStreams
 from api.streams import Stream, Streams
 
+PATH = "/api/v1/chat/stream"
+
 
 @dataclass(frozen=True, slots=True)
 class StreamedEvent:
@@ -60,6 +62,27 @@ def stream(client: httpx.Client, path: str = "/api/chat/stream", **body: Any) ->
     with client.stream("POST", path, json=body) as response:
         assert response.status_code == 200, response.read()
         assert response.headers["content-type"].startswith("text/event-stream")
+        return list(read_events(response.iter_lines()))
+
+
+def beginning(client: httpx.Client, body: dict[str, Any], *, tokens: int) -> list[StreamedEvent]:
+    """Of a stream that is left then."""
+    events: list[StreamedEvent] = []
+    with client.stream("POST", PATH, json=body) as response:
+        for event in read_events(response.iter_lines()):
+            events.append(event)
+            if sum(event.name == "token" for event in events) == tokens:
+                return events
+    raise AssertionError(f"the stream ended after {[event.name for event in events]}")
+
+
+def read_on(client: httpx.Client, last: str, body: dict[str, Any] | None = None, **headers: str) -> list[StreamedEvent]:
+    """As a client does that lost the connection: the same request again, or the stream's own address."""
+    stream_id = last.partition(":")[0]
+    method, path = ("POST", PATH) if body else ("GET", f"{PATH}/{stream_id}")
+    with client.stream(method, path, json=body, headers={"Last-Event-ID": last, **headers}) as response:
+        assert response.status_code == 200, response.read()
+        assert response.headers["x-stream-id"] == stream_id
         return list(read_events(response.iter_lines()))
 
 

@@ -13,11 +13,10 @@ import pytest
 
 from tests.api.expectations import check_error
 from tests.api.scripted import ANSWER, ENDLESS, LEAVING_SECONDS, QUESTION, SLOW, asking, wait_for_disconnects
-from tests.api.streams import StreamedEvent, check_ids, joined, read_events, stream
+from tests.api.streams import PATH, StreamedEvent, beginning, check_ids, joined, read_events, read_on, stream
 from tests.conftest import DEMO, Server, run_server
 from tests.model_server import Hang, ModelServer, Reply
 
-PATH = "/api/v1/chat/stream"
 BODY = {"message": QUESTION}
 FLOOD_WORDS = 100_000
 GRACE_SECONDS = 1.5
@@ -59,26 +58,6 @@ def client(server: Server) -> Iterator[httpx.Client]:
         yield client
 
 
-def read_until(client: httpx.Client, name: str, count: int) -> list[StreamedEvent]:
-    """The beginning of a stream, left with the so-manieth event of that name."""
-    events: list[StreamedEvent] = []
-    with client.stream("POST", PATH, json=BODY) as response:
-        for event in read_events(response.iter_lines()):
-            events.append(event)
-            if sum(event.name == name for event in events) == count:
-                return events
-    raise AssertionError(f"the stream ended after {[event.name for event in events]}")
-
-
-def read_on(client: httpx.Client, last: str, method: str = "POST") -> list[StreamedEvent]:
-    """As a client does that lost the connection: the same request again, or the stream's own address."""
-    path, body = (PATH, BODY) if method == "POST" else (f"{PATH}/{last.partition(':')[0]}", None)
-    with client.stream(method, path, json=body, headers={"Last-Event-ID": last}) as response:
-        assert response.status_code == 200, response.read()
-        assert response.headers["x-stream-id"] == last.partition(":")[0]
-        return list(read_events(response.iter_lines()))
-
-
 def opening(lines: Iterator[str]) -> dict[str, str]:
     """The first block of a stream."""
     fields: dict[str, str] = {}
@@ -101,13 +80,13 @@ def test_the_first_bytes_say_how_to_resume(client: httpx.Client, model: ModelSer
     assert len([line for line in rest if line.startswith(": ping")]) >= 2
 
 
-@pytest.mark.parametrize("method", ["POST", "GET"])
-def test_a_cut_stream_goes_on_where_it_was_cut(client: httpx.Client, model: ModelServer, method: str) -> None:
+@pytest.mark.parametrize("body", [BODY, None])
+def test_a_cut_stream_goes_on_where_it_was_cut(client: httpx.Client, model: ModelServer, body: Any) -> None:
     """R8.9, R9.1 In mid-answer: each event once, one answer, one call of the model."""
     model.script(SLOW)
     asked = len(model.requests)
-    before = read_until(client, "token", 5)
-    after = read_on(client, before[-1].id, method)
+    before = beginning(client, BODY, tokens=5)
+    after = read_on(client, before[-1].id, body)
     check_ids([*before, *after])
     assert after[-1].name == "done"
     assert joined([*before, *after]) == after[-1].data["answer"] == ANSWER
@@ -119,7 +98,7 @@ def test_a_stream_is_resumed_before_its_first_event(client: httpx.Client, model:
     model.script(SLOW)
     with client.stream("POST", PATH, json=BODY) as response:
         stream_id = response.headers["x-stream-id"]
-    events = read_on(client, f"{stream_id}:0", "GET")
+    events = read_on(client, f"{stream_id}:0")
     check_ids(events)
     assert joined(events) == ANSWER
 
@@ -128,10 +107,10 @@ def test_a_whole_answer_is_read_again(client: httpx.Client) -> None:
     """R8.9 From its middle, twice, and after its end, where an EventSource is told to stay away."""
     events = stream(client, PATH, message=QUESTION)
     for _ in range(2):
-        assert [event.id for event in read_on(client, events[3].id)] == [event.id for event in events[4:]]
-    again = read_on(client, f"{events[0].stream}:0", "GET")
+        assert [event.id for event in read_on(client, events[3].id, BODY)] == [event.id for event in events[4:]]
+    again = read_on(client, f"{events[0].stream}:0")
     assert [(event.id, event.data) for event in again] == [(event.id, event.data) for event in events]
-    assert read_on(client, events[-1].id) == []
+    assert read_on(client, events[-1].id, BODY) == []
     response = client.get(f"{PATH}/{events[0].stream}", headers={"Last-Event-ID": events[-1].id})
     assert response.status_code == 204
 
@@ -158,7 +137,7 @@ def test_a_client_that_stays_away_stops_the_model(client: httpx.Client, model: M
     """Security 18: one that comes back in time does not; then nothing is left to resume."""
     model.script(ENDLESS)
     before = model.disconnects
-    events = read_until(client, "token", 2)
+    events = beginning(client, BODY, tokens=2)
     with client.stream("POST", PATH, json=BODY, headers={"Last-Event-ID": events[-1].id}) as response:
         tokens = read_events(response.iter_lines())
         deadline = time.monotonic() + 2  # longer than one may stay away
@@ -257,7 +236,7 @@ def test_the_server_s_end_ends_stream_and_model(
     check_ids(events)
     wait_for_disconnects(model, before + 1, seconds=SOON)
     with run_server("--collection", "demo", **environment) as started, started.client() as client:
-        resumed = read_on(client, events[-1].id)
+        resumed = read_on(client, events[-1].id, BODY)
         check_ids([*events, *resumed])
         assert {event.name for event in resumed[:-1]} <= {"token"}
         assert resumed[-1].name == "error"
