@@ -147,6 +147,18 @@ async def test_who_reads_elsewhere_is_told_that_the_answer_was_broken_off(servic
         await read(there, found, after=after)
 
 
+async def test_who_saw_more_than_a_killed_process_wrote_is_told_that_it_was_broken_off(
+    open_process: Any, services: Services, owner: str
+) -> None:
+    """Security 17: also who comes back before it is known that nobody makes the answer any more."""
+    await services.streams.write(owner, [Part("a", 1, [b"one"], False)], kept_seconds=60)
+    there = await open_process()
+    found, after = await there.find_event("a:3", owner)
+    assert after == 3
+    with pytest.raises(StreamInterrupted):
+        await read(there, found, after=after)
+
+
 async def test_what_has_ended_is_in_the_database_alone_and_can_be_forgotten(open_process: Any, owner: str) -> None:
     """Security 19: what a deleted document was quoted in is read by nobody any more; others' streams stay."""
     here, there = await open_process(), await open_process()
