@@ -213,6 +213,7 @@ def clients_of(server: Server) -> set[int]:
     return {connection.raddr.port for connection in connections if connection.raddr}
 
 
+@pytest.mark.usefixtures("server")  # the documents
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_the_server_s_end_ends_stream_and_model(
     environment: dict[str, str], model: ModelServer, end: signal.Signals
@@ -250,6 +251,7 @@ def whole_events(lines: list[str]) -> list[str]:
     return lines
 
 
+@pytest.mark.usefixtures("server")  # the documents
 def test_an_owner_s_streams_are_counted(environment: dict[str, str], model: ModelServer) -> None:
     """Security 18: who has too many is told so, in the language asked for; the next may begin when one has ended."""
     model.script(SLOW)
