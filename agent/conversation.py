@@ -18,6 +18,7 @@ from agent.nodes import CITED
 from agent.threads import Thread, open_thread
 from agent.titles import refine_title, title_of
 from graphrag.conversation_models import Message, MessageStatus, Turn
+from graphrag.endings import end
 from graphrag.errors import CausewayError, ConversationNotFound
 from graphrag.services import Services
 from graphrag.telemetry import log
@@ -111,8 +112,7 @@ class Conversing:
     async def close(self) -> None:
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=GRACE_SECONDS)
-            for task in late:
-                task.cancel()
+            await end(*late)
 
     def _go_on(self, turn: Turn, context: Context) -> tuple[Thread, list[AnyMessage]]:
         """The thread as it was before the question, and what it does not hold yet: the question, and what else was said

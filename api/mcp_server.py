@@ -22,6 +22,7 @@ from api.mcp_tools import CountAnswer, OwnerOf, Tools
 from api.rates import Rates
 from graphrag.authentication.identity import Identity
 from graphrag.authentication.identity import Scope as Permission
+from graphrag.endings import cancel_surely
 from graphrag.errors import CausewayError, SearchTimeout
 from graphrag.language import ANSWER_LANGUAGES, detect_question
 from graphrag.services import Services
@@ -52,13 +53,13 @@ class Server(MCPServer[Any]):
 
 
 async def _apart(work: Coroutine[Any, Any, T]) -> T:
-    """In a task that is cancelled once. anyio cancels at every await anew, also those that end the model's call."""
+    """In a task of its own. anyio cancels at every await anew, also at those that end the model's call."""
     working = asyncio.create_task(work)
     try:
         await asyncio.wait({working})
         return working.result()
     finally:
-        working.cancel()
+        cancel_surely(working)
 
 
 def _told(exc: BaseException, language: str) -> str:

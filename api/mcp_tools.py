@@ -15,7 +15,7 @@ from agent.chains import describe_paths
 from agent.context import Context as AnswerContext
 from agent.events import stream_answer
 from agent.graph import graph
-from api.error_messages import MESSAGES
+from api.error_handlers import word
 from api.mcp_schemas import AnswerOut, DocumentsOut, ListedDocument, PathsOut
 from api.pagination import MOST_CHARS, cut, read_cursor
 from api.schemas import Text
@@ -136,7 +136,7 @@ def _partial(exc: SearchTimeout, timed: TimedSearch, query: str) -> SearchOut:
             "results": exc.details["results"],
             "degraded": exc.details["missing"],
             "strategy": timed.describe()["strategy"],
-            "warnings": [MESSAGES["partial"][detect_question(query)].format(**exc.details)],
+            "warnings": [word("partial", exc.details, detect_question(query))],
         }
     )
 

@@ -9,9 +9,9 @@ from datetime import datetime
 from itertools import groupby
 
 from agent.events import Event
-from api.streams import Stream, Streams, make_id, not_found, opening, parse_event_id
+from api.streams import Stream, Streams, make_id, not_found, opening, parse_event_id, too_many
 from graphrag.endings import end
-from graphrag.errors import DatabaseUnavailable, StreamInterrupted, TooManyStreams
+from graphrag.errors import DatabaseUnavailable, StreamInterrupted
 from graphrag.settings import Settings
 from graphrag.stores.streams import DEAD_SECONDS, Noticed, Part, State, StreamStore
 from graphrag.telemetry import log
@@ -19,7 +19,7 @@ from graphrag.telemetry import log
 WRITE_SECONDS = 0.2  # from an event to its place in the log
 BEAT_SECONDS = 0.5  # between signs of life of a stream in which nothing is said
 POLL_SECONDS = 0.15
-BEHIND_SECONDS = DEAD_SECONDS + 1  # that the log may lack what a reader has seen: by then a killed maker is known
+BEHIND_SECONDS = DEAD_SECONDS + 1  # that the log may lack what a reader has seen: of a dead maker it is known by then
 SWEEP_SECONDS = 30
 WAIT_SECONDS = 0.5  # for a database that is away: an answer begins without it, a process ends without it
 
@@ -99,8 +99,7 @@ class SharedStreams:
         self._streams.make_room(owner)
         stream_id = make_id()
         if not await self._begin(owner, stream_id):
-            limit = self.settings.streams_per_owner
-            raise TooManyStreams(f"{limit} answers are being streamed already: wait for one of them.", limit=limit)
+            raise too_many(self.settings.streams_per_owner)
         try:
             yield stream_id
         finally:

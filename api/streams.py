@@ -11,6 +11,7 @@ from contextlib import aclosing, contextmanager
 from itertools import count
 
 from agent.events import Event
+from graphrag.endings import cancel_surely
 from graphrag.errors import StreamNotFound, TooManyStreams
 from graphrag.settings import Settings
 from graphrag.telemetry import RUNNING_STREAMS, log
@@ -95,6 +96,10 @@ def not_found() -> StreamNotFound:
     return StreamNotFound("There is no such stream or event, or it has ended too long ago: ask again.")
 
 
+def too_many(limit: int) -> TooManyStreams:
+    return TooManyStreams(f"{limit} answers are being streamed already: wait for one of them.", limit=limit)
+
+
 def opening(stream_id: str, after: int) -> bytes:
     return f"retry: {RETRY_MILLISECONDS}\nid: {stream_id}:{after}\n\n".encode()
 
@@ -165,11 +170,11 @@ class Streams:
     def cancel(self, stream: Stream) -> None:
         """Stops the graph and the model call where they still run, and forgets the stream."""
         if self._streams.pop(stream.id, None) is None:
-            return  # a second cancellation would break LangGraph's cleanup off and leave its nodes running
+            return  # a second cancellation at once would break LangGraph's cleanup off and leave its nodes running
         if timer := self._timers.pop(stream.id, None):
             timer.cancel()
         if run := self._runs.get(stream.id):
-            run.cancel()
+            cancel_surely(run)
 
     async def close(self) -> None:
         for stream in list(self._streams.values()):
@@ -208,8 +213,7 @@ class Streams:
             return
         whole = next((stream for stream in owned if stream.ended), None)
         if whole is None:
-            limit = self.settings.streams_per_owner
-            raise TooManyStreams(f"{limit} answers are being streamed already: wait for one of them.", limit=limit)
+            raise too_many(self.settings.streams_per_owner)
         self.cancel(whole)
 
     def _keep_within_bytes(self) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from api.search_results import describe_hits, describe_trace
+from graphrag.endings import cancel_surely
 from graphrag.errors import SearchTimeout
 from graphrag.retrieval.request import SearchRequest, find
 from graphrag.retrieval.search import SearchResult, page
@@ -31,7 +32,7 @@ class TimedSearch:
                 return searching.result()
             raise self._timeout(seconds)
         finally:
-            searching.cancel()
+            cancel_surely(searching)
 
     def describe(self) -> dict[str, Any]:
         return describe_trace(self._trace, timings=self._timings, caches=self._lookups)

@@ -6,11 +6,18 @@ from typing import Any
 AGAIN_SECONDS = 3.0
 
 
-async def end(*tasks: asyncio.Task[Any]) -> None:
-    """Returns when they have: told again where it was lost, as in `asyncio.wait_for` of Python 3.11 when what it waits
-    for comes at that moment. psycopg's pool and vendors' clients use it.
+def cancel_surely(task: asyncio.Task[Any]) -> None:
+    """Again where that was lost, as in `asyncio.wait_for` of Python 3.11 when what it waits for comes at that moment.
+    psycopg's pool and vendors' clients use it.
     """
-    while running := {task for task in tasks if not task.done()}:
-        for task in running:
-            task.cancel()
-        await asyncio.wait(running, timeout=AGAIN_SECONDS)
+    if not task.done():
+        task.cancel()
+        asyncio.get_running_loop().call_later(AGAIN_SECONDS, cancel_surely, task)
+
+
+async def end(*tasks: asyncio.Task[Any]) -> None:
+    """Returns when they have."""
+    for task in tasks:
+        cancel_surely(task)
+    if tasks:
+        await asyncio.wait(tasks)

@@ -11,6 +11,7 @@ from langchain_core.exceptions import OutputParserException
 from pydantic import ValidationError
 
 from graphrag.breaker import Breaker
+from graphrag.endings import end
 from graphrag.errors import ProviderError
 from graphrag.retrying import FOR_DOCUMENTS, Patience, http_status, in_time, persevere
 from graphrag.secrets import without_secrets
@@ -148,10 +149,8 @@ async def _hung_up_at_last(pieces: AsyncGenerator[T, None]) -> AsyncIterator[Non
         for _ in range(MOST_WAITING):
             reading = asyncio.ensure_future(_next(pieces))
             await asyncio.sleep(0)  # it takes what has come already, or waits for more
-            if not reading.done():
-                reading.cancel()
-                await asyncio.gather(reading, return_exceptions=True)
-                break
-            if reading.cancelled() or reading.exception() or reading.result() is None:
+            is_waiting = not reading.done()
+            await end(reading)
+            if reading.cancelled() or reading.exception() or is_waiting or reading.result() is None:
                 break
         await pieces.aclose()

@@ -17,6 +17,7 @@ from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, 
 from api.openapi_document import EVENT_STREAM
 from api.schemas import ChatRequest, ChatResponse, errors
 from api.sse import StreamResponse, with_errors
+from graphrag.endings import cancel_surely
 from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import parse_filters
 
@@ -58,7 +59,7 @@ async def while_client_waits(request: Request, work: Coroutine[Any, Any, T]) -> 
             raise ClientDisconnect
         return working.result()
     finally:
-        working.cancel()
+        cancel_surely(working)
         leaving.cancel()
 
 

@@ -73,7 +73,7 @@ async def make_context(body: CompletionRequest, asked: Asked, services: Services
     summary="Answer the last question of a chat, whole or streamed, as OpenAI's API does",
     description="The answer is kept nowhere. Its marks and citations are Markdown footnotes; `citations` and "
     "`causeway`, in the answer or in the last chunk that has a choice, hold what was found out of them. A failure of a "
-    "stream that has begun is a chunk that has nothing but `error`.",
+    "stream that has begun is a chunk that has nothing but `error`, and what of the answer came as `partial_answer`.",
     response_model=Completion,
     responses={
         200: {"content": EVENT_STREAM},

@@ -31,7 +31,9 @@ SET updated_at = now(), ended_at = EXCLUDED.ended_at, expires_at = EXCLUDED.expi
 RETURNING stream_id, is_cancelled, read_at, read_up_to, xmax = 0 AS is_new
 
 -- name: add_events
+-- What is there already was written before, by a maker that was not told so: it sends all of that, and what came since.
 INSERT INTO stream_events (owner_id, stream_id, first, events) VALUES (%(owner_id)s, %(stream_id)s, %(first)s, %(events)s)
+ON CONFLICT (owner_id, stream_id, first) DO UPDATE SET events = EXCLUDED.events
 
 -- name: break_off
 UPDATE streams SET updated_at = '-infinity' WHERE owner_id = %(owner_id)s AND stream_id = ANY(%(streams)s)

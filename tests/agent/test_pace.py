@@ -54,18 +54,14 @@ async def test_a_model_waits_for_whoever_takes_the_events(registry: EmbeddingReg
     replace_part(services, chat_model=model)
     context = Context(services=services, rag_enabled=False)
     async with aclosing(stream_answer(graph, [HumanMessage("Hello?")], context)) as events:
-        first = next_token = await anext(events)
-        while next_token["event"] != "token":
-            first = next_token = await anext(events)
+        while (event := await anext(events))["event"] != "token":
+            pass
         await asyncio.sleep(0.2)
         assert len(model.written) < 3 * MOST_AHEAD
-        texts = [first["data"]["text"]]
-        done = first
-        async for event in events:
-            done = event
-            texts += [event["data"]["text"]] if event["event"] == "token" else []
+        taken = [event, *[event async for event in events]]
     assert len(model.written) == WORDS
-    assert "".join(texts).strip() == done["data"]["answer"] == "".join(model.written).strip()
+    texts = [event["data"]["text"] for event in taken if event["event"] == "token"]
+    assert "".join(texts).strip() == taken[-1]["data"]["answer"] == "".join(model.written).strip()
 
 
 async def test_where_nobody_counts_nothing_waits() -> None:

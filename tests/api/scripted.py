@@ -1,5 +1,7 @@
 """A question about the demo documents, what the scripted model says to it, and the service that asks that model."""
 
+import time
+
 from tests.model_server import ModelServer, Reply
 
 QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
@@ -9,6 +11,7 @@ ANSWER = (
 )
 SLOW = Reply(ANSWER, delay_seconds_per_token=0.05)
 ENDLESS = Reply("word " * 600, delay_seconds_per_token=0.05)
+LEAVING_SECONDS = 2  # from a client's leaving to the end of the model's work
 
 
 def asking(model: ModelServer, **environment: str) -> dict[str, str]:
@@ -20,3 +23,10 @@ def asking(model: ModelServer, **environment: str) -> dict[str, str]:
         "OPENAI_BASE_URL": model.base_url,
         **environment,
     }
+
+
+def wait_for_disconnects(model: ModelServer, expected: int, *, seconds: float = LEAVING_SECONDS) -> None:
+    deadline = time.monotonic() + seconds
+    while model.disconnects < expected and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert model.disconnects == expected

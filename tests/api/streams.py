@@ -4,12 +4,17 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
 from agent.events import Event
+from api.shared_streams import RemoteStream, SharedStreams
+from api.streams import Stream, Streams
+
+PATH = "/api/v1/chat/stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,27 @@ def stream(client: httpx.Client, path: str = "/api/chat/stream", **body: Any) ->
         return list(read_events(response.iter_lines()))
 
 
+def beginning(client: httpx.Client, body: dict[str, Any], *, tokens: int) -> list[StreamedEvent]:
+    """Of a stream that is left then."""
+    events: list[StreamedEvent] = []
+    with client.stream("POST", PATH, json=body) as response:
+        for event in read_events(response.iter_lines()):
+            events.append(event)
+            if sum(event.name == "token" for event in events) == tokens:
+                return events
+    raise AssertionError(f"the stream ended after {[event.name for event in events]}")
+
+
+def read_on(client: httpx.Client, last: str, body: dict[str, Any] | None = None, **headers: str) -> list[StreamedEvent]:
+    """As a client does that lost the connection: the same request again, or the stream's own address."""
+    stream_id = last.partition(":")[0]
+    method, path = ("POST", PATH) if body else ("GET", f"{PATH}/{stream_id}")
+    with client.stream(method, path, json=body, headers={"Last-Event-ID": last, **headers}) as response:
+        assert response.status_code == 200, response.read()
+        assert response.headers["x-stream-id"] == stream_id
+        return list(read_events(response.iter_lines()))
+
+
 def check_ids(events: Sequence[StreamedEvent], *, after: int = 0) -> None:
     """Of one stream, one number after the other."""
     assert len({event.stream for event in events}) == 1
@@ -72,6 +98,20 @@ def joined(events: Iterable[StreamedEvent]) -> str:
 
 def texts_of(events: Sequence[StreamedEvent]) -> list[str]:
     return [event.data["text"] for event in events]
+
+
+async def read(
+    streams: Streams | SharedStreams, stream: Stream | RemoteStream, *, after: int = 0, most: int | None = None
+) -> list[StreamedEvent]:
+    """As a client does that leaves after so many events."""
+    blocks: list[str] = []
+    with streams.reading(stream):  # type: ignore[arg-type]  # a remote one is read of SharedStreams alone
+        async with aclosing(stream.follow(after)) as parts:  # type: ignore[type-var]  # it is a generator
+            async for block in parts:
+                blocks += block.decode().split("\n")[:-1]
+                if most is not None and len(list(read_events(blocks))) >= most:
+                    break
+    return list(read_events(blocks))
 
 
 def token(text: str) -> Event:

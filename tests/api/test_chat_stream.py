@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
@@ -12,7 +11,7 @@ import httpx
 import pytest
 
 from tests.api.expectations import NOT_FOUND, check_citations, check_error, check_error_body
-from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW, asking
+from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW, asking, wait_for_disconnects
 from tests.api.streams import check_ids, joined, read_events, stream
 from tests.conftest import DEMO, Server, run_server
 from tests.model_server import CutStream, Fail, Garbage, Hang, ModelServer, Reply
@@ -27,7 +26,6 @@ DEGRADED = {
     "fr": "Le modèle de langage n'a pas répondu : la réponse cite des phrases des documents.",
     "en": "The language model did not answer: the answer quotes sentences of the documents.",
 }
-LEAVING_SECONDS = 2
 
 
 @pytest.fixture(scope="module")
@@ -190,13 +188,6 @@ def test_plain_chat_reads_no_document(client: httpx.Client, model: ModelServer) 
     assert "Harrowmere" not in sent
 
 
-def wait_for_disconnects(model: ModelServer, expected: int) -> None:
-    deadline = time.monotonic() + LEAVING_SECONDS
-    while model.disconnects < expected and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert model.disconnects == expected
-
-
 def test_a_client_that_leaves_in_mid_answer_stops_the_model(client: httpx.Client, model: ModelServer) -> None:
     """Security 18: within two seconds, where the answer would take thirty; the next question is answered."""
     model.script(ENDLESS)
@@ -207,18 +198,6 @@ def test_a_client_that_leaves_in_mid_answer_stops_the_model(client: httpx.Client
         assert model.disconnects == before
     wait_for_disconnects(model, before + 1)
     assert stream(client, message=QUESTION)[-1].data["answer"] == ANSWER
-
-
-def test_a_client_that_leaves_before_the_first_word_stops_the_model(client: httpx.Client, model: ModelServer) -> None:
-    """Security 18: …also while the model is still silent."""
-    model.script(Hang(30))
-    before, asked = model.disconnects, len(model.requests)
-    with client.stream("POST", "/api/chat/stream", json={"message": QUESTION}) as response:
-        announced = (event for event in read_events(response.iter_lines()) if event.name == "status")
-        assert next(event for event in announced if event.data["stage"] == "generate")
-        while len(model.requests) == asked:
-            time.sleep(0.01)
-    wait_for_disconnects(model, before + 1)
 
 
 def test_a_client_that_does_not_wait_for_the_whole_answer_stops_the_model(server: Server, model: ModelServer) -> None:

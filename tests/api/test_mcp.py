@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -202,7 +201,7 @@ def test_a_signal_ends_it_while_it_waits_for_the_client(
     process.stdout.close()
 
 
-def test_what_it_can_t_start_with_is_one_line(tmp_path: Path) -> None:
+def test_what_it_can_t_start_with_is_one_line() -> None:
     """R9 nothing on standard output."""
     run = causeway("mcp", **NOWHERE)
     assert run.returncode == 1

@@ -33,6 +33,7 @@ def environment(make_database: Callable[[], str], model: ModelServer) -> dict[st
         RAG_OWNER="ana",
         RAG_COLLECTION="notes",
         RAG_CHAT_MAX_RETRIES="0",
+        RAG_CHAT_FIRST_TOKEN_SECONDS="120",  # by itself the call ends long after the wait
         RAG_WORKER="false",
     )
 
@@ -47,7 +48,9 @@ def server(environment: dict[str, str]) -> Iterator[Server]:
 async def test_a_cancelled_call_leaves_the_model(
     way: str, server: Server, environment: dict[str, str], model: ModelServer
 ) -> None:
-    """Security 18: over both transports, in both forms of the protocol."""
+    """Security 18: over both transports, in both forms of the protocol. Over HTTP in the older one, a cancellation is a
+    request of its own, which any process may get: there the model is left when the client closes its connection.
+    """
     left, asked = model.disconnects, len(model.requests)
     async with open_client(way, server, environment) as client:
         model.script(Hang(120))
@@ -55,8 +58,9 @@ async def test_a_cancelled_call_leaves_the_model(
             group.start_soon(client.call_tool, "ask", {"question": QUESTION})
             assert await _becomes(lambda: len(model.requests) > asked)
             group.cancel_scope.cancel()
-        assert await _becomes(lambda: model.disconnects > left)
+        assert way == "http legacy" or await _becomes(lambda: model.disconnects > left)
         assert (await call(client, "ask", question=QUESTION))["citations"]
+    assert await _becomes(lambda: model.disconnects > left)
     assert model.disconnects == left + 1
 
 

@@ -13,12 +13,11 @@ from openai.types.chat import ChatCompletionChunk
 
 from api.footnotes import with_footnotes
 from tests.api.expectations import check_citations, check_error, check_error_body
-from tests.api.scripted import ANSWER, QUESTION, asking
+from tests.api.scripted import ANSWER, ENDLESS, QUESTION, asking, wait_for_disconnects
 from tests.conftest import DEMO, Server, run_server
 from tests.model_server import CutStream, Fail, ModelServer, Reply
 
 ASKED: list[Any] = [{"role": "user", "content": QUESTION}]
-LEAVING_SECONDS = 2
 
 
 @pytest.fixture(scope="module")
@@ -300,7 +299,7 @@ def test_a_model_cut_off_in_mid_answer_raises(client: OpenAI, model: ModelServer
 
 def test_a_client_that_leaves_stops_the_model(client: OpenAI, model: ModelServer) -> None:
     """Security 18, 16: at once, for nobody comes back; streams count among the owner's, of which there may be two."""
-    model.script(*[Reply("word " * 600, delay_seconds_per_token=0.05)] * 2)
+    model.script(ENDLESS, ENDLESS)
     before = model.disconnects
     streams = [client.chat.completions.create(model="demo", messages=ASKED, stream=True) for _ in range(2)]
     for stream in streams:
@@ -311,20 +310,14 @@ def test_a_client_that_leaves_stops_the_model(client: OpenAI, model: ModelServer
     assert model.disconnects == before
     for stream in streams:
         stream.close()
-    deadline = time.monotonic() + LEAVING_SECONDS
-    while model.disconnects < before + 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert model.disconnects == before + 2
+    wait_for_disconnects(model, before + 2)
     assert joined(list(client.chat.completions.create(model="demo", messages=ASKED, stream=True)))
 
 
 def test_a_client_that_does_not_wait_for_the_whole_answer_stops_the_model(client: OpenAI, model: ModelServer) -> None:
     """Security 18: …and where it asked for no stream."""
-    model.script(Reply("word " * 600, delay_seconds_per_token=0.05))
+    model.script(ENDLESS)
     before = model.disconnects
     with pytest.raises(APIError):
         client.with_options(timeout=0.9).chat.completions.create(model="demo", messages=ASKED)
-    deadline = time.monotonic() + LEAVING_SECONDS
-    while model.disconnects == before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert model.disconnects == before + 1
+    wait_for_disconnects(model, before + 1)

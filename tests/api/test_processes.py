@@ -10,12 +10,11 @@ import pytest
 
 from tests.api.expectations import check_error
 from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW, asking
-from tests.api.streams import StreamedEvent, check_ids, joined, read_events, stream
+from tests.api.streams import PATH, beginning, check_ids, joined, read_events, read_on, stream
 from tests.conftest import DEMO, Server, run_server, run_worker
 from tests.model_server import ModelServer, Reply
 from tests.processes import Process
 
-PATH = "/api/v1/chat/stream"
 BODY = {"message": QUESTION, "collection": "demo"}
 SOON = 30  # seconds that nothing here takes, however busy the machine
 FILES, FILES_A_REQUEST = 200, 10
@@ -54,23 +53,6 @@ def clients(servers: tuple[Server, Server]) -> Iterator[tuple[httpx.Client, http
         yield one, other
 
 
-def beginning(client: httpx.Client, tokens: int) -> list[StreamedEvent]:
-    """Of a stream that is left then."""
-    events: list[StreamedEvent] = []
-    with client.stream("POST", PATH, json=BODY) as response:
-        for event in read_events(response.iter_lines()):
-            events.append(event)
-            if sum(event.name == "token" for event in events) == tokens:
-                return events
-    raise AssertionError(f"the stream ended after {[event.name for event in events]}")
-
-
-def read_on(client: httpx.Client, last: str, **headers: str) -> list[StreamedEvent]:
-    with client.stream("POST", PATH, json=BODY, headers={"Last-Event-ID": last, **headers}) as response:
-        assert response.status_code == 200, response.read()
-        return list(read_events(response.iter_lines()))
-
-
 def wait_until(is_so: Callable[[], bool], seconds: float = SOON) -> None:
     deadline = time.monotonic() + seconds
     while not is_so():
@@ -85,19 +67,19 @@ def test_a_stream_begun_at_one_goes_on_at_the_other(
     one, other = clients
     model.script(SLOW)
     asked = len(model.requests)
-    events = beginning(one, 4)
+    events = beginning(one, BODY, tokens=4)
     with other.stream("GET", f"{PATH}/{events[0].stream}", headers={"Last-Event-ID": events[-1].id}) as response:
         for event in read_events(response.iter_lines()):
             events.append(event)
             if len(events) == 20:
                 break
-    events += read_on(one, events[-1].id)
+    events += read_on(one, events[-1].id, BODY)
     check_ids(events)
     assert events[-1].name == "done"
     assert joined(events) == events[-1].data["answer"] == ANSWER
     assert len(model.requests) == asked + 1
     for client in clients:
-        again = read_on(client, f"{events[0].stream}:0")
+        again = read_on(client, f"{events[0].stream}:0", BODY)
         assert [(event.id, event.data) for event in again] == [(event.id, event.data) for event in events]
         last = client.get(f"{PATH}/{events[0].stream}", headers={"Last-Event-ID": events[-1].id})
         assert last.status_code == 204
@@ -156,7 +138,7 @@ def test_when_one_is_killed_the_other_says_so_and_goes_on(
         "La réponse a été coupée avant la fin. Reposez la question.",
     )
     with servers[1].client() as other:
-        late = read_on(other, f"{events[0].stream}:0", **{"Accept-Language": "en"})
+        late = read_on(other, f"{events[0].stream}:0", BODY, **{"Accept-Language": "en"})
         assert [event.id for event in late] == [event.id for event in events]
         assert late[-1].data["error"]["message"] == "The answer was cut off before its end. Ask again."
         (question,) = other.get(f"/api/v1/conversations/{conversation}").json()["messages"]

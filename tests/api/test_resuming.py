@@ -12,14 +12,14 @@ import psutil
 import pytest
 
 from tests.api.expectations import check_error
-from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW, asking
-from tests.api.streams import StreamedEvent, check_ids, joined, read_events, stream
+from tests.api.scripted import ANSWER, ENDLESS, LEAVING_SECONDS, QUESTION, SLOW, asking, wait_for_disconnects
+from tests.api.streams import PATH, StreamedEvent, beginning, check_ids, joined, read_events, read_on, stream
 from tests.conftest import DEMO, Server, run_server
 from tests.model_server import Hang, ModelServer, Reply
 
-PATH = "/api/v1/chat/stream"
 BODY = {"message": QUESTION}
 FLOOD_WORDS = 100_000
+GRACE_SECONDS = 1.5
 GONE = {
     "es": "Esta respuesta ya no se puede retomar. Repita la pregunta.",
     "fr": "Cette réponse ne peut plus être reprise. Reposez la question.",
@@ -39,7 +39,7 @@ def environment(model: ModelServer, make_database: Callable[[], str]) -> dict[st
     return asking(
         model,
         DATABASE_URL=make_database(),
-        RAG_STREAM_GRACE_SECONDS="1.5",
+        RAG_STREAM_GRACE_SECONDS=str(GRACE_SECONDS),
         RAG_STREAM_STALLED_SECONDS="1",
         RAG_STREAM_HEARTBEAT_SECONDS="0.2",
     )
@@ -56,33 +56,6 @@ def server(environment: dict[str, str]) -> Iterator[Server]:
 def client(server: Server) -> Iterator[httpx.Client]:
     with server.client() as client:
         yield client
-
-
-def read_until(client: httpx.Client, name: str, count: int) -> list[StreamedEvent]:
-    """The beginning of a stream, left with the so-manieth event of that name."""
-    events: list[StreamedEvent] = []
-    with client.stream("POST", PATH, json=BODY) as response:
-        for event in read_events(response.iter_lines()):
-            events.append(event)
-            if sum(event.name == name for event in events) == count:
-                return events
-    raise AssertionError(f"the stream ended after {[event.name for event in events]}")
-
-
-def read_on(client: httpx.Client, last: str, method: str = "POST") -> list[StreamedEvent]:
-    """As a client does that lost the connection: the same request again, or the stream's own address."""
-    path, body = (PATH, BODY) if method == "POST" else (f"{PATH}/{last.partition(':')[0]}", None)
-    with client.stream(method, path, json=body, headers={"Last-Event-ID": last}) as response:
-        assert response.status_code == 200, response.read()
-        assert response.headers["x-stream-id"] == last.partition(":")[0]
-        return list(read_events(response.iter_lines()))
-
-
-def wait_for_disconnects(model: ModelServer, expected: int) -> None:
-    deadline = time.monotonic() + SOON
-    while model.disconnects < expected and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert model.disconnects == expected
 
 
 def opening(lines: Iterator[str]) -> dict[str, str]:
@@ -107,13 +80,13 @@ def test_the_first_bytes_say_how_to_resume(client: httpx.Client, model: ModelSer
     assert len([line for line in rest if line.startswith(": ping")]) >= 2
 
 
-@pytest.mark.parametrize("method", ["POST", "GET"])
-def test_a_cut_stream_goes_on_where_it_was_cut(client: httpx.Client, model: ModelServer, method: str) -> None:
+@pytest.mark.parametrize("body", [BODY, None])
+def test_a_cut_stream_goes_on_where_it_was_cut(client: httpx.Client, model: ModelServer, body: Any) -> None:
     """R8.9, R9.1 In mid-answer: each event once, one answer, one call of the model."""
     model.script(SLOW)
     asked = len(model.requests)
-    before = read_until(client, "token", 5)
-    after = read_on(client, before[-1].id, method)
+    before = beginning(client, BODY, tokens=5)
+    after = read_on(client, before[-1].id, body)
     check_ids([*before, *after])
     assert after[-1].name == "done"
     assert joined([*before, *after]) == after[-1].data["answer"] == ANSWER
@@ -125,7 +98,7 @@ def test_a_stream_is_resumed_before_its_first_event(client: httpx.Client, model:
     model.script(SLOW)
     with client.stream("POST", PATH, json=BODY) as response:
         stream_id = response.headers["x-stream-id"]
-    events = read_on(client, f"{stream_id}:0", "GET")
+    events = read_on(client, f"{stream_id}:0")
     check_ids(events)
     assert joined(events) == ANSWER
 
@@ -134,10 +107,10 @@ def test_a_whole_answer_is_read_again(client: httpx.Client) -> None:
     """R8.9 From its middle, twice, and after its end, where an EventSource is told to stay away."""
     events = stream(client, PATH, message=QUESTION)
     for _ in range(2):
-        assert [event.id for event in read_on(client, events[3].id)] == [event.id for event in events[4:]]
-    again = read_on(client, f"{events[0].stream}:0", "GET")
+        assert [event.id for event in read_on(client, events[3].id, BODY)] == [event.id for event in events[4:]]
+    again = read_on(client, f"{events[0].stream}:0")
     assert [(event.id, event.data) for event in again] == [(event.id, event.data) for event in events]
-    assert read_on(client, events[-1].id) == []
+    assert read_on(client, events[-1].id, BODY) == []
     response = client.get(f"{PATH}/{events[0].stream}", headers={"Last-Event-ID": events[-1].id})
     assert response.status_code == 204
 
@@ -164,25 +137,25 @@ def test_a_client_that_stays_away_stops_the_model(client: httpx.Client, model: M
     """Security 18: one that comes back in time does not; then nothing is left to resume."""
     model.script(ENDLESS)
     before = model.disconnects
-    events = read_until(client, "token", 2)
+    events = beginning(client, BODY, tokens=2)
     with client.stream("POST", PATH, json=BODY, headers={"Last-Event-ID": events[-1].id}) as response:
         tokens = read_events(response.iter_lines())
         deadline = time.monotonic() + 2  # longer than one may stay away
         while time.monotonic() < deadline:
             assert next(tokens).name == "token"
         assert model.disconnects == before
-    wait_for_disconnects(model, before + 1)
+    wait_for_disconnects(model, before + 1, seconds=SOON)
     check_error(client.get(f"{PATH}/{events[0].stream}"), 404, "stream_not_found")
 
 
 def test_a_client_that_stays_away_from_a_silent_model_stops_it(client: httpx.Client, model: ModelServer) -> None:
-    """Security 18: a model that hangs."""
+    """Security 18: a model that hangs, long before its own time is over."""
     model.script(Hang(60))
     before, asked = model.disconnects, len(model.requests)
     with client.stream("POST", PATH, json=BODY):
         while len(model.requests) == asked:
             time.sleep(0.01)
-    wait_for_disconnects(model, before + 1)
+    wait_for_disconnects(model, before + 1, seconds=GRACE_SECONDS + LEAVING_SECONDS)
 
 
 def test_stopping_ends_the_model_s_work_at_once(client: httpx.Client, server: Server, model: ModelServer) -> None:
@@ -197,7 +170,7 @@ def test_stopping_ends_the_model_s_work_at_once(client: httpx.Client, server: Se
         assert httpx.delete(address).status_code == 204
         rest = {event.name for event in events}
     assert rest <= {"token"}
-    wait_for_disconnects(model, before + 1)
+    wait_for_disconnects(model, before + 1, seconds=SOON)
     for method in ("GET", "DELETE"):
         check_error(httpx.request(method, address), 404, "stream_not_found")
 
@@ -208,7 +181,7 @@ def test_a_client_that_does_not_read_holds_the_model_back_and_is_dropped(server:
     before = model.disconnects
     with closing(unread_stream(server)) as connection:
         port = connection.getsockname()[1]
-        wait_for_disconnects(model, before + 1)
+        wait_for_disconnects(model, before + 1, seconds=SOON)
         wait_until_dropped(server, port)
         received = 0
         with pytest.raises(ConnectionResetError):
@@ -240,6 +213,7 @@ def clients_of(server: Server) -> set[int]:
     return {connection.raddr.port for connection in connections if connection.raddr}
 
 
+@pytest.mark.usefixtures("server")  # the documents
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_the_server_s_end_ends_stream_and_model(
     environment: dict[str, str], model: ModelServer, end: signal.Signals
@@ -261,9 +235,9 @@ def test_the_server_s_end_ends_stream_and_model(
             events = list(read_events(whole_events(lines)))
         ending.process.wait(SOON)
     check_ids(events)
-    wait_for_disconnects(model, before + 1)
+    wait_for_disconnects(model, before + 1, seconds=SOON)
     with run_server("--collection", "demo", **environment) as started, started.client() as client:
-        resumed = read_on(client, events[-1].id)
+        resumed = read_on(client, events[-1].id, BODY)
         check_ids([*events, *resumed])
         assert {event.name for event in resumed[:-1]} <= {"token"}
         assert resumed[-1].name == "error"
@@ -277,6 +251,7 @@ def whole_events(lines: list[str]) -> list[str]:
     return lines
 
 
+@pytest.mark.usefixtures("server")  # the documents
 def test_an_owner_s_streams_are_counted(environment: dict[str, str], model: ModelServer) -> None:
     """Security 18: who has too many is told so, in the language asked for; the next may begin when one has ended."""
     model.script(SLOW)

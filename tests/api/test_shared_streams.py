@@ -1,7 +1,7 @@
 """Streams of several processes over one database: two of them here, each with its own tasks, the database between."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, aclosing
 from typing import Any
 
@@ -17,11 +17,10 @@ from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.stores.streams import Part
 from tests.api.commands import NOWHERE
-from tests.api.streams import Answer, StreamedEvent, check_ids, read_events, texts_of
+from tests.api.streams import Answer, check_ids, read, texts_of
 
 SOON = 15  # seconds that nothing here takes, however busy the machine
 LONG = [str(number) for number in range(3 * READ_AHEAD)]
-Open = Callable[..., "asyncio.Future[SharedStreams]"]
 
 
 @pytest.fixture
@@ -40,20 +39,6 @@ async def open_process(services: Services) -> AsyncIterator[Any]:
 async def begin(streams: SharedStreams, answer: Answer, owner: str) -> Stream:
     async with streams.admitted(owner) as stream_id:
         return streams.start(answer.events(), owner, stream_id)
-
-
-async def read(
-    streams: SharedStreams, stream: Stream | RemoteStream, *, after: int = 0, most: int | None = None
-) -> list[StreamedEvent]:
-    """As a client does that leaves after so many events."""
-    blocks: list[str] = []
-    with streams.reading(stream):
-        async with aclosing(stream.follow(after)) as parts:  # type: ignore[type-var]  # it is a generator
-            async for block in parts:
-                blocks += block.decode().split("\n")[:-1]
-                if most is not None and len(list(read_events(blocks))) >= most:
-                    break
-    return list(read_events(blocks))
 
 
 async def until_gone(streams: SharedStreams, stream_id: str, owner: str) -> None:
@@ -110,12 +95,12 @@ async def test_a_model_is_not_read_far_ahead_of_a_client_in_another_process(open
 
 async def test_a_reader_in_another_process_keeps_an_answer_going(open_process: Any, owner: str) -> None:
     """Security 18: and its leaving stops it, by one cancellation."""
-    here, there = await open_process(stream_grace_seconds=1), await open_process()
+    here, there = await open_process(stream_grace_seconds=2), await open_process()
     answer = Answer(["one"], hangs=True)
     stream = await begin(here, answer, owner)
     found = await there.find(stream.id, owner)
     reading = asyncio.create_task(read(there, found))
-    await asyncio.sleep(2)
+    await asyncio.sleep(3)
     assert not answer.closed.is_set()
     reading.cancel()
     await asyncio.wait_for(answer.closed.wait(), SOON)
@@ -159,6 +144,18 @@ async def test_who_reads_elsewhere_is_told_that_the_answer_was_broken_off(servic
     found, after = await there.find_event(f"{stream.id}:9", owner)
     assert isinstance(found, RemoteStream)
     assert len(found) == 2
+    with pytest.raises(StreamInterrupted):
+        await read(there, found, after=after)
+
+
+async def test_who_saw_more_than_a_killed_process_wrote_is_told_that_it_was_broken_off(
+    open_process: Any, services: Services, owner: str
+) -> None:
+    """Security 17: also who comes back before it is known that nobody makes the answer any more."""
+    await services.streams.write(owner, [Part("a", 1, [b"one"], False)], kept_seconds=60)
+    there = await open_process()
+    found, after = await there.find_event("a:3", owner)
+    assert after == 3
     with pytest.raises(StreamInterrupted):
         await read(there, found, after=after)
 
@@ -336,3 +333,13 @@ async def test_a_part_in_the_middle_of_nothing_is_not_kept(services: Services, o
     assert found is not None
     assert (found[0].is_ended, found[1]) == (True, [b"two", b"three"])
     assert await services.streams.find(owner, "b") is None
+
+
+async def test_a_part_is_written_again_where_it_is_not_known_that_it_was(services: Services, owner: str) -> None:
+    """R11.1 The connection was cut with the commit: with what came since, each event once."""
+    for events in ([b"one"], [b"one", b"two"]):
+        await services.streams.write(owner, [Part("a", 1, events, False)], kept_seconds=60)
+    await services.streams.write(owner, [Part("a", 3, [b"three"], True)], kept_seconds=60)
+    found = await services.streams.read(owner, "a", after=0)
+    assert found is not None
+    assert found[1] == [b"one", b"two", b"three"]

@@ -126,14 +126,14 @@ class Twin:
 
     async def tell(self) -> list[str]:
         """All that can be read of its conversations."""
-        texts = []
-        for path in ("/conversations", "/feedback"):
-            texts.append((await self.client.get(f"/api/v1{path}", params={"limit": 200})).text)
+        paths = ["/conversations?limit=200", "/feedback?limit=200"]
         for answer in self.said:
-            conversation = f"/api/v1/conversations/{answer['conversation_id']}"
-            paths = ["", "/messages", "/export", "/export?format=json", f"/messages/{answer['message_id']}"]
-            texts += [(await self.client.get(f"{conversation}{path}")).text for path in paths]
-        return texts
+            conversation = f"/conversations/{answer['conversation_id']}"
+            of_one = ("", "/messages", "/export", "/export?format=json", f"/messages/{answer['message_id']}")
+            paths += [f"{conversation}{path}" for path in of_one]
+        responses = [await self.client.get(f"/api/v1{path}") for path in paths]
+        assert {response.status_code for response in responses} == {200}, responses
+        return [response.text for response in responses]
 
     async def view(self) -> dict[str, Any]:
         """What is to be equal: documents, the graph, statistics, and answers to new questions."""
