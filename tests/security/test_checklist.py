@@ -22,8 +22,9 @@ def test_every_place_is_there() -> None:
 def test_every_line_of_the_checklist_is_named_by_a_test() -> None:
     """Each of the twenty: a test that is taken away takes its line with it."""
     named: set[int] = set()
-    for path in (ROOT / "tests").rglob("test_*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    for text in filter(NAMED.search, texts):
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
                 named |= lines_of(ast.get_docstring(node) or "")
     assert set(range(1, 21)) - named == set()
