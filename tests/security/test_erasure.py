@@ -126,13 +126,17 @@ class Twin:
 
     async def tell(self) -> list[str]:
         """All that can be read of its conversations."""
+        addresses = {f"/conversations/{answer['conversation_id']}" for answer in self.said}
+        paths = ["/conversations?limit=200", "/feedback?limit=200"]
+        paths += [
+            address + path for address in addresses for path in ("", "/messages", "/export", "/export?format=json")
+        ]
+        paths += [f"/conversations/{of['conversation_id']}/messages/{of['message_id']}" for of in self.said]
         texts = []
-        for path in ("/conversations", "/feedback"):
-            texts.append((await self.client.get(f"/api/v1{path}", params={"limit": 200})).text)
-        for answer in self.said:
-            conversation = f"/api/v1/conversations/{answer['conversation_id']}"
-            paths = ["", "/messages", "/export", "/export?format=json", f"/messages/{answer['message_id']}"]
-            texts += [(await self.client.get(f"{conversation}{path}")).text for path in paths]
+        for path in paths:
+            response = await self.client.get(f"/api/v1{path}")
+            assert response.status_code == 200, response.text
+            texts.append(response.text)
         return texts
 
     async def view(self) -> dict[str, Any]:
