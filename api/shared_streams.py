@@ -13,13 +13,13 @@ from api.streams import Stream, Streams, make_id, not_found, opening, parse_even
 from graphrag.endings import end
 from graphrag.errors import DatabaseUnavailable, StreamInterrupted, TooManyStreams
 from graphrag.settings import Settings
-from graphrag.stores.streams import Noticed, Part, State, StreamStore
+from graphrag.stores.streams import DEAD_SECONDS, Noticed, Part, State, StreamStore
 from graphrag.telemetry import log
 
 WRITE_SECONDS = 0.2  # from an event to its place in the log
 BEAT_SECONDS = 0.5  # between signs of life of a stream in which nothing is said
 POLL_SECONDS = 0.15
-BEHIND_SECONDS = 2.0  # that the log may lack what a reader has seen
+BEHIND_SECONDS = DEAD_SECONDS + 1.0  # that the log may lack what a reader has seen: then its maker is known to be dead
 SWEEP_SECONDS = 30
 WAIT_SECONDS = 0.5  # for a database that is away: an answer begins without it, a process ends without it
 
