@@ -66,12 +66,12 @@ def create_app(services: Services) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await services.open()
         try:
+            await services.open()
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(rates.close)
                 stack.push_async_callback(conversing.close)
-                await stack.enter_async_context(running.sharing())  # the first to end: what it breaks off is kept
+                await stack.enter_async_context(running.sharing())  # ends before conversing: what it breaks off is kept
                 await stack.enter_async_context(mcp.running())
                 if services.settings.worker:
                     jobs = services.library.queue.working(services.workshop, Evaluator(services))
@@ -99,9 +99,8 @@ def create_app(services: Services) -> FastAPI:
     app.add_middleware(OriginCheck, settings=services.settings)
     app.add_middleware(CrossOrigin, settings=services.settings)
     app.add_middleware(RequestIdentity)
-    patch_fastapi(
-        app, redirect_from_root_to_docs=False
-    )  # /docs, from files of a package: FastAPI's own loads them from a CDN
+    # /docs, from files of a package: FastAPI's own loads them from a CDN.
+    patch_fastapi(app, redirect_from_root_to_docs=False)
     error_handlers.install(app)
     openapi_document.install(app)
     for routes in RESOURCES:

@@ -98,6 +98,7 @@ class DiscreetFormatter(logging.Formatter):
 def _without_words(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Errors are given as they are, and told by their kinds."""
     error = event.pop("exc_info", None)
+    error = sys.exception() if error is True else error  # log.exception
     if isinstance(error, BaseException):
         event["exception"] = outline_places(error)
     return {name: outline(value) if isinstance(value, BaseException) else value for name, value in event.items()}

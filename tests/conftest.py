@@ -15,6 +15,7 @@ import psycopg
 import pytest
 import structlog
 from hypothesis import settings
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
@@ -75,6 +76,9 @@ def postgres() -> Iterator[str]:
     home = Path(tempfile.mkdtemp(prefix="cw-"))
     server = EmbeddedPostgres(home)
     url = server.start()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")  # nothing of it is to outlive the machine
+        connection.execute("SELECT pg_reload_conf()")
     migrate(url)
     yield url
     server.stop()
@@ -84,14 +88,15 @@ def postgres() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def make_database(postgres: str) -> Callable[[], str]:
     """Makes a fresh migrated database; they go with the server."""
+    with psycopg.connect(postgres, dbname="postgres", autocommit=True) as connection:
+        create_database(connection, "migrated")
+    migrate(make_conninfo(postgres, dbname="migrated"))
 
     def make() -> str:
         name = f"test_{uuid.uuid4().hex}"
         with psycopg.connect(postgres, dbname="postgres", autocommit=True) as connection:
-            create_database(connection, name)
-        url = make_conninfo(postgres, dbname=name)
-        migrate(url)
-        return url
+            connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE migrated").format(sql.Identifier(name)))
+        return make_conninfo(postgres, dbname=name)
 
     return make
 

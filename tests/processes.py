@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -30,18 +30,20 @@ class Process:
         self,
         arguments: tuple[str, ...],
         environment: Mapping[str, str],
+        standard: Sequence[IO[str]],
         given: IO[str],
         output: IO[str],
-        errors: IO[str],
     ) -> None:
-        """Writes to `given` and `errors`; `output` reads what it has given."""
+        """Has `standard` for its input, output and errors; what is written to `given` it reads, `output` reads what it
+        writes.
+        """
         # A connection is what multiprocessing knows to hand over: as such, none is used.
-        files = [Connection(os.dup(file.fileno()), readable=False) for file in (given, errors)]
-        self._process = _forking.Process(target=_become, args=(arguments, os.environ | environment, *files))
+        files = [Connection(os.dup(file.fileno())) for file in standard]
+        self._process = _forking.Process(target=_become, args=(arguments, os.environ | environment, files))
         self._process.start()
         for file in files:
             file.close()
-        self._output, self._errors = output, errors
+        self.given, self.output, self._errors = given, output, standard[2]
         assert self._process.pid
         self.pid = self._process.pid
 
@@ -70,18 +72,19 @@ class Process:
 
     def read(self) -> str:
         """Standard output to its end."""
-        with self._limited():
-            return self._output.read()
+        with self.limited():
+            return self.output.read()
 
     def read_line(self, part: str) -> str:
         """Of standard output, the next line that holds this."""
-        with self._limited():
-            line = next((line for line in self._output if part in line), None)
+        with self.limited():
+            line = next((line for line in self.output if part in line), None)
         assert line is not None, self.log()
         return line
 
     @contextmanager
-    def _limited(self) -> Iterator[None]:
+    def limited(self) -> Iterator[None]:
+        """Killed when it takes too long: who waits for its output goes on."""
         watchdog = threading.Timer(MOST_SECONDS, self.send_signal, [signal.SIGKILL])
         watchdog.start()
         try:
@@ -93,10 +96,10 @@ class Process:
 @contextmanager
 def started(*arguments: str, **environment: str) -> Iterator[Process]:
     """`causeway ARGUMENTS`; killed at the end, where it still runs then."""
-    reading, writing = os.pipe()
-    with os.fdopen(reading) as output, os.fdopen(writing, "w") as given, tempfile.TemporaryFile("w+") as errors:
-        process = Process(arguments, environment, given, output, errors)
-        given.close()
+    with pipe() as (read, given), pipe() as (output, written), tempfile.TemporaryFile("w+") as errors:
+        process = Process(arguments, environment, (read, written, errors), given, output)
+        read.close()
+        written.close()
         try:
             yield process
         finally:
@@ -104,22 +107,30 @@ def started(*arguments: str, **environment: str) -> Iterator[Process]:
             process.wait(10)
 
 
+@contextmanager
+def pipe() -> Iterator[tuple[IO[str], IO[str]]]:
+    """What is written to the second, the first reads."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as read, os.fdopen(writing, "w", buffering=1) as written:
+        yield read, written
+
+
 def end_of_forking() -> None:
     """The process that is forked from ends, and its coverage is written down."""
     multiprocessing.forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
-def _become(arguments: tuple[str, ...], environment: dict[str, str], output: Connection, errors: Connection) -> None:
+def _become(arguments: tuple[str, ...], environment: dict[str, str], standard: Sequence[Connection]) -> None:
     """What `python -m api.cli ARGUMENTS` makes of itself."""
     from api.cli import main
 
     os.chdir(ROOT)
     os.environ.clear()
     os.environ.update(environment)
-    os.dup2(output.fileno(), 1)
-    os.dup2(errors.fileno(), 2)
-    output.close()
-    errors.close()
+    for number, file in enumerate(standard):
+        os.dup2(file.fileno(), number)
+        file.close()
+    sys.stdin = io.TextIOWrapper(os.fdopen(0, "rb"), encoding="utf-8")
     sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb"), encoding="utf-8")
     sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb"), encoding="utf-8", line_buffering=True)
     sys.argv = ["causeway", *arguments]

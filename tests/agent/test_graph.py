@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -33,8 +32,9 @@ from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.models import LOCAL_OWNER, Chunk, Collection, Hit
 from graphrag.query_transformation import transformation
 from graphrag.services import Services
-from graphrag.testing import FailingEmbeddings, InMemoryStore
+from graphrag.testing import InMemoryStore
 from tests.agent.library import DOCUMENTS, ask, data_of, done, filenames, open_library, replace_part, stages, tokens
+from tests.graphrag.embeddings.stubborn import failing
 
 COST = "¿Cuánto costó la reparación del puente de Arenal?"
 CAUSE = "¿Por qué se cerró el puente de Arenal?"
@@ -117,8 +117,7 @@ async def library(registry: EmbeddingRegistry, store: BreakableStore) -> Service
 
 
 def break_embeddings(services: Services, registry: EmbeddingRegistry) -> None:
-    down = replace(registry.models[registry.default], embeddings=FailingEmbeddings())
-    replace_part(services, embeddings=EmbeddingRegistry([down]))
+    replace_part(services, embeddings=EmbeddingRegistry([failing(registry.models[registry.default])]))
 
 
 async def test_an_answer_quotes_and_cites_its_document(library: Services) -> None:

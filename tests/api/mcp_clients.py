@@ -1,18 +1,18 @@
 """The MCP package's own client, over standard input and output and over HTTP."""
 
-import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import httpx2
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.stdio import stdio_server
 from mcp.types import CallToolResult, TextContent
 
 from tests.conftest import Server
-from tests.processes import ROOT
+from tests.processes import Process, started
 
 READ_SECONDS = 60
 
@@ -28,12 +28,19 @@ async def over_http(url: str, *, mode: str = "auto", key: str | None = None) -> 
 
 @asynccontextmanager
 async def over_stdio(environment: dict[str, str], *, mode: str = "auto") -> AsyncIterator[Client]:
-    """A `causeway mcp` process, ended by the client."""
-    command = StdioServerParameters(
-        command=sys.executable, args=["-m", "api.cli", "mcp"], cwd=ROOT, env=dict(os.environ) | environment
-    )
-    async with Client(command, mode=mode, read_timeout_seconds=READ_SECONDS) as client:
-        yield client
+    """A `causeway mcp` process, which ends with its input."""
+    with started("mcp", **environment) as process, process.limited():
+        async with Client(_pipes(process), mode=mode, read_timeout_seconds=READ_SECONDS) as client:
+            yield client
+
+
+@asynccontextmanager
+async def _pipes(process: Process) -> AsyncIterator[tuple[Any, Any]]:
+    """Lines of JSON, as the package reads and writes them on the other side too."""
+    async with stdio_server(anyio.wrap_file(process.output), anyio.wrap_file(process.given)) as (read, write):
+        yield read, write
+        await write.aclose()
+        process.given.close()
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from tests.api.commands import COMMAND, NOWHERE, causeway, one_line
 from tests.api.expectations import NOT_FOUND, TRACES_OF_PYTHON
 from tests.api.mcp_clients import call, open_client, over_http, refusal, text_of
 from tests.conftest import DEMO, Server, run_server
-from tests.processes import ROOT
+from tests.processes import ROOT, started
 
 WAYS = ("http auto", "http legacy", "stdio auto", "stdio legacy")
 TOOLS = {"search", "ask", "list_documents", "causal_paths"}
@@ -22,6 +22,7 @@ ASKED = {  # language → question, what the answer must hold
     "fr": ("Combien nous a-t-on fait payer pour le détour et l'attente du camion de beurre ?", "1 120 €"),
     "en": ("Why did Harrowmere Stores leave Dorada out of its Easter promotion?", "could not promise full quantities"),
 }
+PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 CAUSAL = "¿Qué consecuencias tuvo la subida del precio de la Almendrina?"
 
 
@@ -168,12 +169,11 @@ def test_http_refuses_in_our_format_what_is_not_of_the_protocol(server: Server) 
 
 def test_nothing_but_the_protocol_is_on_standard_output(environment: dict[str, str], server: Server) -> None:
     """R9 also where every log line is written; the process ends with its input."""
-    asked = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
     run = subprocess.run(
         [*COMMAND, "mcp"],
         cwd=ROOT,
         env=os.environ | environment | {"RAG_LOG_LEVEL": "DEBUG"},
-        input=asked,
+        input=PING,
         capture_output=True,
         text=True,
         timeout=90,
@@ -187,18 +187,10 @@ def test_nothing_but_the_protocol_is_on_standard_output(environment: dict[str, s
 def test_a_signal_ends_it_while_it_waits_for_the_client(
     number: signal.Signals, environment: dict[str, str], server: Server
 ) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, "mcp"], cwd=ROOT, env=os.environ | environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert process.stdin
-    assert process.stdout
-    process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
-    process.stdin.flush()
-    assert process.stdout.readline()
-    process.send_signal(number)
-    assert process.wait(60) == 130
-    process.stdin.close()
-    process.stdout.close()
+    with started("mcp", **environment) as process:
+        process.given.write(PING)
+        process.read_line("jsonrpc")
+        assert process.stop(number) == 130
 
 
 def test_what_it_can_t_start_with_is_one_line() -> None:

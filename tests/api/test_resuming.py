@@ -253,7 +253,7 @@ def whole_events(lines: list[str]) -> list[str]:
 
 @pytest.mark.usefixtures("server")  # the documents
 def test_an_owner_s_streams_are_counted(environment: dict[str, str], model: ModelServer) -> None:
-    """Security 18: who has too many is told so, in the language asked for; the next may begin when one has ended."""
+    """Security 16, 18: who has too many is told so, in the language asked for; one may begin when one has ended."""
     model.script(SLOW)
     limited: dict[str, Any] = environment | {"RAG_STREAMS_PER_OWNER": "1"}
     with run_server("--collection", "demo", **limited) as server, server.client(**{"Accept-Language": "fr"}) as client:

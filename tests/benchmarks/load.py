@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -127,13 +127,17 @@ class Uploads:
     async def keep_coming(self) -> None:
         for start in itertools.count(step=FILES_AT_ONCE):
             files = [("files", _note(number)) for number in range(start, start + FILES_AT_ONCE)]
-            response = await self.balancer.send(
-                "POST", "/api/v1/documents", files=files, data={"collection": self.collection}
-            )
-            if response.status_code == httpx.codes.ACCEPTED:
-                self.accepted += [document["id"] for document in response.json()["documents"]]
+            try:
+                response = await self.balancer.send(
+                    "POST", "/api/v1/documents", files=files, data={"collection": self.collection}
+                )
+            except httpx.HTTPError as exc:
+                self.refused[type(exc).__name__] += 1
             else:
-                self.refused[str(response.status_code)] += 1
+                if response.status_code == httpx.codes.ACCEPTED:
+                    self.accepted += [document["id"] for document in response.json()["documents"]]
+                else:
+                    self.refused[str(response.status_code)] += 1
             await asyncio.sleep(UPLOAD_EVERY_SECONDS)
 
     async def states(self) -> Counter[str]:
@@ -196,7 +200,8 @@ async def measure_with_a_kill(servers: Sequence[Server], path: str, seconds: flo
             measure_health(balancer, seconds), measure_searches(balancer, path, seconds)
         )
         coming.cancel()
-        await asyncio.wait([coming])
+        with suppress(asyncio.CancelledError):
+            await coming
         print(f"two processes, one killed, /health: {health}", flush=True)
         print(f"two processes, one killed, {path}: {searches}", flush=True)
         states = await uploads.states()

@@ -60,6 +60,16 @@ async def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / KEY).parent.iterdir()] == ["content"]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="of Linux: a disk that is always full")
+async def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Security 17, R1.4."""
+    monkeypatch.setattr("tempfile.mkstemp", lambda **_: (os.open("/dev/full", os.O_WRONLY), str(tmp_path / "new")))
+    files = LocalFiles(tmp_path)
+    with pytest.raises(FileUnavailable, match="No space left on device"):
+        await files.put(KEY, b"1")
+    assert await files.list("collection") == []
+
+
 async def test_a_folder_that_can_not_be_used_is_said_so(tmp_path: Path) -> None:
     """R11.1"""
     (tmp_path / "files").write_text("a file")

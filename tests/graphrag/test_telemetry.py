@@ -72,6 +72,16 @@ def test_our_lines_hold_no_words_of_errors(written: io.StringIO, error: Provider
     assert not [word for word in WORDS.split() if word in written.getvalue()]
 
 
+def test_what_is_being_handled_is_told(written: io.StringIO, error: ProviderError) -> None:
+    """R11.2, security 20: by log.exception, which is handed no error."""
+    try:
+        raise error
+    except ProviderError:
+        telemetry.log.exception("it failed")
+    told = json.loads(written.getvalue())
+    assert told["exception"] == outline_places(error)
+
+
 def test_libraries_lines_hold_no_words_of_errors(written: io.StringIO, error: ProviderError) -> None:
     """Security 20: uvicorn, asyncio and others tell the error in the message too."""
     told = logging.getLogger("some.library")

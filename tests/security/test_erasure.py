@@ -126,14 +126,18 @@ class Twin:
 
     async def tell(self) -> list[str]:
         """All that can be read of its conversations."""
+        addresses = {f"/conversations/{answer['conversation_id']}" for answer in self.said}
         paths = ["/conversations?limit=200", "/feedback?limit=200"]
-        for answer in self.said:
-            conversation = f"/conversations/{answer['conversation_id']}"
-            of_one = ("", "/messages", "/export", "/export?format=json", f"/messages/{answer['message_id']}")
-            paths += [f"{conversation}{path}" for path in of_one]
-        responses = [await self.client.get(f"/api/v1{path}") for path in paths]
-        assert {response.status_code for response in responses} == {200}, responses
-        return [response.text for response in responses]
+        paths += [
+            address + path for address in addresses for path in ("", "/messages", "/export", "/export?format=json")
+        ]
+        paths += [f"/conversations/{of['conversation_id']}/messages/{of['message_id']}" for of in self.said]
+        texts = []
+        for path in paths:
+            response = await self.client.get(f"/api/v1{path}")
+            assert response.status_code == 200, response.text
+            texts.append(response.text)
+        return texts
 
     async def view(self) -> dict[str, Any]:
         """What is to be equal: documents, the graph, statistics, and answers to new questions."""

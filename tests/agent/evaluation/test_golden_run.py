@@ -23,9 +23,9 @@ from graphrag.errors import (
 from graphrag.evaluation_models import CaseResult, CaseStatus, EvaluationRun, RunPlan, RunStatus
 from graphrag.services import Services
 from graphrag.settings import Settings
-from graphrag.testing import FailingEmbeddings
 from tests.agent.library import replace_part
 from tests.golden_library import HORNO, PUENTE, TINS, Shelf, draft, open_shelf
+from tests.graphrag.embeddings.stubborn import failing
 
 NO_ANSWER = "¿Quién ganó la liga en 1987?"
 
@@ -246,7 +246,7 @@ async def test_an_error_of_ours_is_not_told_in_its_words(shelf: Shelf) -> None:
 async def test_what_was_done_without_is_counted(shelf: Shelf, registry: EmbeddingRegistry) -> None:
     """R11.1, R10.4 figures of full text alone are not taken for those of both."""
     run = await order(shelf, overrides={"strategy": "hybrid"})
-    broken = EmbeddingRegistry([replace(registry.get("bundled"), embeddings=FailingEmbeddings())])
+    broken = EmbeddingRegistry([failing(registry.get("bundled"))])
     replace_part(shelf.services, embeddings=broken)
     done = await evaluate(shelf, run)
     assert done.summary is not None

@@ -13,8 +13,8 @@ from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from graphrag.settings import RetrievalConfig, Settings
-from graphrag.testing import FailingEmbeddings
 from tests.agent.library import replace_part
+from tests.graphrag.embeddings.stubborn import failing
 
 DATASET = Dataset(
     "fábrica",
@@ -96,7 +96,7 @@ async def test_collection_goes_when_the_run_fails(services: Services, name: str)
 
 async def test_collection_goes_when_the_load_fails(services: Services, name: str, registry: EmbeddingRegistry) -> None:
     """R10.6."""
-    broken = EmbeddingRegistry([replace(registry.get("bundled"), embeddings=FailingEmbeddings())])
+    broken = EmbeddingRegistry([failing(registry.get("bundled"))])
     replace_part(services, embeddings=broken)
     with pytest.raises(Exception, match="on purpose"):
         await run(services, DATASET, name)
@@ -157,7 +157,7 @@ async def test_document_ranks_by_its_best_chunk(services_of_small_chunks: Servic
 async def test_what_was_done_without_is_counted(services: Services, name: str, registry: EmbeddingRegistry) -> None:
     """R11.1 numbers of full text alone are not taken for those of both."""
     await run(services, DATASET, name, keep=True)
-    broken = EmbeddingRegistry([replace(registry.get("bundled"), embeddings=FailingEmbeddings())])
+    broken = EmbeddingRegistry([failing(registry.get("bundled"))])
     replace_part(services, embeddings=broken)
     report, _ = await run(services, DATASET, name)
     assert report.as_json()["degraded"] == {"vector": 2}

@@ -92,7 +92,7 @@ def serving(content: str) -> Iterator[IssuerServer]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         issuer.url = f"http://127.0.0.1:{server.server_port}/jwks.json"
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=[0.01], daemon=True).start()  # seconds until it sees its end
         try:
             yield issuer
         finally:

@@ -2,11 +2,13 @@
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 from langchain_core.embeddings import Embeddings
 
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.retrying import Patience
+from graphrag.testing import FailingEmbeddings
 
 IMPATIENT = Patience(retries=3, first_wait_seconds=0.001, longest_wait_seconds=0.01)
 Answer = Exception | Sequence[Sequence[float]]
@@ -34,3 +36,8 @@ def make_model(*answers: Answer, dimensions: int = 2) -> EmbeddingModel:
     return EmbeddingModel(
         "small", "small", dimensions, 0.5, ScriptedEmbeddings(*answers), patience=IMPATIENT, query_patience=IMPATIENT
     )
+
+
+def failing(model: EmbeddingModel) -> EmbeddingModel:
+    """The model, down; that it is asked again takes no time."""
+    return replace(model, embeddings=FailingEmbeddings(), patience=IMPATIENT, query_patience=IMPATIENT)

@@ -12,7 +12,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
+from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import CollectionNotFound, DocumentNotFound, QuotaExceeded
 from graphrag.ingestion import library
 from graphrag.ingestion.loading import Loading
@@ -22,7 +22,7 @@ from graphrag.models import Chunk, Collection
 from graphrag.protocols import FileStorage
 from graphrag.services import Services
 from graphrag.stores.queries import fetch
-from graphrag.testing import FailingEmbeddings
+from tests.graphrag.embeddings.stubborn import failing
 from tests.model_server import Fail, ModelServer, Reply
 
 REPORT = "# Informe\n\n## Horno\n\nEl horno H2 falló. La galleta salió húmeda.\n\n## Fin\n\nSe cambió el retén.\n"
@@ -256,8 +256,7 @@ async def test_reindexing_reads_the_kept_file_anew_and_can_change_its_chunking(d
 async def test_what_failed_can_be_tried_again(desk: Desk, registry: EmbeddingRegistry) -> None:
     """R1.2 error → processing; R1.7 the chunks that failed are recorded, the other documents are indexed."""
     working = registry.get("bundled")
-    down = EmbeddingModel("bundled", "bundled", 256, 0.2, FailingEmbeddings())
-    desk.services.__dict__["embeddings"] = EmbeddingRegistry([down])
+    desk.services.__dict__["embeddings"] = EmbeddingRegistry([failing(working)])
     async with desk.working():
         await desk.add(a=REPORT)
         failed = await desk.finished("a")

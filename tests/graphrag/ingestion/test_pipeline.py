@@ -16,7 +16,8 @@ from graphrag.models import Collection
 from graphrag.parsers.in_process import InProcessParser
 from graphrag.protocols import ChunkStore, Parser
 from graphrag.settings import ParsingLimits, Settings
-from graphrag.testing import FailingEmbeddings, InMemoryCache, InMemoryStore
+from graphrag.testing import InMemoryCache, InMemoryStore
+from tests.graphrag.embeddings.stubborn import failing
 
 REPORT = "# Informe\n\n## Horno\n\nEl horno H2 falló. La galleta salió húmeda.\n\n## Fin\n\nSe cambió el retén.\n"
 
@@ -100,7 +101,7 @@ async def test_changed_file_replaces_its_document(desk: Desk, tmp_path: Path) ->
 async def test_embedding_failure_stores_nothing_and_names_the_chunks(desk: Desk, tmp_path: Path) -> None:
     """R1.7, R1.9 nothing half-indexed is visible."""
     (tmp_path / "a.md").write_text(REPORT)
-    desk.model = EmbeddingModel("down", "down", 4, 0.5, FailingEmbeddings())
+    desk.model = failing(desk.model)
     (outcome,) = await desk.ingest(tmp_path)
     assert (outcome.status, outcome.reason, len(outcome.failed_chunks)) == (IngestionStatus.ERROR, "embedding", 1)
     assert "on purpose" in outcome.cause
@@ -193,7 +194,7 @@ async def test_changed_text_replaces_its_document(desk: Desk) -> None:
 
 async def test_embedding_failure_stores_none_of_the_texts(desk: Desk) -> None:
     """R1.9."""
-    desk.model = EmbeddingModel("down", "down", 4, 0.5, FailingEmbeddings())
+    desk.model = failing(desk.model)
     outcomes = await desk.ingest_texts(SourceText("a", "El horno H2."), SourceText("b", "El retén."))
     assert {outcome.status for outcome in outcomes} == {IngestionStatus.ERROR}
     assert await desk.store.list_documents(desk.collection) == []

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +11,8 @@ from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import Hit
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.mmr import MMRReranker, mmr
-from graphrag.testing import FailingEmbeddings
 from tests.factories import make_hit
+from tests.graphrag.embeddings.stubborn import failing
 
 shares = st.floats(0, 1)
 vectors = st.lists(st.floats(-1, 1, allow_subnormal=False), min_size=3, max_size=3)
@@ -151,7 +150,7 @@ async def test_what_is_new_is_found_below_the_cut(registry: EmbeddingRegistry) -
 
 async def test_without_vectors_the_other_ones_order_stands(registry: EmbeddingRegistry) -> None:
     """R5.2, R11.1"""
-    broken = replace(registry.get(registry.default), embeddings=FailingEmbeddings())
+    broken = failing(registry.get(registry.default))
     hits = found()
     expected = await BundledReranker().rerank("horno H2", hits, language="es", top_k=2)
     assert await MMRReranker(BundledReranker(), broken).rerank("horno H2", hits, language="es", top_k=2) == expected

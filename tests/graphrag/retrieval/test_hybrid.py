@@ -13,9 +13,10 @@ from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Intent, TransformedQuery
 from graphrag.retrieval import hybrid
 from graphrag.settings import RetrievalConfig
-from graphrag.testing import FailingEmbeddings, InMemoryStore
+from graphrag.testing import InMemoryStore
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document
+from tests.graphrag.embeddings.stubborn import failing
 
 TEXTS = ["El compresor C3 perdió presión.", "La mantequilla llegó tarde.", "El horno H2 quemó las galletas."]
 FILES = ["taller.md", "Compras de marzo.pdf", "producción.xlsx"]
@@ -135,8 +136,8 @@ class NoPassages(Embeddings):
 async def test_without_the_hypothetical_answers_vector_the_questions_stands(bench: Bench) -> None:
     """R6.2, R11.1"""
     [own] = await bench.model.embed_queries([ABSTRACT])
-    failing = replace(bench.model, embeddings=NoPassages(bench.model.embeddings))
-    vector = await hybrid._Vectors(failing, [ABSTRACT], IMAGINED).of(0)
+    without = replace(bench.model, embeddings=NoPassages(bench.model.embeddings))
+    vector = await hybrid._Vectors(without, [ABSTRACT], IMAGINED).of(0)
     assert vector == pytest.approx(hybrid.mean_direction([own]))
 
 
@@ -155,7 +156,7 @@ def test_a_mean_direction_is_of_directions(vectors: list[list[float]], mean: lis
 
 async def test_embedder_down_leaves_full_text(bench: Bench) -> None:
     """R4.1, R11.1."""
-    bench.model = replace(bench.model, embeddings=FailingEmbeddings())
+    bench.model = failing(bench.model)
     found = await bench.retrieve("compresor")
     assert [hit.chunk.content for hit in found.hits] == [TEXTS[0]]
     assert found.failed == ("vector",)
@@ -171,7 +172,7 @@ async def test_full_text_down_leaves_vectors(registry: EmbeddingRegistry) -> Non
 
 async def test_both_down_is_an_error(registry: EmbeddingRegistry) -> None:
     bench = await make_bench(NoFulltext(), registry.get("bundled"))
-    bench.model = replace(bench.model, embeddings=FailingEmbeddings())
+    bench.model = failing(bench.model)
     with pytest.raises(RetrievalUnavailable, match="on purpose"):
         await bench.retrieve("compresor")
 

@@ -18,10 +18,11 @@ from graphrag.retrieval.hybrid import Retrieval
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.retrieval.search import search
 from graphrag.settings import RetrievalConfig
-from graphrag.testing import FailingEmbeddings, InMemoryStore
+from graphrag.testing import InMemoryStore
 from graphrag.testing_graph import InMemoryGraph
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document, make_hit
+from tests.graphrag.embeddings.stubborn import failing
 
 QUESTION = "¿Qué le pasó al horno?"
 
@@ -180,7 +181,7 @@ async def test_an_expired_document_is_not_found_again(bench: Bench, monkeypatch:
 async def test_what_failed_in_part_is_not_kept(bench: Bench) -> None:
     """R4.9, R11.1 when the embedder is back, it counts at once."""
     model = bench.model
-    bench.model = replace(model, embeddings=FailingEmbeddings())
+    bench.model = failing(model)
     assert (await bench.retrieve()).failed == ("vector",)
     bench.model = model
     assert (await bench.retrieve()).failed == ()
