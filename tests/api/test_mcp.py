@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from mcp.client.client import Client
+from mcp import Client, StdioServerParameters
 
 from tests.api.commands import COMMAND, NOWHERE, causeway, one_line
 from tests.api.expectations import NOT_FOUND, TRACES_OF_PYTHON
-from tests.api.mcp_clients import call, open_client, over_http, refusal, text_of
+from tests.api.mcp_clients import READ_SECONDS, call, open_client, over_http, refusal, text_of
 from tests.conftest import DEMO, Server, run_server
 from tests.processes import ROOT, started
 
@@ -165,6 +165,15 @@ def test_http_refuses_in_our_format_what_is_not_of_the_protocol(server: Server) 
         )
         assert client.post("/mcp", content=half, headers=json_rpc).status_code < 500
         assert client.post("/mcp", content=b"{}", headers={"Content-Type": "text/plain"}).status_code == 400
+
+
+async def test_it_is_started_by_its_client(environment: dict[str, str], server: Server) -> None:
+    """R9 as desktop programs do it: by its command line, ended by closing its input."""
+    command, *arguments = [*COMMAND, "mcp"]
+    started_by = StdioServerParameters(command=command, args=arguments, cwd=ROOT, env=dict(os.environ) | environment)
+    async with Client(started_by, read_timeout_seconds=READ_SECONDS) as client:
+        await _check_tools(client)
+        assert (await call(client, "ask", question=ASKED["fr"][0]))["citations"]
 
 
 def test_nothing_but_the_protocol_is_on_standard_output(environment: dict[str, str], server: Server) -> None:
