@@ -81,7 +81,9 @@ class ChatRequest(BaseModel):
         default=None, description="Without one, the conversation's, else the server's default collection"
     )
     rag_enabled: StrictBool = Field(default=True, description="false: plain chat, without the documents")
-    top_k: int | None = Field(default=None, ge=1, le=50, description="Chunks that reach the answer")
+    top_k: Annotated[int, Field(strict=False, ge=1, le=50), BeforeValidator(check_number)] | None = Field(
+        default=None, description="Chunks that reach the answer"
+    )
     retrieval: dict[Text, Any] = Field(
         default_factory=dict,
         max_length=MAX_OPTIONS,

@@ -121,6 +121,7 @@ def test_a_conversation_is_answered_by_its_last_question(client: httpx.Client) -
         pytest.param({"message": 7}, "message", id="not a text"),
         pytest.param({"message": QUESTION, "top_k": 0}, "top_k", id="top_k too small"),
         pytest.param({"message": QUESTION, "top_k": 51}, "top_k", id="top_k too large"),
+        pytest.param({"message": QUESTION, "top_k": True}, "top_k", id="top_k no number"),
         pytest.param({"message": QUESTION, "retrieval": "hybrid"}, "retrieval", id="retrieval is no object"),
         pytest.param({"message": QUESTION, "filters": ["es"]}, "filters", id="filters are no object"),
         pytest.param({"message": "x", "filters": dict.fromkeys(map(str, range(51)))}, "filters", id="many filters"),
