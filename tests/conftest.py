@@ -33,6 +33,10 @@ settings.load_profile("tests")
 DEMO = ROOT / "notebooks" / "demo"
 
 
+def pytest_configure() -> None:
+    os.environ["COLUMNS"] = "250"  # before any console is made: no cell of a table is broken into lines
+
+
 @pytest.fixture(scope="session", autouse=True)
 def clean_environment() -> Iterator[None]:
     """Nothing of the person who runs the tests reaches them."""
@@ -46,7 +50,6 @@ def clean_environment() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in [*ours, "DATABASE_URL", "EMBEDDINGS_CONFIG", "REDIS_URL", "CHUNKENIZER_API_URL"]:
             patch.delenv(name, raising=False)
-        patch.setenv("COLUMNS", "250")  # no cell of a table is broken into lines
         # Short and open to the embedded server's own user: pytest's folders are neither.
         home = tempfile.mkdtemp(prefix="cw-")
         patch.setenv("CAUSEWAY_HOME", home)

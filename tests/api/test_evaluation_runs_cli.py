@@ -110,8 +110,10 @@ def test_a_version_of_the_cases_is_measured(evaluate: Evaluate) -> None:
 def test_a_run_that_fails_tells_why(evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch) -> None:
     """R11.1, R10.4 an error of ours not in its own words."""
 
+    word = "geheim"
+
     async def fail(*_: object, **__: object) -> None:
-        raise KeyError("geheim")
+        raise KeyError(word)
 
     monkeypatch.setattr("agent.evaluation.golden_run.rank_documents", fail)
     done = evaluate("run", "--collection", "fábrica")
