@@ -1,14 +1,16 @@
 """What tests stand on: one real PostgreSQL a session, services over it, real server processes, a scripted model."""
 
+import asyncio
 import os
 import shutil
 import signal
 import tempfile
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import httpx
 import psycopg
@@ -30,6 +32,7 @@ from tests.processes import ROOT, Process, end_of_forking, started
 
 settings.register_profile("tests", deadline=None)  # no test is timed: machines are busy at times
 settings.load_profile("tests")
+T = TypeVar("T")
 DEMO = ROOT / "notebooks" / "demo"
 
 
@@ -115,6 +118,19 @@ async def services(postgres: str) -> AsyncIterator[Services]:
     opened = Services(Settings(database_url=SecretStr(postgres)))
     yield opened
     await opened.close()
+
+
+def with_services(database_url: str, use: Callable[[Services], Awaitable[T]]) -> T:
+    """What is done in a server's database by no request."""
+
+    async def run() -> T:
+        services = Services(Settings(database_url=SecretStr(database_url)))
+        try:
+            return await use(services)
+        finally:
+            await services.close()
+
+    return asyncio.run(run())
 
 
 @pytest.fixture

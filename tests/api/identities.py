@@ -1,17 +1,13 @@
 """Who may be asking: keys of every kind, for tests that go through every endpoint with each."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeVar
 from uuid import uuid4
 
-from pydantic import SecretStr
-
 from graphrag.authentication.identity import Scope
 from graphrag.services import Services
-from graphrag.settings import Settings
+from tests.conftest import with_services
 
 T = TypeVar("T")
 OVER = timedelta(seconds=-1)
@@ -75,16 +71,3 @@ def make_owners_in(database_url: str, count: int) -> list[str]:
 def make_keys_in(database_url: str) -> Keys:
     """For a test of a server in a process of its own."""
     return with_services(database_url, make_keys)
-
-
-def with_services(database_url: str, use: Callable[[Services], Awaitable[T]]) -> T:
-    """What is done in a server's database by no request."""
-
-    async def run() -> T:
-        services = Services(Settings(database_url=SecretStr(database_url)))
-        try:
-            return await use(services)
-        finally:
-            await services.close()
-
-    return asyncio.run(run())

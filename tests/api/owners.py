@@ -2,7 +2,7 @@
 
 from graphrag.ingestion.sources import SourceText
 from graphrag.services import Services
-from tests.api.identities import with_services
+from tests.conftest import with_services
 
 OWNERS = {"ana": "ben", "ben": "ana"}  # each with the other
 QUESTION = "¿Por qué se paró el horno?"

@@ -14,8 +14,8 @@ from graphrag.errors import InvalidSettings
 from graphrag.services import Services
 from graphrag.settings import Settings
 from tests.api.expectations import check_error
-from tests.api.identities import Keys, make_keys_in, shown, with_services
-from tests.conftest import run_server
+from tests.api.identities import Keys, make_keys_in, shown
+from tests.conftest import run_server, with_services
 from tests.graphrag.authentication.issuer import AUDIENCE, ISSUER, IssuerServer, jwks, serving, sign
 
 JWT = {"RAG_AUTH": "jwt", "RAG_JWT_ISSUER": ISSUER, "RAG_JWT_AUDIENCE": AUDIENCE}

@@ -1,13 +1,11 @@
 """`causeway eval run`, `list`, `show` and `compare`, over a few golden cases."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from pydantic import SecretStr
 from typer.testing import CliRunner, Result
 
 from agent.evaluation.metrics import METRICS
@@ -15,8 +13,8 @@ from api.evaluation_cli import app
 from graphrag.errors import EvaluationNotFound, GoldenVersionNotFound, NoGoldenCases
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.api.commands import rows
+from tests.conftest import with_services
 from tests.golden_library import HORNO, PUENTE, draft, open_shelf
 
 Evaluate = Callable[..., Result]
@@ -27,21 +25,17 @@ def database(make_database: Callable[[], str]) -> str:
     """One collection whose cases name the right documents, one whose case names a wrong one, and one without cases."""
     url = make_database()
 
-    async def fill() -> None:
-        services = Services(Settings(database_url=SecretStr(url)))
-        try:
-            right = await open_shelf(services, LOCAL_OWNER, "fábrica")
-            await right.add(
-                draft(HORNO, "horno.md", category="causal", difficulty="hard"), draft(PUENTE, "puente.md"), draft("¿Y?")
-            )
-            wrong = await open_shelf(services, LOCAL_OWNER, "otra")
-            await wrong.add(draft(HORNO, "entrepot.md"))
-            await services.golden.add_version(wrong.collection)
-            await services.make_collection(LOCAL_OWNER, "vacía")
-        finally:
-            await services.close()
+    async def fill(services: Services) -> None:
+        right = await open_shelf(services, LOCAL_OWNER, "fábrica")
+        await right.add(
+            draft(HORNO, "horno.md", category="causal", difficulty="hard"), draft(PUENTE, "puente.md"), draft("¿Y?")
+        )
+        wrong = await open_shelf(services, LOCAL_OWNER, "otra")
+        await wrong.add(draft(HORNO, "entrepot.md"))
+        await services.golden.add_version(wrong.collection)
+        await services.make_collection(LOCAL_OWNER, "vacía")
 
-    asyncio.run(fill())
+    with_services(url, fill)
     return url
 
 

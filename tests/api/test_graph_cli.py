@@ -1,6 +1,5 @@
 """`causeway graph`, in a process of its own."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -8,14 +7,13 @@ from uuid import uuid4
 from xml.etree import ElementTree
 
 import pytest
-from pydantic import SecretStr
 
 from graphrag.graph_models import CausalRelation, ChunkGraph, Polarity, RelationType
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import LOCAL_OWNER, Span
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.api.commands import causeway, one_line
+from tests.conftest import with_services
 from tests.factories import make_chunk, make_document
 from tests.model_server import ModelServer, Reply
 
@@ -39,20 +37,16 @@ def database(make_database: Callable[[], str]) -> str:
     """One collection with three relations, and one with none."""
     url = make_database()
 
-    async def fill() -> None:
-        services = Services(Settings(database_url=SecretStr(url)))
-        try:
-            await services.make_collection(LOCAL_OWNER, "empty")
-            collection = await services.make_collection(LOCAL_OWNER, "almendra")
-            document = make_document(id=uuid4(), collection_id=collection.id, filename="correo [1].txt", title="Correo")
-            chunk = make_chunk(TEXT, document=document)
-            vector = [1.0] * services.embeddings.get(collection.embedding_model).dimensions
-            graph = [ChunkGraph(relations=RELATIONS)]
-            await services.store.put_documents(collection, [IndexedDocument(document, [chunk], [vector], graph=graph)])
-        finally:
-            await services.close()
+    async def fill(services: Services) -> None:
+        await services.make_collection(LOCAL_OWNER, "empty")
+        collection = await services.make_collection(LOCAL_OWNER, "almendra")
+        document = make_document(id=uuid4(), collection_id=collection.id, filename="correo [1].txt", title="Correo")
+        chunk = make_chunk(TEXT, document=document)
+        vector = [1.0] * services.embeddings.get(collection.embedding_model).dimensions
+        graph = [ChunkGraph(relations=RELATIONS)]
+        await services.store.put_documents(collection, [IndexedDocument(document, [chunk], [vector], graph=graph)])
 
-    asyncio.new_event_loop().run_until_complete(fill())
+    with_services(url, fill)
     return url
 
 

@@ -2,23 +2,21 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
-from graphrag.authentication.api_keys import ApiKey, ApiKeys
+from graphrag.authentication.api_keys import ApiKey
 from graphrag.authentication.identity import Scope
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.api.commands import causeway, one_line
 from tests.api.expectations import check_error
 from tests.api.mcp_clients import call, over_http, over_stdio, refusal
 from tests.api.owners import OWNERS, QUESTION, fill
-from tests.conftest import run_server
+from tests.conftest import run_server, with_services
 
 T = TypeVar("T")
 AT_ONCE = 6  # calls of each owner
@@ -49,28 +47,19 @@ def database(make_database: Callable[[], str]) -> str:
 def served(database: str) -> Iterator[Served]:
     """A service that asks for keys: each owner's by its name, one that may not read, and one that is taken back."""
 
-    def with_keys(work: Callable[[ApiKeys], Awaitable[T]]) -> T:
-        async def run() -> T:
-            services = Services(Settings(database_url=SecretStr(database)))
-            try:
-                return await work(services.authentication.api_keys)
-            finally:
-                await services.close()
-
-        return asyncio.run(run())
-
-    async def make(api_keys: ApiKeys) -> dict[str, tuple[ApiKey, str]]:
+    async def make(services: Services) -> dict[str, tuple[ApiKey, str]]:
+        api_keys = services.authentication.api_keys
         made = {owner: await api_keys.create(owner, owner) for owner in OWNERS}
         made["writer"] = await api_keys.create("ana", "writer", scopes=[Scope.WRITE])
         made["for a while"] = await api_keys.create("ana", "for a while")
         return made
 
-    made = with_keys(make)
+    made = with_services(database, make)
     keys = {name: shown for name, (_, shown) in made.items()}
     with run_server(DATABASE_URL=database, RAG_AUTH="api_key", RAG_WORKER="false") as server:
 
         def revoke(name: str) -> None:
-            with_keys(lambda api_keys: api_keys.revoke("ana", made[name][0].id))
+            with_services(database, lambda services: services.authentication.api_keys.revoke("ana", made[name][0].id))
 
         yield Served(server.url, keys, revoke)
 

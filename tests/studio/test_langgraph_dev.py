@@ -1,6 +1,5 @@
 """LangGraph Studio's server over the same graph: `langgraph dev`, spoken to over its HTTP API."""
 
-import asyncio
 import os
 import shutil
 import socket
@@ -16,7 +15,6 @@ from typing import Any
 import httpx
 import pytest
 from langchain_core.messages import HumanMessage
-from pydantic import SecretStr
 
 from agent.context import Context
 from agent.events import answer
@@ -25,8 +23,7 @@ from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.sources import find_files
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
-from graphrag.settings import Settings
-from tests.conftest import DEMO
+from tests.conftest import DEMO, with_services
 from tests.processes import ROOT
 
 LANGGRAPH = shutil.which("langgraph", path=os.path.dirname(sys.executable)) or ""
@@ -43,15 +40,13 @@ START_SECONDS = 90
 def database(make_database: Callable[[], str]) -> str:
     url = make_database()
 
-    async def load() -> None:
-        services = Services(Settings(database_url=SecretStr(url)))
+    async def load(services: Services) -> None:
         collection = await services.make_collection(LOCAL_OWNER, "demo")
         async with services.library.queue.working(services.workshop):
             async for _ in Loading(services.library, collection).load(find_files([DEMO])):
                 pass
-        await services.close()
 
-    asyncio.run(load())
+    with_services(url, load)
     return url
 
 
@@ -110,14 +105,9 @@ def run(studio: httpx.Client, question: str, **context: Any) -> dict[str, Any]:
 def test_answers_as_the_agent_does(studio: httpx.Client, database: str, question: str) -> None:
     """The same graph gives the same answer through every door, from the first run on."""
 
-    async def ask() -> dict[str, Any]:
-        services = Services(Settings(database_url=SecretStr(database)))
-        done = await answer(graph, [HumanMessage(question)], Context(services=services))
-        await services.close()
-        return done
-
     state = run(studio, question)
-    assert state["messages"][-1]["content"] == asyncio.run(ask())["answer"]
+    done = with_services(database, lambda of: answer(graph, [HumanMessage(question)], Context(services=of)))
+    assert state["messages"][-1]["content"] == done["answer"]
     assert state["degraded"] == []
 
 

@@ -1,19 +1,16 @@
 """LangGraph's own server where it asks who is there: the same keys, and the same answer, as over our HTTP API."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
 import pytest
-from pydantic import SecretStr
 
 from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.sources import find_files
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.api.identities import Keys, make_keys, shown
-from tests.conftest import DEMO
+from tests.conftest import DEMO, with_services
 from tests.studio.test_langgraph_dev import LANGGRAPH, running
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not LANGGRAPH, reason="needs the extra studio")]
@@ -30,18 +27,16 @@ def database(make_database: Callable[[], str]) -> str:
 def keys(database: str) -> Keys:
     """A has a collection with a document, B has an empty one of the same name."""
 
-    async def make() -> Keys:
-        services = Services(Settings(database_url=SecretStr(database)))
+    async def make(services: Services) -> Keys:
         made = await make_keys(services)
         await services.make_collection(made.owner_b, "demo")
         collection = await services.make_collection(made.owner_a, "demo")
         async with services.library.queue.working(services.workshop):
             async for _ in Loading(services.library, collection).load(find_files([NOTES])):
                 pass
-        await services.close()
         return made
 
-    return asyncio.run(make())
+    return with_services(database, make)
 
 
 @pytest.fixture(scope="module")
@@ -103,18 +98,9 @@ def test_nobody_gets_in_without_a_key(studio: httpx.Client, headers: dict[str, s
 def test_a_key_is_revoked_while_the_server_runs(studio: httpx.Client, keys: Keys, database: str) -> None:
     """Security 7"""
 
-    async def make_and_revoke(key_id: str | None) -> tuple[str, str]:
-        services = Services(Settings(database_url=SecretStr(database)))
-        api_keys = services.authentication.api_keys
-        if key_id:
-            await api_keys.revoke(keys.owner_a, key_id)
-        kept, key = await api_keys.create(keys.owner_a, "short")
-        await services.close()
-        return kept.id, key
-
-    key_id, key = asyncio.run(make_and_revoke(None))
+    kept, key = with_services(database, lambda of: of.authentication.api_keys.create(keys.owner_a, "short"))
     assert run(studio, key).status_code == 200
-    asyncio.run(make_and_revoke(key_id))
+    with_services(database, lambda of: of.authentication.api_keys.revoke(keys.owner_a, kept.id))
     assert run(studio, key).status_code == 401
 
 
