@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from agent.conversation import Conversing
 from agent.evaluation.golden_run import Evaluator
+from agent.evaluation.scheduled_run import Scheduler
 from api import error_handlers, openapi_document
 from api.gate import Gate
 from api.known_parameters import refuse_unknown_parameters
@@ -31,6 +32,7 @@ from api.routes import (
     golden_cases,
     openai,
     retrieve,
+    schedules,
     search,
     streams,
     system,
@@ -51,6 +53,7 @@ RESOURCES = (
     search,
     golden_cases,
     evaluations,
+    schedules,
 )
 STRICTLY = [Depends(refuse_unknown_parameters)]
 OF_EVERY_ROUTE = errors(400, 401, 403, 408, 413, 422, 429, 503)
@@ -74,7 +77,7 @@ def create_app(services: Services) -> FastAPI:
                 await stack.enter_async_context(running.sharing())  # ends before conversing: what it breaks off is kept
                 await stack.enter_async_context(mcp.running())
                 if services.settings.worker:
-                    jobs = services.library.queue.working(services.workshop, Evaluator(services))
+                    jobs = services.library.queue.working(services.workshop, Evaluator(services), Scheduler(services))
                     await stack.enter_async_context(jobs)
                 yield
         finally:

@@ -1,7 +1,6 @@
 """The command line's `eval run`, `list`, `show` and `compare`: retrieval measured over golden cases."""
 
 import asyncio
-import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, get_args
@@ -14,6 +13,7 @@ from rich.table import Column, Table
 from agent.evaluation.comparison import DECIDING, Comparison, compare_runs
 from agent.evaluation.golden_run import Evaluator, order_run
 from agent.evaluation.metrics import METRICS
+from api.evaluation_options import DepthOption, NameOption, OverridesOption, VersionOption, read_overrides
 from api.evaluation_schemas import ComparisonOut, EvaluationOut
 from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
 from graphrag.evaluation_models import Category, Difficulty, EvaluationRun, RunStatus
@@ -28,31 +28,18 @@ RunArgument = Annotated[UUID, typer.Argument(metavar="RUN", help="Its id: see `e
 
 def measure(
     collection: CollectionOption = None,
-    name: Annotated[str, typer.Option(help="What it is to be called.")] = "",
-    version: Annotated[int | None, typer.Option(min=1, help="Of the golden cases; without one, as they are.")] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="In place of the collection's value.")
-    ] = None,
-    k: Annotated[int | None, typer.Option(min=1, max=1000, help="Passages a search.")] = None,
+    name: NameOption = "",
+    version: VersionOption = None,
+    option: OverridesOption = None,
+    k: DepthOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search for every golden case, as a user would, and keep the figures."""
-    overrides = dict(_choice(text) for text in option or [])
+    overrides = read_overrides(option)
     found = run(lambda services: _measure(services, collection, name=name, version=version, overrides=overrides, k=k))
     _show(found, as_json=as_json)
     if found.status is not RunStatus.DONE:
         raise typer.Exit(1)
-
-
-def _choice(text: str) -> tuple[str, Any]:
-    """`rerank=false`, `strategy=hybrid`: a value is JSON, else a text."""
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise typer.BadParameter(f"{text}: not NAME=VALUE", param_hint="--set")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
 
 
 async def _measure(services: Services, collection: str | None, **choices: Any) -> EvaluationRun:

@@ -40,6 +40,11 @@ class EvaluationIn(CollectionChoice):
     )
     k: Depth | None = Field(default=None, description="Passages a search; without it, `top_k`")
 
+    def choices(self) -> dict[str, Any]:
+        """What `order_run` takes, beside the name."""
+        version = None if self.version == "current" else self.version
+        return {"version": version, "overrides": self.retrieval, "k": self.k}
+
 
 class GroupOut(BaseModel):
     cases: int = Field(description="That were measured and have a relevant document: the metrics are their means")

@@ -243,6 +243,18 @@ class EvaluationUnfinished(CausewayError):
     code = "evaluation_unfinished"
 
 
+class ScheduleNotFound(CausewayError):
+    """`details`: schedule."""
+
+    code = "schedule_not_found"
+
+
+class InvalidSchedule(CausewayError):
+    """`details["reason"]`: cron_expression or timezone; cron, timezone."""
+
+    code = "invalid_schedule"
+
+
 class StreamNotFound(CausewayError):
     """Unknown, somebody else's, or gone."""
 
@@ -262,7 +274,7 @@ class TooManyStreams(CausewayError):
 
 
 class QuotaExceeded(CausewayError):
-    """`details`: limit; collection, or `reason`: bytes or collections, where it is the owner's."""
+    """`details`: limit; collection, or `reason`: bytes, collections or schedules, where it is the owner's."""
 
     code = "quota_exceeded"
 

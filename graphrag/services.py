@@ -36,6 +36,7 @@ from graphrag.settings import GenerationConfig, RetrievalConfig, Settings
 from graphrag.stores.erasure import Erasure
 from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.opened import Stores
+from graphrag.stores.schedules import ScheduleStore
 from graphrag.telemetry import log
 
 DEFAULT_COLLECTION = "default"
@@ -184,6 +185,10 @@ class Services(Stores):
     @cached_property
     def workshop(self) -> Workshop:
         return Workshop(self.library, self.pipeline, self, self.retention)
+
+    @cached_property
+    def schedules(self) -> ScheduleStore:
+        return ScheduleStore(self.database, self.settings.max_schedules, self.library.queue.defer_schedule)
 
     @cached_property
     def retention(self) -> Retention:

@@ -21,6 +21,7 @@ from graphrag.evaluation_models import (
 from graphrag.models import Collection, Document
 from graphrag.services import Services
 from graphrag.settings import RetrievalConfig
+from graphrag.stores.evaluations import Defer
 
 CASES_A_TIME = 50
 OF_THE_SERVICE = ("reranker", "reranker_model", "diversity", "fulltext_candidates")  # that have a say in the ranking
@@ -35,8 +36,10 @@ async def order_run(
     version: int | None = None,
     overrides: Mapping[str, Any] | None = None,
     k: int | None = None,
+    defer: Defer | None = None,
 ) -> EvaluationRun:
-    """A worker does it. `version`: of the golden cases, else those of this moment; `k`: passages a search.
+    """A worker does it. `version`: of the golden cases, else those of this moment; `k`: passages a search;
+    `defer`: is told of the run in its transaction, else the queue alone is.
 
     Raises NoGoldenCases, GoldenVersionNotFound, EmbeddingModelUnavailable or CollectionNotFound.
     """
@@ -55,7 +58,8 @@ async def order_run(
         embedding_model=collection.embedding_model,
         warnings=tuple(warnings),
     )
-    return await services.evaluations.create(collection, plan, cases, defer=services.library.queue.defer_evaluation)
+    told = defer or services.library.queue.defer_evaluation
+    return await services.evaluations.create(collection, plan, cases, defer=told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pydantic import Field
 from agent.evaluation.comparison import DECIDING, compare_runs
 from agent.evaluation.golden_run import order_run
 from agent.evaluation.metrics import METRICS
-from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
+from api.dependencies import CollectionFilter, CollectionQuery, OwnerDep, ServicesDep, WriterDep
 from api.evaluation_schemas import (
     CaseResultList,
     CaseResultOut,
@@ -24,7 +24,6 @@ from api.pagination import Cursor, Limit, cut, read_cursor
 from api.schemas import errors
 from graphrag.evaluation_models import RunStatus
 
-AnyCollection = Annotated[str | None, Query(description="Without one, those of all collections")]
 Metric = Annotated[
     str, Query(pattern=f"^({'|'.join(METRICS)})$", description=f"That decides who wins a case: {', '.join(METRICS)}")
 ]
@@ -39,9 +38,7 @@ async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> 
         await services.collection(owner, body.collection),
         services=services,
         name=body.name,
-        version=None if body.version == "current" else body.version,
-        overrides=body.retrieval,
-        k=body.k,
+        **body.choices(),
     )
     return EvaluationOut.of(run)
 
@@ -50,7 +47,7 @@ async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> 
 async def list_runs(
     services: ServicesDep,
     owner: OwnerDep,
-    collection: AnyCollection = None,
+    collection: CollectionFilter = None,
     status: RunStatus | None = None,
     limit: Limit = 50,
     cursor: Cursor = None,

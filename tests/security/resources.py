@@ -38,6 +38,8 @@ def make_resources(server: Server, key: str) -> dict[str, Any]:
         version = made(api.post("/golden-cases/versions", json={"collection": name}))
         run = made(api.post("/evaluations", json={"collection": name}))
         wait_for(api, f"/evaluations/{run['id']}", "done")
+        yearly = {"collection": name, "name": MARK, "cron": "0 3 1 1 *"}
+        schedule = made(api.post("/evaluations/schedules", json=yearly))
     return {
         "name": name,
         "collection": name,
@@ -54,6 +56,7 @@ def make_resources(server: Server, key: str) -> dict[str, Any]:
         "number": version["number"],
         "version": version["number"],
         "evaluation_id": run["id"],
+        "schedule_id": schedule["id"],
         "baseline": run["id"],
         "candidate": run["id"],
     }
