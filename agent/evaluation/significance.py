@@ -1,0 +1,213 @@
+"""Whether a difference of two runs is more than chance, how great it may be, and how many questions would tell.
+
+scipy.stats is imported where it is used: it takes 50 MB and most of a second, which only who compares is to pay.
+"""
+
+import warnings
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, isnan, sqrt
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+Verdict = Literal["better", "worse", "no_difference_shown", "too_few_questions"]
+
+ALPHA = 0.05
+POWER = 0.80
+SMALLEST = 0.05  # the effect of interest, where no other is asked for
+FEWEST = 6  # questions that can tell: chance alone makes five of five say the same in 1 of 16 runs
+RESAMPLES = 4_999
+WORK = 5_000_000  # values that all resamples of one test may hold: of very many questions there are fewer resamples
+FEWEST_RESAMPLES = 999
+BATCH = 500_000  # values at a time
+LARGE = 2_000  # values from which BCa corrects nothing, and takes the square of their number
+EPSILON = 1e-9  # sums of the same parts in another order are the same
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A difference of means, and what it is worth."""
+
+    difference: float | None  # None: a side has no value
+    low: float | None  # of the 95 % confidence interval; None where the values do not show how much they vary
+    high: float | None
+    p_value: float  # two-sided; of this metric alone: see `holm`
+    n: int  # pairs; of independent samples, the values of the smaller side
+    needed: int | None  # questions (a side) that find an effect of this size with POWER; None: there is none
+    smallest: float  # the smallest effect of interest
+    needed_for_smallest: int | None  # the same for that one; None: fewer than two values say how much they vary
+
+    def verdict(self, corrected: float | None = None) -> Verdict:
+        """Where more is better. `corrected`: the p-value as one of several metrics'."""
+        p_value = self.p_value if corrected is None else corrected
+        if self.difference and p_value <= ALPHA:
+            return "better" if self.difference > 0 else "worse"
+        return "no_difference_shown" if self._excludes_smallest() else "too_few_questions"
+
+    def _excludes_smallest(self) -> bool:
+        if self.low is None or self.high is None:
+            return self.needed_for_smallest is not None and self.n >= self.needed_for_smallest
+        return -self.smallest < self.low and self.high < self.smallest
+
+
+def paired(before: Sequence[float], after: Sequence[float], *, smallest: float = SMALLEST) -> Effect:
+    """after - before, of two runs over the same questions in the same order.
+
+    p by random flips of the differences' signs (Smucker, Allan & Carterette 2007), by all of them where they are few;
+    the interval by a BCa bootstrap (Efron 1987). The same values give the same effect. Raises ValueError for sides of
+    different lengths.
+    """
+    differences = np.array([new - old for old, new in zip(before, after, strict=True)], dtype=np.float64)
+    if not differences.size:
+        return _nothing(smallest)
+    moved = np.abs(differences[np.abs(differences) > EPSILON])
+    plan = _Plan(_variance(differences), null=1.0, step=float(moved.min()) if moved.size else 1.0)
+    return _effect(float(differences.mean()), (differences,), _flip_signs(differences), plan, smallest)
+
+
+def independent(before: Sequence[float], after: Sequence[float], *, smallest: float = SMALLEST) -> Effect:
+    """after - before, of two arms that got different questions.
+
+    p by random exchanges between the arms, the interval by a BCa bootstrap. The same values give the same effect.
+    """
+    sides = np.array(before, dtype=np.float64), np.array(after, dtype=np.float64)
+    if not all(side.size for side in sides):
+        return _nothing(smallest)
+    steps = np.diff(np.unique(np.concatenate(sides)))
+    variances = [_variance(side) for side in sides]
+    variance = None if None in variances else sum(filter(None, variances))
+    plan = _Plan(variance, null=0.5, step=float(steps.min()) if steps.size else 1.0)
+    return _effect(float(sides[1].mean() - sides[0].mean()), sides, _exchange(*sides), plan, smallest)
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Each corrected for being one of several (Holm 1979)."""
+    corrected = dict(p_values)
+    least = 0.0
+    for rank, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
+        least = corrected[name] = max(least, min(1.0, (len(p_values) - rank) * p_values[name]))
+    return corrected
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is known of the values before more questions are asked.
+
+    Connor 1987 for pairs and Fleiss 1981 for two samples, both with the continuity correction of Fleiss, Tytun & Ury
+    1980. Where nothing but chance is at work, the variance is greater by `null` times the square of the effect.
+    """
+
+    variance: float | None  # of the differences, or of the two sides together; None: unknown
+    null: float
+    step: float  # between values: an effect cannot come from less than effect / step of the questions
+
+    def questions(self, effect: float) -> int | None:
+        """That find it with POWER at ALPHA."""
+        if self.variance is None or effect < EPSILON:
+            return None
+        variance = max(self.variance, effect * (self.step - effect))
+        chance, power = NormalDist().inv_cdf(1 - ALPHA / 2), NormalDist().inv_cdf(POWER)
+        root = (chance * sqrt(variance + self.null * effect**2) + power * sqrt(variance)) / effect
+        corrected = (root + sqrt(root**2 + 4 * self.step / effect)) / 2
+        return max(FEWEST, ceil(corrected**2))
+
+
+def _effect(difference: float, sides: tuple[Values, ...], p_value: float, plan: _Plan, smallest: float) -> Effect:
+    low, high = _interval(sides)
+    return Effect(
+        difference=difference,
+        low=low,
+        high=high,
+        p_value=p_value,
+        n=min(side.size for side in sides),
+        needed=plan.questions(abs(difference)),
+        smallest=smallest,
+        needed_for_smallest=plan.questions(smallest),
+    )
+
+
+def _nothing(smallest: float) -> Effect:
+    return Effect(None, None, None, 1.0, 0, None, smallest, None)
+
+
+def _variance(values: Values) -> float | None:
+    return float(values.var(ddof=1)) if values.size > 1 else None
+
+
+def _flip_signs(differences: Values) -> float:
+    """Own: scipy.stats.permutation_test does the same and takes thirty times as long."""
+    magnitudes = np.sort(np.abs(differences[np.abs(differences) > EPSILON]))  # in order: whichever run is the first
+    if not magnitudes.size:
+        return 1.0
+    extreme = np.abs(differences.sum()) - EPSILON
+    if 2**magnitudes.size <= RESAMPLES:
+        flips = np.arange(2**magnitudes.size)[:, None] >> np.arange(magnitudes.size) & 1
+        return float(np.mean(np.abs((1 - 2 * flips) @ magnitudes) >= extreme))
+    generator, left, found = _generator(magnitudes), _resamples(magnitudes.size), 0
+    total = left
+    while left:
+        rows = min(left, max(1, BATCH // magnitudes.size))
+        flips = generator.integers(0, 2, size=(rows, magnitudes.size), dtype=np.int8)
+        found += int(np.sum(np.abs(magnitudes.sum() - 2 * (flips @ magnitudes)) >= extreme))
+        left -= rows
+    return (found + 1) / (total + 1)
+
+
+def _exchange(before: Values, after: Values) -> float:
+    from scipy import stats
+
+    both = np.concatenate((before, after))
+    if min(before.size, after.size) < 2 or np.ptp(both) < EPSILON:
+        return 1.0
+    found = stats.permutation_test(
+        (before, after),
+        _difference,
+        vectorized=True,
+        n_resamples=_resamples(both.size),
+        batch=max(1, BATCH // both.size),
+        rng=_generator(both),
+    )
+    return float(found.pvalue)
+
+
+def _interval(sides: tuple[Values, ...]) -> tuple[float, float] | tuple[None, None]:
+    """By percentiles alone where BCa is not defined."""
+    from scipy import stats
+
+    if min(side.size for side in sides) < 2 or all(np.ptp(side) < EPSILON for side in sides):
+        return None, None
+    size = sum(side.size for side in sides)
+    values = np.concatenate(sides)
+    for method in ("BCa", "percentile") if size <= LARGE else ("percentile",):
+        with warnings.catch_warnings(action="ignore"):  # of degenerate data, which are asked for just below
+            found = stats.bootstrap(
+                sides,
+                _difference,
+                vectorized=True,
+                n_resamples=_resamples(size),
+                batch=max(1, BATCH // size),
+                method=method,
+                rng=_generator(values),
+            ).confidence_interval
+        if not isnan(found.low) and not isnan(found.high):
+            break
+    return float(found.low), float(found.high)
+
+
+def _difference(*sides: Values, axis: int) -> Any:
+    means = [side.mean(axis=axis) for side in sides]
+    return means[-1] - means[0] if len(means) > 1 else means[0]
+
+
+def _resamples(size: int) -> int:
+    return int(np.clip(WORK // size, FEWEST_RESAMPLES, RESAMPLES))
+
+
+def _generator(values: Values) -> np.random.Generator:
+    """The same for the same values."""
+    return np.random.default_rng(zlib.crc32(np.sort(values).tobytes()))
