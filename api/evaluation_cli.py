@@ -16,6 +16,7 @@ from api.evaluation_runs_cli import compare, list_runs, measure, show
 from api.golden_cli import app as golden
 from api.schedules_cli import app as schedules
 from api.terminal import err, out, run
+from api.trend_cli import trend
 from graphrag.models import FulltextRanking
 from graphrag.services import Services
 
@@ -26,6 +27,7 @@ app.command("run")(measure)
 app.command("list")(list_runs)
 app.command()(show)
 app.command()(compare)
+app.command()(trend)
 
 
 @app.command()

@@ -8,6 +8,7 @@ from uuid import UUID
 from agent.evaluation.metrics import first_rank, measure
 from agent.evaluation.ranking import DEEPEST, rank_documents
 from agent.evaluation.summary import summarise
+from agent.evaluation.trend import as_summary, find_changes, warnings_of
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, CollectionChanged, NoGoldenCases
 from graphrag.evaluation_models import (
@@ -74,7 +75,10 @@ class Evaluator:
             collection = await self._collection(run)
             if await self._measure_all(run, collection):
                 results = await self.services.evaluations.read_results(run)
-                await self.services.evaluations.finish(run, summarise(results), warnings=_warnings(results))
+                changes = await find_changes(self.services.evaluations, run, results)
+                summary = summarise(results) | as_summary(changes)
+                warnings = [*_warnings(results), *warnings_of(changes)]
+                await self.services.evaluations.finish(run, summary, warnings=warnings)
 
     async def give_up(self, owner_id: str, collection_id: UUID, run_id: UUID, error: BaseException) -> None:
         cause, reason = (str(error), error.code) if isinstance(error, CausewayError) else (UNEXPECTED, "internal_error")

@@ -10,6 +10,7 @@ from pydantic import Field
 from agent.evaluation.comparison import DECIDING, compare_runs
 from agent.evaluation.golden_run import order_run
 from agent.evaluation.metrics import METRICS
+from agent.evaluation.trend import read_trend
 from api.dependencies import CollectionFilter, CollectionQuery, OwnerDep, ServicesDep, WriterDep
 from api.evaluation_schemas import (
     CaseResultList,
@@ -18,10 +19,10 @@ from api.evaluation_schemas import (
     EvaluationIn,
     EvaluationList,
     EvaluationOut,
-    RetrievalMetrics,
 )
 from api.pagination import Cursor, Limit, cut, read_cursor
 from api.schemas import errors
+from api.trend_schemas import RetrievalMetrics
 from graphrag.evaluation_models import RunStatus
 
 Metric = Annotated[
@@ -111,5 +112,5 @@ async def retrieval_metrics(
     services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None, limit: Limit = 10
 ) -> RetrievalMetrics:
     asked = await services.collection(owner, collection)
-    runs = await services.evaluations.list_all(owner, collection_id=asked.id, status=RunStatus.DONE, limit=limit)
-    return RetrievalMetrics.of(asked.name, runs)
+    trend = await read_trend(services.evaluations, owner, asked.id, limit=limit)
+    return RetrievalMetrics.of(asked.name, trend)
