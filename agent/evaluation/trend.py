@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from agent.evaluation.comparison import DECIDING
+from agent.evaluation.comparison import DECIDING, Pair
 from agent.evaluation.significance import Effect, holm, paired
 from graphrag.evaluation_models import CaseResult, EvaluationRun, RunStatus
 from graphrag.stores.evaluations import EvaluationStore
@@ -16,11 +16,10 @@ from graphrag.stores.evaluations import EvaluationStore
 # One of searching, and of answers the one of them that a run has: with each more, a true decline is harder to show.
 WATCHED = (DECIDING, "faithfulness", "faithfulness_estimate")
 CHANGES = "changes"  # in a run's summary
-Pair = tuple[CaseResult, CaseResult]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RunChange:
     """Of a metric, over the questions that the run before has measured, too."""
 
     baseline: UUID  # the run before
@@ -39,14 +38,14 @@ class Change:
         )
 
 
-KEPT = TypeAdapter(tuple[Change, ...])
+KEPT = TypeAdapter(tuple[RunChange, ...])
 
 
 @dataclass(frozen=True, slots=True)
 class TrendPoint:
     run: EvaluationRun  # that is done
     has_same_cases: bool  # as the latest of the trend
-    changes: tuple[Change, ...]  # none where nothing before it has the same questions
+    changes: tuple[RunChange, ...]  # none where nothing before it has the same questions
 
     @property
     def summary(self) -> Mapping[str, Any]:
@@ -89,7 +88,9 @@ async def read_trend(
     ]
 
 
-async def find_changes(evaluations: EvaluationStore, run: EvaluationRun, results: Sequence[CaseResult]) -> list[Change]:
+async def find_changes(
+    evaluations: EvaluationStore, run: EvaluationRun, results: Sequence[CaseResult]
+) -> list[RunChange]:
     """Against the last run that was done before this one was ordered."""
     before = await evaluations.list_all(
         run.owner_id,
@@ -105,16 +106,16 @@ async def find_changes(evaluations: EvaluationStore, run: EvaluationRun, results
     return await asyncio.to_thread(_changes, before[0].id, pairs)
 
 
-def as_summary(changes: Sequence[Change]) -> dict[str, Any]:
+def as_summary(changes: Sequence[RunChange]) -> dict[str, Any]:
     """As a run's summary keeps them."""
     return {CHANGES: KEPT.dump_python(tuple(changes), mode="json")}
 
 
-def warnings_of(changes: Sequence[Change]) -> list[str]:
+def warnings_of(changes: Sequence[RunChange]) -> list[str]:
     return [str(change) for change in changes if change.verdict == "worse"]
 
 
-def _changes(baseline: UUID, pairs: Sequence[Pair]) -> list[Change]:
+def _changes(baseline: UUID, pairs: Sequence[Pair]) -> list[RunChange]:
     effects = {name: effect for name in WATCHED if (effect := _effect(name, pairs)).n}
     corrected = holm({name: effect.p_value for name, effect in effects.items()})
     return [_change(baseline, name, effect, corrected[name]) for name, effect in effects.items()]
@@ -126,9 +127,9 @@ def _effect(name: str, pairs: Sequence[Pair]) -> Effect:
     return paired([old for old, _ in both], [new for _, new in both])
 
 
-def _change(baseline: UUID, metric: str, effect: Effect, p_value: float) -> Change:
+def _change(baseline: UUID, metric: str, effect: Effect, p_value: float) -> RunChange:
     assert effect.difference is not None
-    return Change(
+    return RunChange(
         baseline=baseline,
         metric=metric,
         difference=effect.difference,
