@@ -13,7 +13,7 @@ from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
 from api.trend_schemas import RetrievalMetrics
 from graphrag.services import Services
 
-WIDTH = 20  # of a bar, in characters
+WIDTH = 10  # of a bar, in characters
 
 
 def trend(
@@ -40,13 +40,14 @@ async def _read(services: Services, collection: str | None, limit: int) -> tuple
 
 def _print(metric: str, points: Sequence[TrendPoint]) -> None:
     """The latest last, as a curve is read."""
-    table = Table(Column("Run", no_wrap=True), "Name", "Finished", "Cases", metric, "", "Against the run before")
+    table = Table(
+        Column("Finished", no_wrap=True), "Name", "Cases", Column(metric, no_wrap=True), "", "Since the run before"
+    )
     for point in points:
         value = point.metrics.get(metric)
         table.add_row(
-            str(point.run.id),
-            point.run.name,
             f"{point.run.finished_at:%Y-%m-%d %H:%M}",
+            point.run.name,
             f"{point.summary['cases']}{'' if point.has_same_cases else ' (others)'}",
             "" if value is None else f"{value:.4f}",
             "" if value is None else Bar(1, 0, value, width=WIDTH),

@@ -1,19 +1,24 @@
 """Evaluations: runs over the golden cases, compared with each other."""
 
+import asyncio
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from agent.evaluation.comparison import DECIDING, compare_runs
 from agent.evaluation.golden_run import order_run
 from agent.evaluation.metrics import METRICS
+from agent.evaluation.report import read_report
+from agent.evaluation.report_page import write_page
 from agent.evaluation.significance import SMALLEST
 from agent.evaluation.trend import read_trend
 from api.comparison_schemas import ComparisonOut
 from api.dependencies import CollectionFilter, CollectionQuery, OwnerDep, ServicesDep, WriterDep
+from api.error_handlers import request_language
 from api.evaluation_schemas import (
     CaseResultList,
     CaseResultOut,
@@ -31,6 +36,7 @@ Metric = Annotated[
 ]
 Smallest = Annotated[float, Query(gt=0, le=1, description="The difference of interest: how many questions would tell?")]
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
+PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; sandbox"
 router = APIRouter(tags=["evaluations"], responses=errors(400, 404))
 
 
@@ -98,6 +104,24 @@ async def read_results(
     found = await services.evaluations.read_results(run, limit=limit + 1, after=after)
     page, following = cut(found, limit, lambda result: (result.position,))
     return CaseResultList(results=[CaseResultOut.of(result) for result in page], next_cursor=following)
+
+
+@router.get(
+    "/evaluations/{evaluation_id:uuid}/report",
+    summary="An evaluation as a page that needs nothing else, with charts; in the language of Accept-Language",
+    response_class=HTMLResponse,
+    responses=errors(409) | {200: {"content": {"text/html": {}}}},
+)
+async def read_page(
+    evaluation_id: UUID,
+    services: ServicesDep,
+    owner: OwnerDep,
+    request: Request,
+    baseline: Annotated[UUID | None, Query(description="Without one, the evaluation before it")] = None,
+) -> HTMLResponse:
+    found = await read_report(services, owner, evaluation_id, baseline_id=baseline)
+    page = await asyncio.to_thread(write_page, found, request_language(request))
+    return HTMLResponse(page.encode(errors="replace"), headers={"Content-Security-Policy": PAGE_POLICY})
 
 
 @router.post("/evaluations/{evaluation_id:uuid}/cancel", summary="Stop an evaluation; one that is over stays as it is")
