@@ -14,6 +14,7 @@ from agent.evaluation.dataset import Dataset, Query, read_dataset
 from agent.evaluation.retrieval_run import Report, loaded, run_queries
 from api.evaluation_runs_cli import compare, list_runs, measure, show
 from api.golden_cli import app as golden
+from api.judges_cli import judges
 from api.terminal import err, out, run
 from graphrag.models import FulltextRanking
 from graphrag.services import Services
@@ -24,6 +25,7 @@ app.command("run")(measure)
 app.command("list")(list_runs)
 app.command()(show)
 app.command()(compare)
+app.command()(judges)
 
 
 @app.command()

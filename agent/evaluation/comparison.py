@@ -76,7 +76,7 @@ def compare(
     metric: str,
 ) -> Comparison:
     """Questions are the same where their words are: the runs may be of two collections."""
-    before, after = _judged(of_baseline), _judged(of_candidate)
+    before, after = _judged(of_baseline, metric), _judged(of_candidate, metric)
     shared = [key for key in before if key in after]
     pairs = [
         ChangedCase(before[key], after[key], Difference(before[key].metrics[metric], after[key].metrics[metric]))
@@ -99,8 +99,8 @@ def compare(
     )
 
 
-def _judged(results: Sequence[CaseResult]) -> dict[str, CaseResult]:
-    return {result.key: result for result in results if result.metrics}
+def _judged(results: Sequence[CaseResult], metric: str) -> dict[str, CaseResult]:
+    return {result.key: result for result in results if metric in result.metrics}
 
 
 def _metrics(pairs: Sequence[ChangedCase]) -> dict[str, Difference]:
@@ -108,7 +108,7 @@ def _metrics(pairs: Sequence[ChangedCase]) -> dict[str, Difference]:
         return {}
     before = mean([pair.baseline.metrics for pair in pairs])
     after = mean([pair.candidate.metrics for pair in pairs])
-    return {name: Difference(before[name], after[name]) for name in before}
+    return {name: Difference(before[name], after[name]) for name in before if name in after}
 
 
 def _latencies(pairs: Sequence[ChangedCase]) -> dict[str, Difference]:

@@ -32,7 +32,7 @@ Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
 router = APIRouter(tags=["evaluations"], responses=errors(400, 404))
 
 
-@router.post("/evaluations", status_code=202, summary="Measure retrieval over the golden cases", responses=errors(409))
+@router.post("/evaluations", status_code=202, summary="Measure the golden cases", responses=errors(409))
 @router.post("/retrieve/evaluate", status_code=202, summary="The same as POST /evaluations", responses=errors(409))
 async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
     run = await order_run(
@@ -42,6 +42,8 @@ async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> 
         version=None if body.version == "current" else body.version,
         overrides=body.retrieval,
         k=body.k,
+        answers=body.answers,
+        judge=body.judge,
     )
     return EvaluationOut.of(run)
 
