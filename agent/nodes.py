@@ -54,7 +54,9 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
         try:
             query = await asyncio.to_thread(transformation.transform, question, earlier)
             if services.refiner and _searches(context) and services.may_read(await _collection(runtime)):
-                query = await services.refiner.refine(query, earlier, owner_id=owner_of(runtime))
+                query = await services.refiner.refine(
+                    query, earlier, owner_id=owner_of(runtime), is_measured=context.is_measured
+                )
         except Exception as exc:
             degraded = [_degrade("transform", exc)]
     log.info("query strategy", strategy=query.strategy)
@@ -89,11 +91,11 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     with stage("retrieve"):
         collection = await _collection(runtime)
         config, ignored = services.retrieval_config(collection, _overrides(context), top_k=services.settings.chat_top_k)
-        found = await services.query_cache.retrieve(
+        found = await context.query_cache.retrieve(
             state["query"],
             store=services.store,
             collection=collection,
-            model=await services.embedding_model(collection),
+            model=await context.embedding_model(collection),
             config=config,
             filters=filters,
         )

@@ -23,6 +23,7 @@ STATUS = {
     "golden_case_exists": 409,
     "no_golden_cases": 409,
     "evaluation_unfinished": 409,
+    "judge_unavailable": 409,
     "collection_exists": 409,
     "invalid_golden_case": 400,
     "invalid_schedule": 400,

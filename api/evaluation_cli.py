@@ -15,6 +15,7 @@ from agent.evaluation.retrieval_run import Report, loaded, run_queries
 from api.comparison_cli import compare
 from api.evaluation_runs_cli import list_runs, measure, show
 from api.golden_cli import app as golden
+from api.judges_cli import judges
 from api.report_cli import report as report_run
 from api.schedules_cli import app as schedules
 from api.terminal import err, out, run
@@ -31,6 +32,7 @@ app.command()(show)
 app.command()(compare)
 app.command()(trend)
 app.command("report")(report_run)
+app.command()(judges)
 
 
 @app.command()

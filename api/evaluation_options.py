@@ -6,12 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
+from graphrag.evaluation_models import Judging
+
 NameOption = Annotated[str, typer.Option(help="What it is to be called.")]
 VersionOption = Annotated[int | None, typer.Option(min=1, help="Of the golden cases; without one, as they are.")]
 OverridesOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="In place of the collection's value.")
 ]
 DepthOption = Annotated[int | None, typer.Option(min=1, max=1000, help="Passages a search.")]
+
+AnswersOption = Annotated[bool, typer.Option(help="Answer each question, too, and judge the answer.")]
+JudgeOption = Annotated[
+    Judging, typer.Option(help="Of answers; auto: a model where one may read the collection, else an estimate.")
+]
 
 
 def read_overrides(texts: Sequence[str] | None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The command line's `eval schedule`: evaluations that the clock orders."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
@@ -9,7 +9,9 @@ from rich.table import Column, Table
 
 from agent.evaluation.scheduled_run import add_schedule
 from api.evaluation_options import (
+    AnswersOption,
     DepthOption,
+    JudgeOption,
     NameOption,
     OverridesOption,
     VersionOption,
@@ -32,10 +34,13 @@ def add(
     version: VersionOption = None,
     option: OverridesOption = None,
     k: DepthOption = None,
+    answers: AnswersOption = True,
+    judge: JudgeOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Measure a collection whenever the expression says so."""
-    choices = {"version": version, "overrides": read_overrides(option), "k": k}
+    choices: dict[str, Any] = {"version": version, "k": k, "answers": answers, "judge": judge}
+    choices["overrides"] = read_overrides(option)
 
     async def store(services: Services) -> Schedule:
         asked = await services.collection(services.settings.owner, collection)

@@ -231,6 +231,12 @@ class NoGoldenCases(CausewayError):
     code = "no_golden_cases"
 
 
+class JudgeUnavailable(CausewayError):
+    """No chat model may judge the collection's answers. `details`: collection."""
+
+    code = "judge_unavailable"
+
+
 class EvaluationNotFound(CausewayError):
     """`details`: run."""
 

@@ -53,6 +53,7 @@ class Services(Stores):
             self.database.open(), asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load)
         )
         _ = self.chat_models
+        _ = self.judge_model
         _ = self.files
         _ = self.reranker
         _ = self.cache
@@ -120,6 +121,15 @@ class Services(Stores):
         quoting = NamedModel(EXTRACTIVE, self.extractive_chat_model)
         fallbacks = [*open_fallbacks(self.settings), quoting]
         return (first,) if first.model is quoting.model else (first, *fallbacks)
+
+    @cached_property
+    def judge_model(self) -> NamedModel | None:
+        """That judges answers in evaluations; None: there is none. Raises InvalidSettings."""
+        name = self.settings.judge_model or self.settings.chat_model
+        if name is None:
+            return None
+        known = {named.name: named for named in self.chat_models}
+        return known.get(name) or NamedModel(name, open_chat_model(self.settings, name, variable="RAG_JUDGE_MODEL"))
 
     @cached_property
     def extractive_chat_model(self) -> ExtractiveChatModel:

@@ -40,7 +40,7 @@ PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'n
 router = APIRouter(tags=["evaluations"], responses=errors(400, 404))
 
 
-@router.post("/evaluations", status_code=202, summary="Measure retrieval over the golden cases", responses=errors(409))
+@router.post("/evaluations", status_code=202, summary="Measure the golden cases", responses=errors(409))
 @router.post("/retrieve/evaluate", status_code=202, summary="The same as POST /evaluations", responses=errors(409))
 async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
     run = await order_run(

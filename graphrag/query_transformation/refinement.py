@@ -47,11 +47,15 @@ class Refiner:
         self._cache = cache
         self._timeout_seconds = timeout_seconds
 
-    async def refine(self, query: TransformedQuery, earlier: Sequence[Exchange], *, owner_id: str) -> TransformedQuery:
-        """Raises ProviderError where the model fails, is too slow, or says nothing that can be used."""
+    async def refine(
+        self, query: TransformedQuery, earlier: Sequence[Exchange], *, owner_id: str, is_measured: bool = False
+    ) -> TransformedQuery:
+        """Where it is measured, what is known already is asked again.
+
+        Raises ProviderError where the model fails, is too slow, or says nothing that can be used."""
         prompt = _prompt(query, earlier[-MOST_EARLIER:])
         key = self._key(prompt)
-        understood = await self._known(owner_id, key)
+        understood = None if is_measured else await self._known(owner_id, key)
         count_lookups("refinement", hits=int(understood is not None), misses=int(understood is None))
         if understood is None:
             understood = await self._understand(prompt)

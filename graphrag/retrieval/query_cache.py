@@ -67,6 +67,9 @@ class QueryCache:
         return found
 
 
+UNCACHED = QueryCache(0)
+
+
 def _key(
     query: TransformedQuery, collection: Collection, model: EmbeddingModel, config: RetrievalConfig, filters: Filters
 ) -> Hashable:
