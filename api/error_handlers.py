@@ -14,6 +14,7 @@ from api.error_messages import MESSAGES, REASONED, STATUS
 from api.observability import identity_headers
 from graphrag.errors import CausewayError
 from graphrag.language import ANSWER_LANGUAGES
+from graphrag.records import note
 from graphrag.telemetry import log
 
 WHAT_TO_SHOW = {"WWW-Authenticate": "Bearer"}
@@ -37,6 +38,7 @@ def _quality(entry: str) -> tuple[float, str]:
 
 def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any]]:
     """HTTP status and body. Details are those of our own errors: a stranger's error may hold anything."""
+    note(error=exc.code if isinstance(exc, CausewayError) else CausewayError.code)
     if isinstance(exc, CausewayError) and exc.code in STATUS:
         return STATUS[exc.code], _body(exc.code, dict(exc.details), request)
     log.error("request failed", exc_info=exc)
