@@ -38,7 +38,6 @@ def _quality(entry: str) -> tuple[float, str]:
 
 def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any]]:
     """HTTP status and body. Details are those of our own errors: a stranger's error may hold anything."""
-    note(error=exc.code if isinstance(exc, CausewayError) else CausewayError.code)
     if isinstance(exc, CausewayError) and exc.code in STATUS:
         return STATUS[exc.code], _body(exc.code, dict(exc.details), request)
     log.error("request failed", exc_info=exc)
@@ -60,6 +59,7 @@ def word(code: str, details: Mapping[str, Any], language: str) -> str:
 
 
 def _body(code: str, details: dict[str, Any], request: Request) -> dict[str, Any]:
+    note(error=code)
     request_id = request.state.request_id
     message = word(code, {**details, "request_id": request_id}, request_language(request))
     return {"error": {"code": code, "message": message, "details": details, "request_id": request_id}}

@@ -96,10 +96,9 @@ def _method(scope: Scope) -> str:
 
 def route_of(scope: Scope) -> str:
     """Its template, as in /api/v1/documents/{document_id}: neither ids nor names. Of both addresses of a route, one."""
-    route = scope.get("route")
+    # Of a route that was included, possibly twice, scope["route"] knows no more than its own part of the path.
+    route = scope.get("fastapi", {}).get("effective_route_context") or scope.get("route")
     template: str | None = getattr(route, "path_format", None) or getattr(route, "path", None)
     if template is None:
-        return NO_ROUTE
-    path: str = scope["path"]
-    prefix = "/api/v1" if path.startswith("/api/") else "/v1" if path.startswith("/v1/") else ""
-    return f"{prefix}{template}"
+        return f"{scope['root_path']}/{{path}}" if scope.get("root_path") else NO_ROUTE
+    return f"/api/v1{template[4:]}" if template.startswith("/api/") and not template.startswith("/api/v1/") else template
