@@ -18,7 +18,7 @@ async def look_around(services: Services) -> None:
         JOBS_WAITING.clear()  # missing, not as it was
         return
     for job in JOBS:
-        JOBS_WAITING.labels(job=job).set(waiting.get(job, 0))
+        JOBS_WAITING.labels(task=job).set(waiting.get(job, 0))
 
 
 def _look_at_pool(services: Services) -> None:

@@ -1,5 +1,6 @@
 """What is told of every request: its id in each log line, answer and error, its trace, a last line, counts."""
 
+import re
 import time
 from typing import Any
 from uuid import uuid4
@@ -101,4 +102,4 @@ def route_of(scope: Scope) -> str:
     template: str | None = getattr(route, "path_format", None) or getattr(route, "path", None)
     if template is None:
         return f"{scope['root_path']}/{{path}}" if scope.get("root_path") else NO_ROUTE
-    return f"/api/v1{template[4:]}" if template.startswith("/api/") and not template.startswith("/api/v1/") else template
+    return re.sub("^/api/(?!v1/)", "/api/v1/", template)

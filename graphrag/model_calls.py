@@ -28,6 +28,8 @@ def model_call(name: str, model: str) -> Iterator[ModelCall]:
     call, outcome, started = ModelCall(), "left", time.perf_counter()
     provider = name.partition(":")[0]
     attributes = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
+    for kind in ("input", "output"):  # 0 where the provider tells none
+        MODEL_TOKENS.labels(model=name, kind=kind)
     span = call_span(f"chat {model}", attributes)
     try:
         yield call

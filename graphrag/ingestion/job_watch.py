@@ -37,7 +37,7 @@ class JobWatch:
         record = begin_record(job=str(job.id), owner=self.mark_owner(arguments.owner_id))
         record.identity |= {"collection": arguments.collection_id} if arguments.collection_id else {}
         started, outcome = time.perf_counter(), AGAIN
-        running, traced = JOBS_RUNNING.labels(job=name), first_span(f"job {name}", arguments.trace, SpanKind.CONSUMER)
+        running, traced = JOBS_RUNNING.labels(task=name), first_span(f"job {name}", arguments.trace, SpanKind.CONSUMER)
         with running.track_inprogress(), traced as span:
             record.identity |= {"trace_id": known} if (known := trace_id(span)) else {}
             try:
@@ -46,7 +46,7 @@ class JobWatch:
                 return result
             finally:
                 seconds = time.perf_counter() - started
-                JOB_SECONDS.labels(job=name, outcome=outcome).observe(seconds)
+                JOB_SECONDS.labels(task=name, outcome=outcome).observe(seconds)
                 _tell(record, name, outcome, seconds)
 
 

@@ -223,9 +223,10 @@ def fuse(rankings: Mapping[str, Sequence[Hit]], *, model: EmbeddingModel, config
     """Full text and vectors as the configuration wants it, else as the embedding model is best served."""
     vector_weight = model.fusion_weight if config.vector_weight is None else config.vector_weight
     weights = {"fulltext": 1 - vector_weight, "vector": vector_weight}
-    if (config.fusion or model.fusion) == "rrf":
-        return reciprocal_rank_fusion(rankings, weights=weights, k=config.rrf_k)
-    return weighted_sum(rankings, weights=weights, depth=config.candidates)
+    with stage("fuse"):
+        if (config.fusion or model.fusion) == "rrf":
+            return reciprocal_rank_fusion(rankings, weights=weights, k=config.rrf_k)
+        return weighted_sum(rankings, weights=weights, depth=config.candidates)
 
 
 def _raise_if_hopeless(failures: Mapping[str, BaseException], rankings: Mapping[str, Sequence[Hit]]) -> None:
