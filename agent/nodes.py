@@ -38,7 +38,7 @@ from graphrag.retrieval.named_files import within
 from graphrag.retrieval.search import follow_names, rank
 from graphrag.services import Services
 from graphrag.table_dates import asks_what_is_late
-from graphrag.telemetry import count_answer, count_citations, log, stage
+from graphrag.telemetry import count_answer, count_citations, count_results, log, stage
 
 CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follow-up question may speak of
 TABLE_CHARS = 6_000  # of a table that are read to find what is late in it
@@ -50,16 +50,15 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     earlier = _exchanges(state["messages"][:-1])
     query = TransformedQuery(question, DEFAULT_LANGUAGE, Intent.FACTUAL)
     degraded = []
-    with stage("transform"):
-        try:
+    try:
+        with stage("transform"):
             query = await asyncio.to_thread(transformation.transform, question, earlier)
-            if services.refiner and _searches(context) and services.may_read(await _collection(runtime)):
-                query = await services.refiner.refine(
-                    query, earlier, owner_id=owner_of(runtime), is_measured=context.is_measured
-                )
-        except Exception as exc:
-            degraded = [_degrade("transform", exc)]
-    log.info("query strategy", strategy=query.strategy)
+        if services.refiner and _searches(context) and services.may_read(await _collection(runtime)):
+            query = await services.refiner.refine(
+                query, earlier, owner_id=owner_of(runtime), is_measured=context.is_measured
+            )
+    except Exception as exc:
+        degraded = [_degrade("transform", exc)]
     empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
     return {"question": question, "query": query, "degraded": Overwrite(degraded), **empty}
 
@@ -148,6 +147,7 @@ async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             stating = await evidence.read_hits(paths, store=services.store, collection=collection)
         except Exception as exc:
             return {"degraded": [_degrade("traverse", exc)]}
+    count_results("traverse", len(paths))
     leading = paths if query.intent is Intent.CAUSAL else []
     return {"paths": paths, "evidence": evidence.join(state["evidence"], stating, leading, top_k=state["config"].top_k)}
 
@@ -184,6 +184,7 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             degraded = [_degrade("expand", exc)]
             passages = expansion.passages(hits, {}, reach=expansion.NOWHERE, max_chars=max_chars, max_share=share)
         passages, suspicious = await asyncio.to_thread(_prepare, passages, state, services)
+    count_results("expand", len(passages))
     log_cut(reach.worthy(hits), passages)
     get_stream_writer()(sources_event(passages, state["paths"]))
     return {"passages": passages, "degraded": degraded, "warnings": [*state["warnings"], *suspicious]}

@@ -8,6 +8,7 @@ from pathlib import Path
 from fastapi import Depends, FastAPI
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
+from fastapi.telemetry import TelemetryConfig
 from fastapi_swagger import patch_fastapi
 from starlette.routing import Route
 
@@ -57,6 +58,8 @@ RESOURCES = (
 )
 STRICTLY = [Depends(refuse_unknown_parameters)]
 OF_EVERY_ROUTE = errors(400, 401, 403, 408, 413, 422, 429, 503)
+# FastAPI's own spans and logs tell paths, queries and the words of errors; ours are RequestIdentity's.
+UNTRACED: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 
@@ -92,6 +95,7 @@ def create_app(services: Services) -> FastAPI:
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
         form_limits={"max_files": services.settings.max_files},
+        telemetry=UNTRACED,
     )
     app.state.services = services
     app.state.conversing = conversing

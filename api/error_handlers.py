@@ -14,6 +14,7 @@ from api.error_messages import MESSAGES, REASONED, STATUS
 from api.observability import identity_headers
 from graphrag.errors import CausewayError
 from graphrag.language import ANSWER_LANGUAGES
+from graphrag.records import note
 from graphrag.telemetry import log
 
 WHAT_TO_SHOW = {"WWW-Authenticate": "Bearer"}
@@ -58,6 +59,7 @@ def word(code: str, details: Mapping[str, Any], language: str) -> str:
 
 
 def _body(code: str, details: dict[str, Any], request: Request) -> dict[str, Any]:
+    note(error=code)
     request_id = request.state.request_id
     message = word(code, {**details, "request_id": request_id}, request_language(request))
     return {"error": {"code": code, "message": message, "details": details, "request_id": request_id}}

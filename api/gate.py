@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.error_handlers import error_response
 from api.rates import Rates
 from graphrag.errors import CausewayError
+from graphrag.records import identify
 from graphrag.services import Services
 
 OPEN = {"/", "/health", "/ready", "/docs", "/openapi.json"}
@@ -36,6 +37,7 @@ class Gate:
         async with self._rates.refusing(request):
             identity = await self._services.authentication.identify(shown_by(request.headers))
         await self._rates.count(request, identity.owner_id)
+        identify(owner=self._services.owner_marks.of(identity.owner_id))
         request.state.identity = identity
 
 

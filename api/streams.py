@@ -13,8 +13,9 @@ from itertools import count
 from agent.events import Event
 from graphrag.endings import cancel_surely
 from graphrag.errors import StreamNotFound, TooManyStreams
+from graphrag.metrics import RUNNING_STREAMS
 from graphrag.settings import Settings
-from graphrag.telemetry import RUNNING_STREAMS, log
+from graphrag.telemetry import log
 
 READ_AHEAD = 32  # events that an answer is ahead of its fastest reader at most: about a line of text
 MOST_BYTES = 64_000_000  # of all logs together; an answer with its sources has about 50,000

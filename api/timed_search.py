@@ -6,11 +6,12 @@ from typing import Any
 from api.search_results import describe_hits, describe_trace
 from graphrag.endings import cancel_surely
 from graphrag.errors import SearchTimeout
+from graphrag.records import collect_lookups, collect_timings
 from graphrag.retrieval.request import SearchRequest, find
 from graphrag.retrieval.search import SearchResult, page
 from graphrag.retrieval.trace import Trace
 from graphrag.services import Services
-from graphrag.telemetry import collect_lookups, collect_timings, log, stage
+from graphrag.telemetry import log, stage
 
 
 class TimedSearch:

@@ -106,6 +106,10 @@ class Database:
                 f"PostgreSQL does not answer: {_one_line(exc)}. Check DATABASE_URL and the server."
             ) from exc
 
+    def pool_stats(self) -> dict[str, int]:
+        """As psycopg_pool counts; empty where it is not open."""
+        return self._pool.get_stats() if self._pool else {}
+
     async def ping(self) -> None:
         """Raises DatabaseUnavailable."""
         async with self.transaction(""):  # nobody's: no row is seen

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from graphrag.error_outlines import chain
+from graphrag.metrics import MODEL_RETRIES
 from graphrag.telemetry import log
 
 T = TypeVar("T")
@@ -113,6 +114,7 @@ def _error(state: RetryCallState) -> BaseException:
 
 
 def _tell(state: RetryCallState) -> None:
+    MODEL_RETRIES.inc()
     log.warning(
         "call of a model failed, trying again", attempt=state.attempt_number, error=type(_error(state)).__name__
     )

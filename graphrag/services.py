@@ -17,6 +17,7 @@ from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.cached import cached
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
 from graphrag.errors import CollectionNotFound, InvalidSettings
+from graphrag.evaluation_models import canonical_hash
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.files.opening import open_files
 from graphrag.guarded_chat_model import GuardedChatModel
@@ -25,9 +26,11 @@ from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.workshop import Workshop
 from graphrag.models import Collection
+from graphrag.owner_marks import OwnerMarks
 from graphrag.parsers.isolation import IsolatedParser
 from graphrag.protocols import FileStorage, Reranker
 from graphrag.query_transformation.refinement import Refiner
+from graphrag.records import identify
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.opening import join_judges, open_cross_encoder, open_judges
 from graphrag.retention import Retention
@@ -40,6 +43,7 @@ from graphrag.stores.schedules import ScheduleStore
 from graphrag.telemetry import log
 
 DEFAULT_COLLECTION = "default"
+HASH_CHARS = 12  # of a configuration's hash in logs
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,10 @@ class Services(Stores):
     def authentication(self) -> Authentication:
         """Raises InvalidSettings."""
         return open_authentication(self.settings, self.database)
+
+    @cached_property
+    def owner_marks(self) -> OwnerMarks:
+        return OwnerMarks(self.settings)
 
     @cached_property
     def files(self) -> FileStorage:
@@ -187,7 +195,7 @@ class Services(Stores):
 
     @cached_property
     def library(self) -> Library:
-        queue = Queue(self.database, concurrency=self.settings.worker_jobs)
+        queue = Queue(self.database, concurrency=self.settings.worker_jobs, mark_owner=self.owner_marks.of)
         ingestions = Ingestions(self.database, self.settings.max_owner_bytes)
         erasure = Erasure(self.database, self.cache)
         return Library(self.store, ingestions, self.files, queue, self.settings.max_file_bytes, erasure)
@@ -236,10 +244,18 @@ class Services(Stores):
         config, of_collection = config.overridden(collection.config)
         config, of_request = config.overridden(overrides)
         ignored = [*of_collection, *of_request]
-        log.info("retrieval configuration", collection=collection.name, **config.model_dump())
+        identify(collection=str(collection.id), config=self._config_hash(collection, config))
+        log.info("retrieval configuration", **config.model_dump())
         if ignored:
-            log.warning("retrieval configuration", collection=collection.name, ignored=len(ignored))
+            log.warning("retrieval configuration", ignored=len(ignored))
         return config, ignored
+
+    def _config_hash(self, collection: Collection, config: RetrievalConfig) -> str:
+        """The same for all requests that are answered in the same way."""
+        generation, _ = self.generation_config(collection)
+        parts = {"retrieval": config, "generation": generation}
+        told = {name: part.model_dump(mode="json") for name, part in parts.items()}
+        return canonical_hash({**told, "embedding_model": collection.embedding_model})[:HASH_CHARS]
 
     def may_read(self, collection: Collection) -> bool:
         """Whether the service's chat model is given the collection's questions and documents for all that is not the

@@ -27,6 +27,7 @@ from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.errors import InvalidSettings
 from graphrag.evaluation_settings import EvaluationConfig
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
+from graphrag.observation import Observation
 
 
 def default_home() -> Path:
@@ -141,6 +142,7 @@ class Settings(
     AccessLimits,
     AuthenticationConfig,
     EvaluationConfig,
+    Observation,
     RetrievalConfig,
     IngestionConfig,
     GenerationConfig,

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from api.dependencies import MetricsDep, ServicesDep
+from api.gauges import look_around
 from api.schemas import CrossEncoderOut, EmbeddingModelOut, Health, errors
 from graphrag.errors import DatabaseUnavailable
 
@@ -51,6 +52,13 @@ async def ready(services: ServicesDep) -> None:
     await services.database.ping()
 
 
-@router.get("/metrics", summary="Prometheus metrics", response_class=Response, responses=METRICS)
-async def metrics(_: MetricsDep) -> Response:
+@router.get(
+    "/metrics",
+    summary="Prometheus metrics",
+    description="Of this process: each of several has its own. Only the jobs that wait are counted for all of them.",
+    response_class=Response,
+    responses=METRICS,
+)
+async def metrics(_: MetricsDep, services: ServicesDep) -> Response:
+    await look_around(services)
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from graphrag.models import Hit
 from graphrag.protocols import Reranker
-from graphrag.telemetry import log
+from graphrag.telemetry import count_fallback, log
 
 
 class FallbackReranker:
@@ -19,4 +19,5 @@ class FallbackReranker:
                 return await reranker.rerank(query, hits, language=language, top_k=top_k)
             except Exception as exc:  # a reranker may be anybody's
                 log.warning("reranker failed, the next one judges", reranker=type(reranker).__name__, error=exc)
+                count_fallback("reranker")
         return await self._last.rerank(query, hits, language=language, top_k=top_k)

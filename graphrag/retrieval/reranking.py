@@ -6,7 +6,7 @@ from graphrag.models import Hit, TransformedQuery
 from graphrag.protocols import Reranker
 from graphrag.rerankers.distribution import one_per_document_first
 from graphrag.retrieval.hybrid import Retrieval
-from graphrag.telemetry import log, stage
+from graphrag.telemetry import count_results, log, stage
 
 
 async def rerank(query: TransformedQuery, hits: Sequence[Hit], *, reranker: Reranker) -> Retrieval:
@@ -14,6 +14,7 @@ async def rerank(query: TransformedQuery, hits: Sequence[Hit], *, reranker: Rera
     with stage("rerank"):
         try:
             ranked = await reranker.rerank(query.standalone, hits, language=query.language, top_k=len(hits))
+            count_results("rerank", len(ranked))
             return Retrieval(one_per_document_first(ranked))
         except Exception as exc:  # a reranker may be anybody's
             log.warning("reranker failed, done without", error=exc)

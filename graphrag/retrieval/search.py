@@ -16,7 +16,7 @@ from graphrag.retrieval.named_files import each_file_first, within
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.retrieval.trace import Trace
 from graphrag.settings import RetrievalConfig
-from graphrag.telemetry import log, stage
+from graphrag.telemetry import count_degraded, count_results, log, stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ async def search(
     trace.end("graph", led.hits)
     hits = page(led.hits, config, offset=offset, min_score=min_score)
     failed = (*found.failed, *ranked.failed, *led.failed)
+    count_degraded(failed)
     return SearchResult(hits, failed, found.strategy, found.warnings, config)
 
 
@@ -100,7 +101,9 @@ async def follow_names(
         return Retrieval(list(hits))
     try:
         with stage("associate"):
-            return Retrieval(await associate(query, hits, graph=graph, collection=collection, filters=filters))
+            led = await associate(query, hits, graph=graph, collection=collection, filters=filters)
+        count_results("associate", len(led))
+        return Retrieval(led)
     except CausewayError as exc:
         log.warning("graph failed, searched without", error=exc)
         return Retrieval(list(hits), ("graph",))
