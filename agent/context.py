@@ -14,7 +14,7 @@ from graphrag.errors import Unauthorized
 from graphrag.models import Collection
 from graphrag.services import Services, shared_services
 
-OF_THE_DOORS = {"owner_id", "opened"}
+OF_THE_DOORS = {"owner_id", "opened", "degraded"}
 
 
 @dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))
@@ -36,6 +36,7 @@ class Context:
     owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].settings.owner)
     # The collection, where a door has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
+    degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
 
     @model_validator(mode="before")
     @classmethod

@@ -67,7 +67,7 @@ def create_app(services: Services) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
-            await services.open()
+            await services.open(awaits_database=True)
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(rates.close)
                 stack.push_async_callback(conversing.close)

@@ -24,6 +24,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graphrag.access_limits import AccessLimits
 from graphrag.authentication.configuration import AuthenticationConfig
+from graphrag.database_limits import DatabaseLimits
 from graphrag.errors import InvalidSettings
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
 
@@ -135,7 +136,15 @@ class GenerationConfig(CollectionConfig):
         return text
 
 
-class Settings(BaseSettings, AccessLimits, AuthenticationConfig, RetrievalConfig, IngestionConfig, GenerationConfig):
+class Settings(
+    BaseSettings,
+    AccessLimits,
+    AuthenticationConfig,
+    DatabaseLimits,
+    RetrievalConfig,
+    IngestionConfig,
+    GenerationConfig,
+):
     """Read from RAG_… variables, but for the few with a name of their own."""
 
     model_config = SettingsConfigDict(
@@ -157,8 +166,6 @@ class Settings(BaseSettings, AccessLimits, AuthenticationConfig, RetrievalConfig
     # Where things are
     home: Path = Field(default_factory=default_home, validation_alias="CAUSEWAY_HOME")
     database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
-    database_pool_size: PositiveInt = 8
-    database_timeout_seconds: PositiveFloat = 10
     redis_url: SecretStr | None = Field(
         default=None, validation_alias="REDIS_URL", description="The cache's; without one, it is in the database"
     )
