@@ -204,13 +204,12 @@ class Database:
             self._pool = pool
 
     async def _is_there(self) -> bool:
-        if self._address is None:  # never open yet: to try is to find out
-            return True
-        if await asyncio.to_thread(answers, self._address):
-            return True
         if self._embedded is None:
-            return False
-        await asyncio.to_thread(self._embedded.revive)
+            return await asyncio.to_thread(answers, self._address or patient(self._configured_url()))
+        if self._address is None:  # never started yet: to try is to find out
+            return True
+        if not await asyncio.to_thread(answers, self._address):
+            await asyncio.to_thread(self._embedded.revive)
         return await asyncio.to_thread(answers, self._address)
 
     def _lose(self) -> None:

@@ -24,6 +24,7 @@ from graphrag.guarded_chat_model import GuardedChatModel
 from graphrag.ingestion.library import Library
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
+from graphrag.ingestion.spool import Spool
 from graphrag.ingestion.workshop import Workshop
 from graphrag.models import Collection
 from graphrag.parsers.isolation import IsolatedParser
@@ -191,6 +192,11 @@ class Services(Stores):
         ingestions = Ingestions(self.database, self.settings.max_owner_bytes)
         erasure = Erasure(self.database, self.cache)
         return Library(self.store, ingestions, self.files, queue, self.settings.max_file_bytes, erasure)
+
+    @cached_property
+    def spool(self) -> Spool:
+        settings = self.settings
+        return Spool(self.library, self.make_collection, settings.waiting_bytes, settings.max_documents)
 
     @cached_property
     def workshop(self) -> Workshop:

@@ -38,9 +38,9 @@ class OwnPostgres:
 
     def _signal(self, number: signal.Signals) -> None:
         """To its processes, and to no other's."""
-        master = psutil.Process(int((self._data / "postmaster.pid").read_text().split()[0]))
-        for process in [master, *master.children()]:
-            with suppress(psutil.NoSuchProcess):
+        with suppress(FileNotFoundError, psutil.NoSuchProcess):  # it is stopped
+            master = psutil.Process(int((self._data / "postmaster.pid").read_text().split()[0]))
+            for process in [master, *master.children()]:
                 process.send_signal(number)
 
 

@@ -5,7 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter, Response
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, Gauge, generate_latest
 
 from api.dependencies import MetricsDep, ServicesDep
 from api.schemas import BreakerOut, CrossEncoderOut, EmbeddingModelOut, Health, errors
@@ -15,6 +15,10 @@ METRICS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
     **errors(401, 403, 429, 503),
 }
+OPENNESS = {"closed": 0, "half_open": 0.5, "open": 1}
+OPEN_BREAKERS = Gauge(
+    "causeway_breaker_open", "1: left alone because it fails; 0.5: one call finds out; 0: used", ["breaker"]
+)
 VERSION = version("causeway")
 router = APIRouter(tags=["system"])
 
@@ -55,5 +59,7 @@ async def ready(services: ServicesDep) -> None:
 
 
 @router.get("/metrics", summary="Prometheus metrics", response_class=Response, responses=METRICS)
-async def metrics(_: MetricsDep) -> Response:
+async def metrics(_: MetricsDep, services: ServicesDep) -> Response:
+    for state in services.breakers():
+        OPEN_BREAKERS.labels(breaker=state.name).set(OPENNESS[state.state])
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
