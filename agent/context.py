@@ -16,7 +16,7 @@ from graphrag.models import Collection
 from graphrag.retrieval.query_cache import UNCACHED, QueryCache
 from graphrag.services import Services, shared_services
 
-OF_THE_DOORS = {"owner_id", "opened", "is_measured"}
+OF_THE_DOORS = {"owner_id", "opened", "is_measured", "degraded"}
 
 
 @dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))
@@ -39,6 +39,7 @@ class Context:
     # The collection, where a door has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
     is_measured: SkipJsonSchema[bool] = False  # then nothing is taken from a cache
+    degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
 
     @property
     def query_cache(self) -> QueryCache:

@@ -59,6 +59,11 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "fr": "Rédaction de la réponse…",
         "en": "Writing the answer…",
     },
+    "status_slow": {
+        "es": "El modelo tarda más de lo habitual: se le espera {seconds} s como máximo.",
+        "fr": "Le modèle met plus de temps que d'habitude : on l'attend {seconds} s au maximum.",
+        "en": "The model takes longer than usual: it is waited for {seconds} s at most.",
+    },
     "status_verify": {
         "es": "Comprobando las citas…",
         "fr": "Vérification des citations…",

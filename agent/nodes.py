@@ -60,7 +60,7 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     except Exception as exc:
         degraded = [_degrade("transform", exc)]
     empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
-    return {"question": question, "query": query, "degraded": Overwrite(degraded), **empty}
+    return {"question": question, "query": query, "degraded": Overwrite([*context.degraded, *degraded]), **empty}
 
 
 def _exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:

@@ -73,12 +73,13 @@ def create_app(services: Services) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
-            await services.open()
+            await services.open(awaits_database=True)
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(rates.close)
                 stack.push_async_callback(conversing.close)
                 await stack.enter_async_context(running.sharing())  # ends before conversing: what it breaks off is kept
                 await stack.enter_async_context(mcp.running())
+                await stack.enter_async_context(services.spool.emptying())
                 if services.settings.worker:
                     jobs = services.library.queue.working(services.workshop, Evaluator(services), Scheduler(services))
                     await stack.enter_async_context(jobs)

@@ -50,6 +50,8 @@ STATUS = {
     "embedding_model_unavailable": 503,
     "authentication_unavailable": 503,
     "database_unavailable": 503,
+    "indexing_unavailable": 503,
+    "database_full": 503,
     "retrieval_unavailable": 503,
     "model_unavailable": 502,
     "model_interrupted": 502,
@@ -65,6 +67,7 @@ REASONED = {
     "invalid_schedule",
     "invalid_embedding_model",
     "invalid_documents",
+    "file_unavailable",
 }
 
 # By code or reason, then by language.

@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.error_handlers import error_response
 from api.rates import Rates
 from graphrag.errors import CausewayError
+from graphrag.hurry import hurried
 from graphrag.records import identify
 from graphrag.services import Services
 
@@ -27,10 +28,12 @@ class Gate:
         if scope["type"] == "http" and not is_open(scope["path"]):
             request = Request(scope)
             try:
-                await self._let_in(request)
+                with hurried():
+                    await self._let_in(request)
             except CausewayError as exc:
                 app = error_response(exc, request)
-        await app(scope, receive, send)
+        with hurried():
+            await app(scope, receive, send)
 
     async def _let_in(self, request: Request) -> None:
         """Raises Unauthorized, RateLimited, AuthenticationUnavailable or DatabaseUnavailable."""

@@ -3,14 +3,17 @@
 import asyncio
 
 from graphrag.errors import DatabaseUnavailable
-from graphrag.metrics import DATABASE_CONNECTIONS, DATABASE_WAITING, JOBS, JOBS_WAITING
+from graphrag.metrics import BREAKER_STATE, DATABASE_CONNECTIONS, DATABASE_WAITING, JOBS, JOBS_WAITING
 from graphrag.services import Services
 
+STATES = {"closed": 0, "half_open": 1, "open": 2}
 PATIENCE_SECONDS = 1  # with a database that is away: the other metrics tell of it
 
 
 async def look_around(services: Services) -> None:
     _look_at_pool(services)
+    for breaker in services.breakers():
+        BREAKER_STATE.labels(name=breaker.name).set(STATES[breaker.state])
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             waiting = await services.library.queue.count_waiting()

@@ -246,6 +246,15 @@ class CrossEncoderOut(BaseModel):
     status: Literal["loaded"]
 
 
+class BreakerOut(BaseModel):
+    """Of what is left alone for a while when it fails again and again."""
+
+    name: str = Field(description="Of a model, or database, or redis")
+    state: Literal["closed", "open", "half_open"] = Field(description="closed: it is used")
+    failures: int = Field(description="In a row")
+    retry_after: float = Field(description="Seconds until it is tried again")
+
+
 class Health(BaseModel):
     status: Literal["ok", "degraded"]
     version: str
@@ -253,6 +262,7 @@ class Health(BaseModel):
     chat_model: str
     embedding_models: list[EmbeddingModelOut]
     cross_encoder: CrossEncoderOut | None = Field(default=None, description="Where one is loaded")
+    breakers: list[BreakerOut]
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -158,7 +158,25 @@ class EmbeddingModelFixed(CausewayError):
 
 
 class DatabaseUnavailable(CausewayError):
+    """`details`: retry_after, in seconds, where it is known to be away."""
+
     code = "database_unavailable"
+
+
+class IndexingUnavailable(DatabaseUnavailable):
+    """Documents can't be taken: what was sent is not kept."""
+
+    code = "indexing_unavailable"
+
+
+class DatabaseUnprepared(DatabaseUnavailable):
+    """It answers, and is not what we need: that does not pass by itself."""
+
+
+class DatabaseFull(DatabaseUnavailable):
+    """It has no space left. What is stored is found meanwhile."""
+
+    code = "database_full"
 
 
 class RetrievalUnavailable(CausewayError):
@@ -293,6 +311,6 @@ class UnreadableDocument(CausewayError):
 
 
 class FileUnavailable(CausewayError):
-    """Of the original file; `details["reason"]`: missing or unreachable."""
+    """Of the original file; `details["reason"]`: missing, unreachable or disk_full."""
 
     code = "file_unavailable"

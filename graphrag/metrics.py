@@ -43,6 +43,7 @@ JOBS_RUNNING = Gauge("causeway_jobs_running", "That this process does", ["task"]
 JOBS_WAITING = Gauge("causeway_jobs_waiting", "In the queue that all processes share", ["task"])
 RUNNING_STREAMS = Gauge("causeway_running_streams", "Answers that are being made for a stream")
 DATABASE_CONNECTIONS = Gauge("causeway_database_connections", "Of this process's pool", ["state"])
+BREAKER_STATE = Gauge("causeway_breaker_state", "0: closed; 1: half open, one call finds out; 2: open", ["name"])
 DATABASE_WAITING = Gauge("causeway_database_waiting", "Requests that wait for a connection")
 
 

@@ -10,6 +10,7 @@ from langchain_core.language_models import BaseChatModel
 
 from graphrag import language
 from graphrag.authentication.authentication import Authentication, open_authentication
+from graphrag.breaker import BreakerState
 from graphrag.causal_graph.model_extraction import ModelExtractor
 from graphrag.chat_models import EXTRACTIVE, NamedModel, beginning_with, open_chat_model, open_fallbacks
 from graphrag.collection_names import checked_name
@@ -24,6 +25,7 @@ from graphrag.guarded_chat_model import GuardedChatModel
 from graphrag.ingestion.library import Library
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
+from graphrag.ingestion.spool import Spool
 from graphrag.ingestion.workshop import Workshop
 from graphrag.models import Collection
 from graphrag.owner_marks import OwnerMarks
@@ -50,12 +52,14 @@ HASH_CHARS = 12  # of a configuration's hash in logs
 class Services(Stores):
     """Made cheaply; the database and the models open themselves at their first use, or all at once in `open`."""
 
-    async def open(self) -> None:
-        """Raises InvalidSettings, MissingExtra or DatabaseUnavailable."""
+    async def open(self, *, awaits_database: bool = False) -> None:
+        """`awaits_database`: one that is away is no error, and opens itself when it is there.
+
+        Raises InvalidSettings, MissingExtra or DatabaseUnavailable.
+        """
         await self.authentication.open()
-        await asyncio.gather(
-            self.database.open(), asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load)
-        )
+        opening = self.database.open_or_await() if awaits_database else self.database.open()
+        await asyncio.gather(opening, asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load))
         _ = self.chat_models
         _ = self.judge_model
         _ = self.files
@@ -64,6 +68,14 @@ class Services(Stores):
         _ = self.relation_extractor
         if self.cross_encoder:
             await self.cross_encoder.open()
+
+    def breakers(self) -> list[BreakerState]:
+        """Of all that is left alone while it fails."""
+        guarded = [named.model for named in self.chat_models if isinstance(named.model, GuardedChatModel)]
+        embedding = [model.breaker for model in self.embeddings.models.values() if model.breaker]
+        cache = [self.redis_cache.breaker] if self.redis_cache else []
+        watched = [*(model.guard.breaker for model in guarded), *embedding, *cache]
+        return [self.database.state, *(state for breaker in watched for state in breaker.states())]
 
     async def close(self) -> None:
         if "parser" in self.__dict__:
@@ -199,6 +211,11 @@ class Services(Stores):
         ingestions = Ingestions(self.database, self.settings.max_owner_bytes)
         erasure = Erasure(self.database, self.cache)
         return Library(self.store, ingestions, self.files, queue, self.settings.max_file_bytes, erasure)
+
+    @cached_property
+    def spool(self) -> Spool:
+        settings = self.settings
+        return Spool(self.library, self.make_collection, settings.waiting_bytes, settings.max_documents)
 
     @cached_property
     def workshop(self) -> Workshop:

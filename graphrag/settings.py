@@ -24,6 +24,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graphrag.access_limits import AccessLimits
 from graphrag.authentication.configuration import AuthenticationConfig
+from graphrag.database_limits import DatabaseLimits
 from graphrag.errors import InvalidSettings
 from graphrag.evaluation_settings import EvaluationConfig
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
@@ -143,6 +144,7 @@ class Settings(
     AuthenticationConfig,
     EvaluationConfig,
     Observation,
+    DatabaseLimits,
     RetrievalConfig,
     IngestionConfig,
     GenerationConfig,
@@ -168,8 +170,6 @@ class Settings(
     # Where things are
     home: Path = Field(default_factory=default_home, validation_alias="CAUSEWAY_HOME")
     database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
-    database_pool_size: PositiveInt = 8
-    database_timeout_seconds: PositiveFloat = 10
     redis_url: SecretStr | None = Field(
         default=None, validation_alias="REDIS_URL", description="The cache's; without one, it is in the database"
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
+from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
@@ -18,6 +19,7 @@ from api.openapi_document import EVENT_STREAM
 from api.schemas import ChatRequest, ChatResponse, errors
 from api.sse import StreamResponse, with_errors
 from graphrag.endings import cancel_surely
+from graphrag.errors import DatabaseUnavailable
 from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import parse_filters
 
@@ -86,7 +88,13 @@ async def events_of(
         return stream_answer(graph, to_messages(body), context), {}
     place = Place(body.conversation_id, body.parent_id, body.edit_message_id, body.regenerate_message_id)
     collection = body.collection if context.opened else None
-    turn = await conversing.begin(context.owner_id, body.message or "", place, collection=collection)
+    question = body.message or ""
+    try:
+        turn = await conversing.begin(context.owner_id, question, place, collection=collection)
+    except DatabaseUnavailable:
+        if context.opened or place.conversation_id:  # the documents, and what was said before, are there
+            raise
+        return stream_answer(graph, [HumanMessage(question)], replace(context, degraded=("save",))), {}
     named = {"X-Conversation-Id": str(turn.conversation.id), "X-Question-Id": str(turn.question.id)}
     return conversing.answer(turn, context), named
 
