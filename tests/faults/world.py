@@ -4,7 +4,7 @@ and folder; and what a person gets who asks it.
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -140,7 +140,9 @@ def well(body: Body) -> Reply:
 
 
 @contextmanager
-def run_world(database_url: str, folder: Path, **environment: str) -> Iterator[World]:
+def run_world(
+    database_url: str, folder: Path, *, documents: Sequence[str] = DOCUMENTS, **environment: str
+) -> Iterator[World]:
     with ModelServer(default=Each(well)) as model:
         configured = folder / "embeddings.yml"
         configured.write_text(EMBEDDINGS % model.base_url)
@@ -154,7 +156,7 @@ def run_world(database_url: str, folder: Path, **environment: str) -> Iterator[W
             **SHORTLY,
             **environment,
         }
-        given = [part for name in DOCUMENTS for part in ("--ingest", str(DEMO / name))]
+        given = [part for name in documents for part in ("--ingest", str(DEMO / name))]
         with (
             run_server("--collection", "demo", *given, **(asking(model) | settings)) as server,
             server.client(**{"Accept-Language": "en"}) as client,
