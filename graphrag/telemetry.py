@@ -23,7 +23,7 @@ _slowness = Slowness(Observation().slow_seconds)
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Times a stage; its milliseconds go to `collect_timings` too."""
+    """Times a stage; its milliseconds go to `collect_timings` too, and so into the request's last line."""
     started = time.perf_counter()
     with span(name):
         try:
@@ -35,7 +35,7 @@ def stage(name: str) -> Iterator[None]:
             seconds = time.perf_counter() - started
             metrics.STAGE_SECONDS.labels(stage=name).observe(seconds)
             add_time(name, seconds * 1000)
-            log.info("stage", stage=name, milliseconds=round(seconds * 1000, 2))
+            log.debug("stage", stage=name, milliseconds=round(seconds * 1000, 2))
             _warn_if_slow(name, seconds)
 
 

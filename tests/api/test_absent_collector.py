@@ -17,7 +17,7 @@ def test_a_collector_that_is_away_harms_nothing(make_database: Callable[[], str]
         listener.bind(("127.0.0.1", 0))
         if accepts:
             listener.listen(128)  # and never reads
-        endpoint = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:%d" % listener.getsockname()[1]}
+        endpoint = {"OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{listener.getsockname()[1]}"}
         few = {"OTEL_BSP_SCHEDULE_DELAY": "50", "OTEL_BSP_MAX_QUEUE_SIZE": "8", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "4"}
         timeout = {"OTEL_EXPORTER_OTLP_TIMEOUT": "5"}
         with run_server(DATABASE_URL=make_database(), **endpoint, **few, **timeout) as server:
