@@ -11,10 +11,11 @@ from pydantic_core import ArgsKwargs
 
 from graphrag.authentication.identity import REFUSED
 from graphrag.errors import Unauthorized
+from graphrag.load import Place
 from graphrag.models import Collection
 from graphrag.services import Services, shared_services
 
-OF_THE_DOORS = {"owner_id", "opened"}
+OF_THE_DOORS = {"owner_id", "opened", "place"}
 
 
 @dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))
@@ -36,6 +37,7 @@ class Context:
     owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].settings.owner)
     # The collection, where a door has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
+    place: SkipJsonSchema[InstanceOf[Place]] = field(default_factory=Place)  # among those for whom is searched
 
     @model_validator(mode="before")
     @classmethod

@@ -6,6 +6,7 @@ from langgraph.runtime import Runtime
 
 from agent import nodes
 from agent.context import Context
+from agent.preparation import preparing
 from agent.state import Input, State
 from graphrag.models import Intent
 
@@ -28,11 +29,11 @@ def has_evidence(state: State) -> str:
 
 def build_graph() -> CompiledStateGraph[State, Context, Input, State]:
     builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("transform", nodes.transform)
-    builder.add_node("retrieve", nodes.retrieve)
-    builder.add_node("rerank", nodes.rerank)
-    builder.add_node("traverse", nodes.traverse)
-    builder.add_node("expand", nodes.expand)
+    builder.add_node("transform", preparing(nodes.transform))
+    builder.add_node("retrieve", preparing(nodes.retrieve))
+    builder.add_node("rerank", preparing(nodes.rerank))
+    builder.add_node("traverse", preparing(nodes.traverse))
+    builder.add_node("expand", preparing(nodes.expand))
     builder.add_node("generate", nodes.generate)
     builder.add_node("refuse", nodes.refuse)
     builder.add_node("verify", nodes.verify)

@@ -25,6 +25,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from graphrag.access_limits import AccessLimits
 from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.errors import InvalidSettings
+from graphrag.load_limits import LoadLimits
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
 
 
@@ -135,7 +136,9 @@ class GenerationConfig(CollectionConfig):
         return text
 
 
-class Settings(BaseSettings, AccessLimits, AuthenticationConfig, RetrievalConfig, IngestionConfig, GenerationConfig):
+class Settings(
+    BaseSettings, AccessLimits, LoadLimits, AuthenticationConfig, RetrievalConfig, IngestionConfig, GenerationConfig
+):
     """Read from RAG_… variables, but for the few with a name of their own."""
 
     model_config = SettingsConfigDict(
