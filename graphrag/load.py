@@ -79,7 +79,8 @@ class _Line:
 class Load:
     """Of one process. Turns are given in order, but no owner has all places where there are several."""
 
-    def __init__(self, limits: LoadLimits, *, has_owners: bool) -> None:
+    def __init__(self, limits: LoadLimits, *, has_owners: bool, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._size = limits.max_searches
         self._share = max(1, int(self._size * SHARE_OF_ONE)) if has_owners else self._size
         self._longest_wait = limits.load_queue_seconds
@@ -126,12 +127,12 @@ class Load:
             raise self._overloaded(line) from exc
         finally:
             self._count(waiting=-1)
-        began = time.monotonic()
+        began = self._clock()
 
         def release() -> None:
             self._all.places.release_on_behalf_of(holder)
             line.places.release_on_behalf_of(holder)
-            self._held_seconds += WEIGHT_OF_LATEST * (time.monotonic() - began - self._held_seconds)
+            self._held_seconds += WEIGHT_OF_LATEST * (self._clock() - began - self._held_seconds)
             self._count()
 
         return release
