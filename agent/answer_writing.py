@@ -100,9 +100,15 @@ class AnswerWriter:
 
 
 async def write_answer(
-    model: BaseChatModel, prompt: Sequence[AnyMessage], passages: Sequence[Passage], *, language: str
+    model: BaseChatModel,
+    prompt: Sequence[AnyMessage],
+    passages: Sequence[Passage],
+    *,
+    language: str,
+    begun: Callable[[], None] = lambda: None,
 ) -> str:
-    """The answer, which has gone on in pieces; our rules in the system message are not repeated in it.
+    """The answer, which has gone on in pieces; our rules in the system message are not repeated in it. `begun` is
+    called when the model speaks: what then takes long is its pace, or its reader's.
 
     Raises AnswerInterrupted where the model fails after a first word.
     """
@@ -117,6 +123,7 @@ async def write_answer(
             spoken = cast(AsyncGenerator[AIMessageChunk, None], model.astream(list(prompt)))
             async for chunk in await stack.enter_async_context(aclosing(spoken)):
                 waiting.cancel()
+                begun()
                 if _MAY_END.search(writer.feed(chunk.text)):
                     await writer.announce()
                 await pace.room()

@@ -16,6 +16,7 @@ from agent.pace import keep_pace
 from agent.verification.checking import CheckedStatement, Citation, Verification
 from agent.verification.references import reference, sentence
 from graphrag.chat_models import EXTRACTIVE
+from graphrag.deadline import lacks_time
 from graphrag.graph_models import CausalPath
 from graphrag.models import Passage, Place
 from graphrag.periods import trend_in
@@ -171,7 +172,7 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
     verification: Verification = state["verification"]
     query, passages = state["query"], state["passages"]
     used = {citation.number for citation in verification.citations}
-    degraded = list(dict.fromkeys(state["degraded"]))
+    degraded = list(dict.fromkeys([*state["degraded"], *lacks_time()]))
     return {
         "answer": verification.answer,
         "citations": [describe_citation(citation, language=query.language) for citation in verification.citations],

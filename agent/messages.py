@@ -119,6 +119,16 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "fr": "Les citations n'ont pas pu être vérifiées.",
         "en": "The citations could not be checked.",
     },
+    "degraded_time": {
+        "es": "No hubo tiempo para más: algunos pasos se dejaron fuera.",
+        "fr": "Le temps a manqué : certaines étapes ont été laissées de côté.",
+        "en": "There was no time for more: some steps were left out.",
+    },
+    "degraded_load": {
+        "es": "Hay muchas preguntas a la vez: la búsqueda fue más sencilla de lo habitual.",
+        "fr": "Beaucoup de questions arrivent en même temps : la recherche a été plus simple que d'habitude.",
+        "en": "There are many questions at the same time: the search was simpler than usual.",
+    },
     "degraded_save": {
         "es": "La respuesta no se pudo guardar en la conversación.",
         "fr": "La réponse n'a pas pu être enregistrée dans la conversation.",

@@ -43,6 +43,8 @@ STATUS = {
     "rate_limited": 429,
     "too_many_streams": 429,
     "timeout": 504,
+    "out_of_time": 504,
+    "overloaded": 503,
     "quota_exceeded": 409,
     "unreadable_document": 400,
     "invalid_settings": 400,

@@ -17,6 +17,7 @@ from pydantic import (
 from graphrag.retrieval.filters import KNOWN
 from graphrag.settings import RetrievalConfig
 
+DEGRADED = "What was done without; with `time` or `load` where that is why"
 MAX_MESSAGES = 100
 MAX_OPTIONS = 50
 
@@ -208,7 +209,7 @@ class ChatResponse(BaseModel):
     statements: list[StatementOut] = Field(description="What the answer states, each checked against the sources")
     sources: list[Source]
     paths: list[PathOut] = Field(description="Causal chains that the documents state, the best first")
-    degraded: list[str] = Field(description="Stages that failed and were done without")
+    degraded: list[str] = Field(description=DEGRADED)
     degraded_messages: list[str]
     warnings: list[str] = Field(description="What of the request was not used, and why")
     unsupported_statements: list[str]

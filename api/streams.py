@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from itertools import count
 
@@ -38,6 +38,7 @@ class Stream:
         self._log: list[bytes] = []
         self._sent = 0  # events that the fastest reader has been sent
         self._changed = asyncio.Event()
+        self._at_end: Callable[[], None] | None = None
 
     def __len__(self) -> int:
         """How many events there are so far."""
@@ -53,8 +54,14 @@ class Stream:
         self.size += len(logged)
         self._change()
 
+    def at_end(self, call: Callable[[], None]) -> None:
+        """However the answer ends; to be said before it runs."""
+        self._at_end = call
+
     def end(self) -> None:
         self.ended = True
+        if self._at_end:
+            self._at_end()
         self._change()
 
     async def room(self) -> None:

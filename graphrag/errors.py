@@ -93,6 +93,18 @@ class ModelNotFound(CausewayError):
     code = "model_not_found"
 
 
+class Overloaded(CausewayError):
+    """Too many ask at the same time. `details`: retry_after, in seconds."""
+
+    code = "overloaded"
+
+
+class OutOfTime(CausewayError):
+    """Whoever asks waits no longer for this. `details`: stage."""
+
+    code = "out_of_time"
+
+
 class SearchTimeout(CausewayError):
     """`details`: limit_ms, and what was found so far."""
 

@@ -27,12 +27,14 @@ from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.spool import Spool
 from graphrag.ingestion.workshop import Workshop
+from graphrag.load import Effort, Load
 from graphrag.models import Collection
 from graphrag.owner_marks import OwnerMarks
 from graphrag.parsers.isolation import IsolatedParser
 from graphrag.protocols import FileStorage, Reranker
 from graphrag.query_transformation.refinement import Refiner
 from graphrag.records import identify
+from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.opening import join_judges, open_cross_encoder, open_judges
 from graphrag.retention import Retention
@@ -105,6 +107,10 @@ class Services(Stores):
         return load_registry(self.settings.embeddings_config)
 
     @cached_property
+    def load(self) -> Load:
+        return Load(self.settings, has_owners=self.settings.auth != "none")
+
+    @cached_property
     def query_cache(self) -> QueryCache:
         return QueryCache(self.settings.query_cache_seconds)
 
@@ -122,8 +128,15 @@ class Services(Stores):
     def _local_reranker(self) -> Reranker:
         return join_judges(open_judges(self.settings, cross_encoder=self.cross_encoder), self.settings, self.embeddings)
 
-    def reranker_of(self, collection: Collection) -> Reranker:
+    def reranker_of(self, collection: Collection, effort: Effort = Effort.FULL) -> Reranker:
+        """Under high load the bundled one, which needs nothing."""
+        if effort is not Effort.FULL:
+            return self._bundled_reranker
         return self.reranker if self.may_read(collection) else self._local_reranker
+
+    @cached_property
+    def _bundled_reranker(self) -> Reranker:
+        return BundledReranker()
 
     @cached_property
     def cross_encoder(self) -> CrossEncoderReranker | None:

@@ -27,6 +27,7 @@ from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.database_limits import DatabaseLimits
 from graphrag.errors import InvalidSettings
 from graphrag.evaluation_settings import EvaluationConfig
+from graphrag.load_limits import LoadLimits
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
 from graphrag.observation import Observation
 
@@ -144,6 +145,7 @@ class Settings(
     AuthenticationConfig,
     EvaluationConfig,
     Observation,
+    LoadLimits,
     DatabaseLimits,
     RetrievalConfig,
     IngestionConfig,

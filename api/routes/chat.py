@@ -14,6 +14,7 @@ from agent.context import Context
 from agent.conversation import Place
 from agent.events import Event, last_of, stream_answer
 from agent.graph import graph
+from api.admission import answering
 from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, StreamsDep
 from api.openapi_document import EVENT_STREAM
 from api.schemas import ChatRequest, ChatResponse, errors
@@ -101,8 +102,9 @@ async def events_of(
 
 @router.post("/chat", summary="Answer a question, with checked citations")
 async def chat(body: ChatRequest, context: ContextDep, conversing: ConversingDep, request: Request) -> ChatResponse:
-    events, _ = await events_of(body, context, conversing)
-    return ChatResponse.model_validate(await while_client_waits(request, last_of(events)))
+    async with answering(context.services, context.owner_id) as place:
+        events, _ = await events_of(body, replace(context, place=place), conversing)
+        return ChatResponse.model_validate(await while_client_waits(request, last_of(events)))
 
 
 @router.post(
@@ -127,9 +129,10 @@ async def chat_stream(
         found, after = await streams.find_event(last_event_id, owner)
         return StreamResponse(found, streams, after=after)
     context = await checked_context(body, services, owner)
-    async with streams.admitted(owner) as stream_id:
-        events, named = await events_of(body, context, conversing)
+    async with answering(services, owner) as place, streams.admitted(owner) as stream_id:
+        events, named = await events_of(body, replace(context, place=place), conversing)
         stream = streams.start(with_errors(events, request), owner, stream_id)
+        stream.at_end(place.keep())
     response = StreamResponse(stream, streams)
     response.headers.update(named)
     return response

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from graphrag.deadline import within
 from graphrag.models import Hit
 from graphrag.protocols import Reranker
 from graphrag.telemetry import count_fallback, log
@@ -16,7 +17,8 @@ class FallbackReranker:
     async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
         for reranker in self._first:
             try:
-                return await reranker.rerank(query, hits, language=language, top_k=top_k)
+                async with within(type(reranker).__name__):
+                    return await reranker.rerank(query, hits, language=language, top_k=top_k)
             except Exception as exc:  # a reranker may be anybody's
                 log.warning("reranker failed, the next one judges", reranker=type(reranker).__name__, error=exc)
                 count_fallback("reranker")

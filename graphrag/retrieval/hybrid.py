@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from graphrag import language as languages
+from graphrag.deadline import within
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.errors import CausewayError, ProviderError, RetrievalUnavailable
+from graphrag.endings import cancel_surely
+from graphrag.errors import CausewayError, OutOfTime, ProviderError, RetrievalUnavailable
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Strategy, TransformedQuery
 from graphrag.protocols import ChunkStore
 from graphrag.records import note
@@ -47,7 +50,8 @@ async def retrieve(
     filters: Filters = EVERYTHING,
     trace: Trace | None = None,
 ) -> Retrieval:
-    """Candidates for the question and its sub-queries, best first. Raises RetrievalUnavailable where both legs fail.
+    """Candidates for the question and its sub-queries, best first. Raises RetrievalUnavailable where both legs fail,
+    OutOfTime where one of them could not end in time.
 
     Files that the question names are searched one by one, unless the filters name files.
     """
@@ -64,7 +68,8 @@ async def retrieve(
         for number, text in enumerate(texts)
     ]
     try:
-        found = await asyncio.gather(*(search.run(strategy, model) for search in searches))
+        with closing(vectors):
+            found = await asyncio.gather(*(search.run(strategy, model) for search in searches))
     except Exception:
         count_retrieval("failed")
         raise
@@ -124,7 +129,11 @@ class _Vectors:
     async def of(self, number: int) -> list[float]:
         if self._embedding is None:
             self._embedding = asyncio.create_task(self._embed())
-        return (await self._embedding)[number]
+        return (await asyncio.shield(self._embedding))[number]  # the others wait for it when one is left behind
+
+    def close(self) -> None:
+        if self._embedding:
+            cancel_surely(self._embedding)
 
     async def _embed(self) -> list[list[float]]:
         if not self._hypothetical_answer:
@@ -176,8 +185,10 @@ class _Search:
         return dict(zip(legs, found, strict=True))
 
     async def _leg(self, name: str) -> list[Hit]:
+        """One that takes too long is left behind. Raises OutOfTime then."""
         try:
-            hits = await (self._fulltext() if name == "fulltext" else self._vector())
+            async with within(name):
+                hits = await (self._fulltext() if name == "fulltext" else self._vector())
         except Exception as exc:
             code = exc.code if isinstance(exc, CausewayError) else CausewayError.code
             self.trace.end_leg(Leg(name, self.text, self.filters.filenames, [], code))
@@ -235,5 +246,7 @@ def _raise_if_hopeless(failures: Mapping[str, BaseException], rankings: Mapping[
             raise failure
         log.warning("retrieval leg failed", leg=name, error=failure)
     if not rankings:
+        for late in (failure for failure in failures.values() if isinstance(failure, OutOfTime)):
+            raise late
         causes = "; ".join(f"{name}: {failure}" for name, failure in failures.items())
         raise RetrievalUnavailable(f"No search is possible ({causes})") from next(iter(failures.values()))
