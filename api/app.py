@@ -30,6 +30,7 @@ from api.routes import (
     feedback,
     golden_cases,
     openai,
+    proposals,
     retrieve,
     search,
     streams,
@@ -49,6 +50,7 @@ RESOURCES = (
     documents,
     retrieve,
     search,
+    proposals,
     golden_cases,
     evaluations,
 )

@@ -26,6 +26,7 @@ from graphrag.access_limits import AccessLimits
 from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.errors import InvalidSettings
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
+from graphrag.proposal_limits import ProposalLimits
 
 
 def default_home() -> Path:
@@ -135,7 +136,9 @@ class GenerationConfig(CollectionConfig):
         return text
 
 
-class Settings(BaseSettings, AccessLimits, AuthenticationConfig, RetrievalConfig, IngestionConfig, GenerationConfig):
+class Settings(
+    BaseSettings, AccessLimits, ProposalLimits, AuthenticationConfig, RetrievalConfig, IngestionConfig, GenerationConfig
+):
     """Read from RAG_… variables, but for the few with a name of their own."""
 
     model_config = SettingsConfigDict(
