@@ -5,10 +5,11 @@ import re
 _IRREGULAR = {
     past: base
     for pair in (
-        "came:come went:go took:take ran:run lost:lose fell:fall broke:break rose:rise made:make left:leave met:meet got:get "
-        "gave:give kept:keep told:tell said:say saw:see found:find felt:feel became:become began:begin grew:grow held:hold "
-        "brought:bring bought:buy sent:send spent:spend built:build paid:pay sold:sell won:win wrote:write drove:drive "
-        "froze:freeze burst:burst shut:shut cut:cut led:lead meant:mean sank:sink spoke:speak chose:choose stood:stand"
+        "came:come went:go took:take ran:run lost:lose fell:fall broke:break rose:rise made:make "
+        "left:leave met:meet got:get gave:give kept:keep told:tell said:say saw:see found:find felt:feel "
+        "became:become began:begin grew:grow held:hold brought:bring bought:buy sent:send spent:spend "
+        "built:build paid:pay sold:sell won:win wrote:write drove:drive froze:freeze burst:burst "
+        "shut:shut cut:cut led:lead meant:mean sank:sink spoke:speak chose:choose stood:stand"
     ).split()
     for past, base in [pair.split(":")]
 }

@@ -7,9 +7,11 @@ from agent.proposing.people import FULL_NAME
 from agent.proposing.questions import MadeQuestion, ReadDocument
 
 _ROLES = {
-    "es": r"(?:responsable|director|jef[ea]|técnic[oa]|gerente|encargad[oa]|ajustador|operari[oa]|conductor|coordinador|presidente|vocal)a?",
-    "fr": r"(?:responsable|direct(?:eur|rice)|chef(?:fe)?|technicien(?:ne)?|gérante?|acheteu(?:r|se)|audit(?:eur|rice)|présidente?)",
-    "en": r"(?:head|manager|director|buyer|technician|chair|chief|supervisor|engineer|leader|auditor|(?:\w+ )?(?:manager|director|buyer|engineer|mixer))",
+    "es": r"(?:(?:responsable|jef[ea]|técnic[oa]|gerente|encargad[oa]|operari[oa]|presidente|vocal)"
+    r"|(?:director|ajustador|conductor|coordinador)a?)",
+    "fr": r"(?:responsable|direct(?:eur|rice)|chef(?:fe)?|technicien(?:ne)?|gérante?|acheteu(?:r|se)|audit(?:eur|rice)"
+    r"|présidente?)",
+    "en": r"(?:(?:\w+ )?(?:manager|director|buyer|engineer|mixer|technician|supervisor|auditor)|head|chair|leader)",
 }
 _OPEN = {
     "es": r"(?:(?:el|la|su|nuestr[oa]) )?",
@@ -31,7 +33,8 @@ def role_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
     for span in read.sentences:
         sentence = read.read(span)
         for match in _pattern(read.language).finditer(sentence):
-            name, role = match["a"] or match["b"] or match["c"], match["x"] or match["y"] or match["z"]
+            name = match["a"] or match["b"] or match["c"]
+            role = match["x"] or match["y"] or match["z"]
             if name not in asked:
                 asked.add(name)
                 quote = read.text[span.start : span.end].strip()
@@ -54,7 +57,8 @@ def _pattern(language: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?P<a>{FULL_NAME}), (?P<x>{role})(?=[,.;)])"
         rf"|(?P<b>{FULL_NAME}) \((?P<y>{role})\)"
-        rf"|(?<![\w'’-])(?P<z>(?i:{_OPEN[language]}){_ROLES[language]}\b[^,.;:()\d]{{0,40}}), (?P<c>{FULL_NAME})(?=[,.;)])"
+        rf"|(?<![\w'’-])(?P<z>(?i:{_OPEN[language]}){_ROLES[language]}\b[^,.;:()\d]{{0,40}}), "
+        rf"(?P<c>{FULL_NAME})(?=[,.;)])"
     )
 
 

@@ -116,7 +116,7 @@ def _tidy(clause: str, language: str) -> str | None:
 
 
 def _without_aside(text: str, language: str) -> str:
-    """«El lote A-2518, en cambio, se detuvo» → «El lote A-2518 se detuvo»; "Their cook, Ann Lee, came" → "Ann Lee came".
+    """«El lote A-2518, en cambio, se detuvo» → «El lote A-2518 se detuvo»; "Their cook, Ann, left" → "Ann left".
     What follows a single comma goes, too.
     """
     parts = text.split(", ")
