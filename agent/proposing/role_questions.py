@@ -24,6 +24,7 @@ _ASKS = {
     "en": "What is {}’s role?",
 }
 _OPENS = re.compile(r"(?:el|la|su|nuestr[oa]|le|son|sa|leur|notre|the|an?|his|her|its|our|their) |l['’]", re.IGNORECASE)
+_PRAISE = re.compile(r"\b(?:muy|très|very)\b")  # no role: «una encargada muy querida»
 _VOWEL = re.compile(r"[AEIOUÉÈÊÎÔ]", re.IGNORECASE)
 
 
@@ -35,7 +36,7 @@ def role_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
         for match in _pattern(read.language).finditer(sentence):
             name = match["a"] or match["b"] or match["c"]
             role = match["x"] or match["y"] or match["z"]
-            if name not in asked:
+            if name not in asked and not _PRAISE.search(role):
                 asked.add(name)
                 quote = read.text[span.start : span.end].strip()
                 yield MadeQuestion(

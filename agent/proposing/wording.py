@@ -29,7 +29,7 @@ FEWEST_CONTENT_WORDS = {
 _POINTS = {
     "es": re.compile(
         r"\b(?:este|esta|esto|estos|estas|ese|esa|eso|esos|esas|aquel|aquella|ello|ella|ellos|ellas|él|nos|me|mi|mis"
-        r"|nuestr[oa]s?|yo|nosotros|ambos|otr[oa]s?|mism[oa]s?|allí|aquí|entonces|tampoco|también|así|hoy|ayer|lo)\b|\w+[aei]mos\b",
+        r"|nuestr[oa]s?|yo|nosotros|ambos|otr[oa]s?|mism[oa]s?|uno|alguno|allí|aquí|entonces|tampoco|también|así|hoy|ayer|lo)\b|\w+[aei]mos\b",
         re.IGNORECASE,
     ),
     "fr": re.compile(
@@ -53,6 +53,7 @@ _ARTICLE = re.compile(
     r"l['’]|(?:el|la|los|las|un|una|unos|unas|se|no|le|les|des|une|the|an?|some|all|most|half|deux|dos|two)(?![\w-])",
     re.IGNORECASE,
 )
+_NOUN = re.compile(r"[A-Z][a-z]+ (?:of|to|from|for|between|in) ")  # "Sales of the blue model"
 _DETERMINER = re.compile(r"(?:el|la|los|las|un|una|le|les|une|the|an?)\s|l['’]", re.IGNORECASE)
 _SECOND = {
     "es": re.compile(r"\s(?:y|e|pero|ni|aunque|mientras|cuando)\s"),
@@ -65,9 +66,9 @@ _CONNECTIVE = {
     "en": re.compile(r"\s(?:therefore|thus|also|then)\b"),
 }
 _GROUP = re.compile(
-    r"\s*(?:\w+(?:ad[oa]|id[oa]|iert[oa])s?|hecho|visto|roto|puesto|escrito)\b"
+    r"\s*(?!demasiad)(?:\w+(?:ad[oa]|id[oa]|iert[oa])s?|hecho|visto|roto|puesto|escrito)\b"
 )  # a participle after its verb
-_BEFORE_VERB = re.compile(r"(?:\b(?:no|se|le|les|ya)\s+)+$")
+_BEFORE_VERB = re.compile(r"(?:\b(?:no|se|le|les|ya|apenas|casi|nunca|nadie)\s+)+$")
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|would|must)\b")
 _VOWEL = re.compile(r"[aeiouyhàâéèêëîïôûœ]", re.IGNORECASE)
 
@@ -93,14 +94,18 @@ def ask_cause(phrase: str, language: str, *, triggered: bool = False) -> str | N
     return (TRIGGER_OF if triggered else CAUSE_OF)[language].format(bare)
 
 
+def has_verb(text: str, language: str) -> bool:
+    return _verb(text, language) is not None
+
+
 def is_alone(text: str, language: str) -> bool:
     """Whether it is understood without the text around it."""
     return _POINTS[language].search(text) is None
 
 
 def lowered(text: str) -> str:
-    """For the midst of a sentence: an article or a pronoun loses its capital, a name does not."""
-    return text[0].lower() + text[1:] if _ARTICLE.match(text) else text
+    """For the midst of a sentence: an article or a noun loses its capital, a name does not."""
+    return text[0].lower() + text[1:] if _ARTICLE.match(text) or _NOUN.match(text) else text
 
 
 def _tidy(clause: str, language: str) -> str | None:
