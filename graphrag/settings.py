@@ -30,6 +30,7 @@ from graphrag.evaluation_settings import EvaluationConfig
 from graphrag.load_limits import LoadLimits
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
 from graphrag.observation import Observation
+from graphrag.proposal_limits import ProposalLimits
 
 
 def default_home() -> Path:
@@ -146,6 +147,7 @@ class Settings(
     EvaluationConfig,
     Observation,
     LoadLimits,
+    ProposalLimits,
     DatabaseLimits,
     RetrievalConfig,
     IngestionConfig,

@@ -35,6 +35,7 @@ def make_resources(server: Server, key: str) -> dict[str, Any]:
             "category": "factual",
         }
         case = made(api.post("/golden-cases", json=golden))
+        (proposal,) = made(api.post("/golden-cases/proposals", json={"collection": name}))["proposals"]
         version = made(api.post("/golden-cases/versions", json={"collection": name}))
         run = made(api.post("/evaluations", json={"collection": name}))
         wait_for(api, f"/evaluations/{run['id']}", "done")
@@ -53,6 +54,7 @@ def make_resources(server: Server, key: str) -> dict[str, Any]:
         "citation": 1,
         "stream_id": stream_id,
         "case_id": case["id"],
+        "proposal_id": proposal["id"],
         "number": version["number"],
         "version": version["number"],
         "evaluation_id": run["id"],
