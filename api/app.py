@@ -27,6 +27,7 @@ from api.routes import (
     conversations,
     documents,
     evaluations,
+    experiments,
     feedback,
     golden_cases,
     openai,
@@ -51,6 +52,7 @@ RESOURCES = (
     search,
     golden_cases,
     evaluations,
+    experiments,
 )
 STRICTLY = [Depends(refuse_unknown_parameters)]
 OF_EVERY_ROUTE = errors(400, 401, 403, 408, 413, 422, 429, 503)

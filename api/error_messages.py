@@ -18,6 +18,8 @@ STATUS = {
     "unsupported_parameter": 400,
     "golden_case_not_found": 404,
     "evaluation_not_found": 404,
+    "experiment_not_found": 404,
+    "experiment_running": 409,
     "golden_version_not_found": 404,
     "golden_case_exists": 409,
     "no_golden_cases": 409,

@@ -13,6 +13,7 @@ from rich.table import Table
 from agent.evaluation.dataset import Dataset, Query, read_dataset
 from agent.evaluation.retrieval_run import Report, loaded, run_queries
 from api.evaluation_runs_cli import compare, list_runs, measure, show
+from api.experiment_cli import app as experiment
 from api.golden_cli import app as golden
 from api.terminal import err, out, run
 from graphrag.models import FulltextRanking
@@ -20,6 +21,7 @@ from graphrag.services import Services
 
 app = typer.Typer(help="Measure how good the parts of an answer are.", no_args_is_help=True)
 app.add_typer(golden, name="golden")
+app.add_typer(experiment, name="experiment")
 app.command("run")(measure)
 app.command("list")(list_runs)
 app.command()(show)

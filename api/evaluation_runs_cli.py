@@ -37,14 +37,14 @@ def measure(
     as_json: JsonOption = False,
 ) -> None:
     """Search for every golden case, as a user would, and keep the figures."""
-    overrides = dict(_choice(text) for text in option or [])
+    overrides = dict(parse_choice(text) for text in option or [])
     found = run(lambda services: _measure(services, collection, name=name, version=version, overrides=overrides, k=k))
     _show(found, as_json=as_json)
     if found.status is not RunStatus.DONE:
         raise typer.Exit(1)
 
 
-def _choice(text: str) -> tuple[str, Any]:
+def parse_choice(text: str) -> tuple[str, Any]:
     """`rerank=false`, `strategy=hybrid`: a value is JSON, else a text."""
     name, sign, value = text.partition("=")
     if not sign:

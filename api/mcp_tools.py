@@ -14,6 +14,7 @@ from pydantic import Field
 from agent.chains import describe_paths
 from agent.context import Context as AnswerContext
 from agent.events import stream_answer
+from agent.experiments import in_experiment
 from agent.graph import graph
 from api.error_handlers import word
 from api.mcp_schemas import AnswerOut, DocumentsOut, ListedDocument, PathsOut
@@ -83,7 +84,8 @@ class Tools:
         opened = await self._services.collection(owner, collection) if settings.enabled else None
         context = AnswerContext(collection=collection, opened=opened, owner_id=owner, services=self._services)
         done: dict[str, Any] = {}
-        async with aclosing(stream_answer(graph, [HumanMessage(question)], context)) as events:
+        answering = in_experiment(context, lambda by: stream_answer(graph, [HumanMessage(question)], by))
+        async with aclosing(answering) as events:
             stages = 0
             async for event in events:
                 done = event["data"]

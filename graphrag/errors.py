@@ -243,6 +243,18 @@ class EvaluationUnfinished(CausewayError):
     code = "evaluation_unfinished"
 
 
+class ExperimentNotFound(CausewayError):
+    """`details`: experiment."""
+
+    code = "experiment_not_found"
+
+
+class ExperimentRunning(CausewayError):
+    """A collection has one at a time. `details`: collection."""
+
+    code = "experiment_running"
+
+
 class StreamNotFound(CausewayError):
     """Unknown, somebody else's, or gone."""
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from agent.context import Context
 from agent.events import last_of, stream_answer
+from agent.experiments import in_experiment
 from agent.graph import graph
 from api.dependencies import OwnerDep, ServicesDep, StreamsDep
 from api.openai_questions import Asked, read_request
@@ -91,7 +92,7 @@ async def complete(
         read = [*(message.text for message in asked.messages), asked.instructions]
         return await asyncio.to_thread(estimate_usage, read, done, services)
 
-    events = stream_answer(graph, asked.messages, context)
+    events = in_experiment(context, lambda by: stream_answer(graph, asked.messages, by))
     if not body.stream:
         done = await while_client_waits(request, last_of(events))
         return write_completion(head, done, await usage_of(done), asked.warnings)
