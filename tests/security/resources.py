@@ -38,6 +38,7 @@ def make_resources(server: Server, key: str) -> dict[str, Any]:
         version = made(api.post("/golden-cases/versions", json={"collection": name}))
         run = made(api.post("/evaluations", json={"collection": name}))
         wait_for(api, f"/evaluations/{run['id']}", "done")
+        experiment = made(api.post("/experiments", json={"collection": name, "name": MARK}))
     return {
         "name": name,
         "collection": name,
@@ -56,6 +57,7 @@ def make_resources(server: Server, key: str) -> dict[str, Any]:
         "evaluation_id": run["id"],
         "baseline": run["id"],
         "candidate": run["id"],
+        "experiment_id": experiment["id"],
     }
 
 
