@@ -12,7 +12,8 @@ from rich.table import Table
 
 from agent.evaluation.dataset import Dataset, Query, read_dataset
 from agent.evaluation.retrieval_run import Report, loaded, run_queries
-from api.evaluation_runs_cli import compare, list_runs, measure, show
+from api.comparison_cli import compare
+from api.evaluation_runs_cli import list_runs, measure, show
 from api.experiment_cli import app as experiment
 from api.golden_cli import app as golden
 from api.terminal import err, out, run

@@ -1,4 +1,4 @@
-"""The command line's `eval run`, `list`, `show` and `compare`: retrieval measured over golden cases."""
+"""The command line's `eval run`, `list` and `show`: retrieval measured over golden cases."""
 
 import asyncio
 import json
@@ -11,10 +11,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
-from agent.evaluation.comparison import DECIDING, Comparison, compare_runs
 from agent.evaluation.golden_run import Evaluator, order_run
 from agent.evaluation.metrics import METRICS
-from api.evaluation_schemas import ComparisonOut, EvaluationOut
+from api.evaluation_schemas import EvaluationOut
 from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
 from graphrag.evaluation_models import Category, Difficulty, EvaluationRun, RunStatus
 from graphrag.services import Services
@@ -38,7 +37,7 @@ def measure(
 ) -> None:
     """Search for every golden case, as a user would, and keep the figures."""
     overrides = dict(parse_choice(text) for text in option or [])
-    found = run(lambda services: _measure(services, collection, name=name, version=version, overrides=overrides, k=k))
+    found = run(lambda services: run_cases(services, collection, name=name, version=version, overrides=overrides, k=k))
     _show(found, as_json=as_json)
     if found.status is not RunStatus.DONE:
         raise typer.Exit(1)
@@ -55,7 +54,7 @@ def parse_choice(text: str) -> tuple[str, Any]:
         return name, value
 
 
-async def _measure(services: Services, collection: str | None, **choices: Any) -> EvaluationRun:
+async def run_cases(services: Services, collection: str | None, **choices: Any) -> EvaluationRun:
     """By a worker of this process, unless another one has taken it first."""
     asked = await services.collection(services.settings.owner, collection)
     ordered = await order_run(asked, services=services, **choices)
@@ -120,41 +119,3 @@ def _figures(summary: Mapping[str, Any]) -> Table:
     for name, value in summary["latency_ms"].items():
         table.add_row(f"latency {name}", f"{value:.1f} ms")
     return table
-
-
-def compare(
-    baseline: RunArgument,
-    candidate: RunArgument,
-    metric: Annotated[str, typer.Option(help="That decides who wins a case.")] = DECIDING,
-    as_json: JsonOption = False,
-) -> None:
-    """Show two runs side by side, and the cases that changed."""
-    if metric not in METRICS:
-        raise typer.BadParameter(f"Known: {', '.join(METRICS)}.", param_hint="--metric")
-    found = run(
-        lambda services: compare_runs(services.evaluations, services.settings.owner, baseline, candidate, metric=metric)
-    )
-    if as_json:
-        print_json(ComparisonOut.of(found, list(found.changed), None).model_dump(mode="json"))
-    else:
-        _print_comparison(found)
-
-
-def _print_comparison(found: Comparison) -> None:
-    for name, (before, after) in found.config.items():
-        out.print(f"{name}: {before} → {after}", style="dim", highlight=False)
-    table = Table(whole("Metric"), "Baseline", "Candidate", "Difference")
-    for name, value in found.metrics.items():
-        table.add_row(name, f"{value.baseline:.4f}", f"{value.candidate:.4f}", f"{value.difference:+.4f}")
-    for name, value in found.latency_ms.items():
-        table.add_row(
-            f"latency {name}", *(f"{of:.1f} ms" for of in (value.baseline, value.candidate, value.difference))
-        )
-    out.print(table)
-    out.print(
-        f"By {found.metric}, of {found.cases} cases: {found.won} won, {found.lost} lost, {found.tied} tied",
-        highlight=False,
-    )
-    for case in found.changed:
-        ranks = f"{case.baseline.rank or '–'} → {case.candidate.rank or '–'}"
-        out.print(f"{case.outcome}: {case.baseline.query} (rank {ranks})", highlight=False)

@@ -1,13 +1,11 @@
 """What the HTTP API takes and gives of evaluations."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from agent.evaluation.comparison import ChangedCase, Comparison, Difference
 from agent.evaluation.metrics import METRICS
 from api.golden_schemas import CollectionChoice, Name, VersionNumber
 from api.pagination import Page
@@ -112,74 +110,6 @@ class CaseResultOut(BaseModel):
 
 class CaseResultList(Page):
     results: list[CaseResultOut]
-
-
-class DifferenceOut(BaseModel):
-    baseline: float
-    candidate: float
-    difference: float
-
-    @classmethod
-    def of(cls, value: Difference) -> "DifferenceOut":
-        return cls.model_validate(value, from_attributes=True)
-
-    @classmethod
-    def each(cls, values: Mapping[str, Difference]) -> "dict[str, DifferenceOut]":
-        return {name: cls.of(value) for name, value in values.items()}
-
-
-class ChangedCaseOut(DifferenceOut):
-    query: str
-    category: Category
-    difficulty: Difficulty
-    outcome: Literal["won", "lost"] = Field(description="By the candidate")
-    baseline_rank: int | None
-    candidate_rank: int | None
-
-    @classmethod
-    def of_case(cls, case: ChangedCase) -> "ChangedCaseOut":
-        return cls(
-            **DifferenceOut.of(case.value).model_dump(),
-            query=case.baseline.query,
-            category=case.baseline.category,
-            difficulty=case.baseline.difficulty,
-            outcome=case.outcome,
-            baseline_rank=case.baseline.rank,
-            candidate_rank=case.candidate.rank,
-        )
-
-
-class ConfigDifference(BaseModel):
-    baseline: Any
-    candidate: Any
-
-
-class ComparisonOut(Page):
-    """Over the questions that both runs have measured, whatever collection they are of."""
-
-    metric: str = Field(description="That decides which of the two a case is won by")
-    cases: int
-    only_baseline: int = Field(description="Cases that the other run has not measured")
-    only_candidate: int
-    metrics: dict[str, DifferenceOut]
-    latency_ms: dict[str, DifferenceOut]
-    won: int = Field(description="By the candidate")
-    lost: int
-    tied: int
-    config: dict[str, ConfigDifference] = Field(description="What differs")
-    changed: list[ChangedCaseOut] = Field(description="The greatest changes first")
-
-    @classmethod
-    def of(cls, found: Comparison, changed: list[ChangedCase], following: str | None) -> "ComparisonOut":
-        plain = ("metric", "cases", "only_baseline", "only_candidate", "won", "lost", "tied")
-        return cls(
-            **{name: getattr(found, name) for name in plain},
-            metrics=DifferenceOut.each(found.metrics),
-            latency_ms=DifferenceOut.each(found.latency_ms),
-            config={name: ConfigDifference(baseline=a, candidate=b) for name, (a, b) in found.config.items()},
-            changed=[ChangedCaseOut.of_case(case) for case in changed],
-            next_cursor=following,
-        )
 
 
 class TrendPoint(BaseModel):

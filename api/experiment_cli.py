@@ -139,4 +139,8 @@ def _row(metric: MetricReport, form: str) -> list[str]:
         "" if metric.needed_for_smallest is None else f"{metric.needed_for_smallest} for {form.format(effect.smallest)}"
     )
     interval = f"[{low}, {high}]" if low else ""
-    return [a, b, difference, interval, f"{metric.corrected:.3f}", metric.verdict.replace("_", " "), needed]
+    return [a, b, difference, interval, f"{metric.corrected:.3f}", _told(metric), needed]
+
+
+def _told(metric: MetricReport) -> str:
+    return metric.verdict.replace("_", " ").replace("questions", "conversations")

@@ -1,19 +1,27 @@
 """Two runs side by side, over the questions that both have measured."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import log
+from statistics import fmean
 from typing import Any, Literal
 from uuid import UUID
 
-from agent.evaluation.metrics import mean
+from agent.evaluation.significance import SMALLEST, Effect, Verdict, holm, paired
 from agent.evaluation.summary import latencies
 from graphrag.errors import EvaluationUnfinished
 from graphrag.evaluation_models import CaseResult, EvaluationRun, RunStatus
 from graphrag.stores.evaluations import EvaluationStore
 
 Outcome = Literal["won", "lost"]
+Pair = tuple[CaseResult, CaseResult]  # of one question
 DECIDING = "ndcg@10"  # the metric that a case is won by, where no other is asked for
 EPSILON = 1e-9  # sums of the same parts in another order are the same
+FEWEST_OF_CATEGORY = 5  # questions
+SMALLEST_SPEEDUP = log(1.1)  # of interest
+SHORTEST_MS = 0.001  # that is measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,18 @@ class Difference:
     @property
     def difference(self) -> float:
         return self.candidate - self.baseline
+
+
+@dataclass(frozen=True, slots=True)
+class Change(Difference):
+    """Of a metric's means, over the questions that have it in both runs."""
+
+    effect: Effect
+    corrected: float  # its p-value as one of several
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.effect.verdict(self.corrected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +65,11 @@ class Comparison:
     cases: int  # that both have measured
     only_baseline: int
     only_candidate: int
-    metrics: Mapping[str, Difference]
+    metrics: Mapping[str, Change]  # corrected together
+    by_category: Mapping[str, Change]  # of the metric that decides, where the questions are enough; corrected together
     latency_ms: Mapping[str, Difference]
+    # Of ln(baseline / candidate): its mean is that of the ratios, whatever a question takes, and more is quicker.
+    speed: Effect
     won: int  # by the candidate
     lost: int
     tied: int
@@ -55,16 +78,28 @@ class Comparison:
 
 
 async def compare_runs(
-    evaluations: EvaluationStore, owner_id: str, baseline: UUID, candidate: UUID, *, metric: str = DECIDING
+    evaluations: EvaluationStore,
+    owner_id: str,
+    baseline: UUID,
+    candidate: UUID,
+    *,
+    metric: str = DECIDING,
+    smallest: float = SMALLEST,
 ) -> Comparison:
     """Raises EvaluationNotFound or EvaluationUnfinished."""
     runs = [await evaluations.find(owner_id, run_id) for run_id in (baseline, candidate)]
     for run in runs:
-        if run.status is not RunStatus.DONE:
-            told = f"The evaluation {run.id} has no figures: its status is {run.status.value!r}."
-            raise EvaluationUnfinished(told, run=str(run.id), status=run.status.value)
+        check_done(run)
     before, after = [await evaluations.read_results(run) for run in runs]
-    return compare(*runs, of_baseline=before, of_candidate=after, metric=metric)
+    compared = partial(compare, *runs, of_baseline=before, of_candidate=after, metric=metric, smallest=smallest)
+    return await asyncio.to_thread(compared)  # a second of resampling, where the questions are very many
+
+
+def check_done(run: EvaluationRun) -> None:
+    """Raises EvaluationUnfinished."""
+    if run.status is not RunStatus.DONE:
+        told = f"The evaluation {run.id} has no figures: its status is {run.status.value!r}."
+        raise EvaluationUnfinished(told, run=str(run.id), status=run.status.value)
 
 
 def compare(
@@ -74,27 +109,30 @@ def compare(
     of_baseline: Sequence[CaseResult],
     of_candidate: Sequence[CaseResult],
     metric: str,
+    smallest: float = SMALLEST,
 ) -> Comparison:
-    """Questions are the same where their words are: the runs may be of two collections."""
+    """Questions are the same where their words are: the runs may be of two collections. `smallest`: the difference of
+    interest.
+    """
     before, after = _judged(of_baseline), _judged(of_candidate)
-    shared = [key for key in before if key in after]
-    pairs = [
-        ChangedCase(before[key], after[key], Difference(before[key].metrics[metric], after[key].metrics[metric]))
-        for key in shared
-    ]
-    changed = [pair for pair in pairs if abs(pair.value.difference) > EPSILON]
-    won = sum(pair.outcome == "won" for pair in changed)
+    pairs = [(before[key], after[key]) for key in before if key in after]
+    timed = [pair for pair in pairs if all(result.milliseconds is not None for result in pair)]
+    cases = [ChangedCase(*pair, _difference(pair, metric)) for pair in pairs if _has(pair, metric)]
+    changed = [case for case in cases if abs(case.value.difference) > EPSILON]
+    won = sum(case.outcome == "won" for case in changed)
     return Comparison(
         metric=metric,
-        cases=len(shared),
-        only_baseline=len(before) - len(shared),
-        only_candidate=len(after) - len(shared),
-        metrics=_metrics(pairs),
-        latency_ms=_latencies(pairs),
+        cases=len(pairs),
+        only_baseline=len(before) - len(pairs),
+        only_candidate=len(after) - len(pairs),
+        metrics=_metrics(pairs, smallest),
+        by_category=_categories(pairs, metric, smallest),
+        latency_ms=_latencies(timed),
+        speed=_speed(timed),
         won=won,
         lost=len(changed) - won,
-        tied=len(pairs) - len(changed),
-        changed=tuple(sorted(changed, key=lambda pair: (-abs(pair.value.difference), pair.baseline.query))),
+        tied=len(cases) - len(changed),
+        changed=tuple(sorted(changed, key=lambda case: (-abs(case.value.difference), case.baseline.query))),
         config=_differing(baseline, candidate),
     )
 
@@ -103,18 +141,51 @@ def _judged(results: Sequence[CaseResult]) -> dict[str, CaseResult]:
     return {result.key: result for result in results if result.metrics}
 
 
-def _metrics(pairs: Sequence[ChangedCase]) -> dict[str, Difference]:
-    if not pairs:
-        return {}
-    before = mean([pair.baseline.metrics for pair in pairs])
-    after = mean([pair.candidate.metrics for pair in pairs])
+def _has(pair: Pair, metric: str) -> bool:
+    return all(metric in result.metrics for result in pair)
+
+
+def _difference(pair: Pair, metric: str) -> Difference:
+    before, after = pair
+    return Difference(before.metrics[metric], after.metrics[metric])
+
+
+def _metrics(pairs: Sequence[Pair], smallest: float) -> dict[str, Change]:
+    names = dict.fromkeys(name for pair in pairs for name in pair[0].metrics if name in pair[1].metrics)
+    return _changes({name: [_difference(pair, name) for pair in pairs if _has(pair, name)] for name in names}, smallest)
+
+
+def _categories(pairs: Sequence[Pair], metric: str, smallest: float) -> dict[str, Change]:
+    groups: dict[str, list[Difference]] = {}
+    for pair in pairs:
+        if _has(pair, metric):
+            groups.setdefault(pair[0].category, []).append(_difference(pair, metric))
+    enough = {name: groups[name] for name in sorted(groups) if len(groups[name]) >= FEWEST_OF_CATEGORY}
+    return _changes(enough, smallest)
+
+
+def _changes(differences: Mapping[str, Sequence[Difference]], smallest: float) -> dict[str, Change]:
+    sides = {name: ([of.baseline for of in each], [of.candidate for of in each]) for name, each in differences.items()}
+    effects = {name: paired(*side, smallest=smallest) for name, side in sides.items()}
+    corrected = holm({name: effect.p_value for name, effect in effects.items()})
+    return {
+        name: Change(fmean(before), fmean(after), effects[name], corrected[name])
+        for name, (before, after) in sides.items()
+    }
+
+
+def _latencies(timed: Sequence[Pair]) -> dict[str, Difference]:
+    before, after = [latencies(side) for side in _sides(timed)]
     return {name: Difference(before[name], after[name]) for name in before}
 
 
-def _latencies(pairs: Sequence[ChangedCase]) -> dict[str, Difference]:
-    before = latencies([pair.baseline for pair in pairs])
-    after = latencies([pair.candidate for pair in pairs])
-    return {name: Difference(before[name], after[name]) for name in before}
+def _speed(timed: Sequence[Pair]) -> Effect:
+    before, after = [[-log(max(of.milliseconds or 0, SHORTEST_MS)) for of in side] for side in _sides(timed)]
+    return paired(before, after, smallest=SMALLEST_SPEEDUP)
+
+
+def _sides(pairs: Sequence[Pair]) -> tuple[list[CaseResult], list[CaseResult]]:
+    return [before for before, _ in pairs], [after for _, after in pairs]
 
 
 def _differing(baseline: EvaluationRun, candidate: EvaluationRun) -> dict[str, tuple[Any, Any]]:

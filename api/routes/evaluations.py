@@ -10,11 +10,12 @@ from pydantic import Field
 from agent.evaluation.comparison import DECIDING, compare_runs
 from agent.evaluation.golden_run import order_run
 from agent.evaluation.metrics import METRICS
+from agent.evaluation.significance import SMALLEST
+from api.comparison_schemas import ComparisonOut
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
 from api.evaluation_schemas import (
     CaseResultList,
     CaseResultOut,
-    ComparisonOut,
     EvaluationIn,
     EvaluationList,
     EvaluationOut,
@@ -28,6 +29,7 @@ AnyCollection = Annotated[str | None, Query(description="Without one, those of a
 Metric = Annotated[
     str, Query(pattern=f"^({'|'.join(METRICS)})$", description=f"That decides who wins a case: {', '.join(METRICS)}")
 ]
+Smallest = Annotated[float, Query(gt=0, le=1, description="The difference of interest: how many questions would tell?")]
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
 router = APIRouter(tags=["evaluations"], responses=errors(400, 404))
 
@@ -73,11 +75,12 @@ async def compare_two(
     services: ServicesDep,
     owner: OwnerDep,
     metric: Metric = DECIDING,
+    smallest: Smallest = SMALLEST,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> ComparisonOut:
     (after,) = read_cursor(cursor, tuple[Place]) or (0,)
-    found = await compare_runs(services.evaluations, owner, baseline, candidate, metric=metric)
+    found = await compare_runs(services.evaluations, owner, baseline, candidate, metric=metric, smallest=smallest)
     places = range(after, len(found.changed))
     page, following = cut(places[: limit + 1], limit, lambda place: (place + 1,))
     return ComparisonOut.of(found, [found.changed[place] for place in page], following)

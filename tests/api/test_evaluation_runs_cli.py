@@ -85,13 +85,16 @@ def test_two_runs_are_compared(evaluate: Evaluate) -> None:
     assert compared.exit_code == 0
     assert "graph: True → False" in compared.stdout
     assert "strategy" not in compared.stdout
-    assert rows(compared.stdout)["hit@1"] == ["1.0000", "0.0000", "-1.0000"]
+    assert rows(compared.stdout)["hit@1"] == ["1.000", "0.000", "-1.000", "–", "1.000 (1.000)", "too few"]
     lines = compared.stdout.splitlines()
+    assert "One question does not tell how many would settle a difference in hit@1" in lines
     assert "By hit@1, of 1 cases: 0 won, 1 lost, 0 tied" in lines
     assert f"lost: {HORNO} (rank 1 → –)" in lines
     told = read(evaluate("compare", worst["id"], best["id"], "--json"))
     assert (told["metric"], told["won"], told["lost"], told["only_candidate"]) == ("ndcg@10", 1, 0, 1)
     assert [(of["query"], of["baseline_rank"], of["candidate_rank"]) for of in told["changed"]] == [(HORNO, None, 1)]
+    value = told["metrics"]["hit@1"]
+    assert (value["difference"], value["p_value"], value["questions"], value["low"]) == (1, 1, 1, None)
 
 
 def test_a_version_of_the_cases_is_measured(evaluate: Evaluate) -> None:
@@ -123,5 +126,10 @@ def test_what_is_wrong_is_told(evaluate: Evaluate) -> None:
     for arguments in (["show", unknown], ["compare", unknown, unknown]):
         assert isinstance(evaluate(*arguments).exception, EvaluationNotFound)
     assert isinstance(evaluate("run", "--collection", "vacía").exception, NoGoldenCases)
-    for arguments in (["run", "--set", "rerank"], ["show", "x"], ["compare", unknown, unknown, "--metric", "x"]):
+    for arguments in (
+        ["run", "--set", "rerank"],
+        ["show", "x"],
+        ["compare", unknown, unknown, "--metric", "x"],
+        ["compare", unknown, unknown, "--smallest", "0"],
+    ):
         assert evaluate(*arguments).exit_code == 2

@@ -117,7 +117,15 @@ def test_two_runs_are_compared(api: httpx.Client) -> None:
         assert value["baseline"] == pytest.approx(semantic["summary"]["metrics"][name])
         assert value["candidate"] == pytest.approx(hybrid["summary"]["metrics"][name])
         assert value["difference"] == pytest.approx(value["candidate"] - value["baseline"])
+        assert (value["questions"], value["p_value"] <= value["corrected_p_value"]) == (3, True)
+        assert value["smallest"] == 0.05
     assert set(told["latency_ms"]) == {"p50", "p95", "p99"}
+    ratio = told["latency_ratio"]
+    assert 0 < ratio["low"] <= ratio["ratio"] <= ratio["high"]
+    other = api.get("/evaluations/compare", params=ids | {"smallest": 0.01}).json()
+    assert other["metrics"]["hit@1"]["smallest"] == 0.01
+    for wrong in ("0", "1.1", "nan", "x"):
+        check_error(api.get("/evaluations/compare", params=ids | {"smallest": wrong}), 422, "invalid_request")
     same = api.get("/evaluations/compare", params={"baseline": hybrid["id"], "candidate": hybrid["id"]}).json()
     assert (same["tied"], same["changed"], same["config"], same["next_cursor"]) == (3, [], {}, None)
     check_error(api.get("/evaluations/compare", params=ids | {"metric": "x"}), 422, "invalid_request")

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.api.expectations import check_error
+from tests.api.mcp_clients import call, over_http
 from tests.api.scripted import asking
 from tests.api.streams import stream
 from tests.api.test_golden_cases_api import write_texts
@@ -129,16 +130,18 @@ def test_a_request_with_values_of_its_own_is_on_no_side(api: httpx.Client) -> No
         assert ask(api, filters={"filename": "horno.md"})["variant"] == "B"
 
 
-def test_what_is_not_kept_is_drawn_for_itself(api: httpx.Client, server: Server) -> None:
-    """R9.4, R10.4 a list of messages, and OpenAI's API, which says the side too."""
+async def test_what_is_not_kept_is_drawn_for_itself(api: httpx.Client, server: Server) -> None:
+    """R9.4, R10.4 a list of messages, OpenAI's API, which says the side too, and MCP."""
     asked = [{"role": "user", "content": HORNO}]
     with experiment(api, share=1) as made, server.client() as openai:
         answer = api.post("/chat", json={"messages": asked}).json()
         assert (answer["variant"], answer["conversation_id"]) == ("B", None)
         told = openai.post("/v1/chat/completions", json={"model": "fábrica", "messages": asked}).json()["causeway"]
         assert (told["variant"], told["chat_model"]) == ("B", "extractive")
+        async with over_http(server.url) as mcp:
+            assert (await call(mcp, "ask", question=HORNO))["found"]
         side = read(api, made)["sides"]["B"]
-    assert (side["answers"], side["conversations"], side["found"]) == (2, 2, 2)
+    assert (side["answers"], side["conversations"], side["found"]) == (3, 3, 3)
 
 
 def test_one_runs_at_a_time_until_it_is_stopped(api: httpx.Client) -> None:

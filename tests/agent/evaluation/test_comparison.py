@@ -1,6 +1,7 @@
 """Two runs side by side, computed by hand."""
 
 from datetime import UTC, datetime
+from math import log
 from typing import Any
 from uuid import uuid4
 
@@ -10,6 +11,7 @@ from agent.evaluation.comparison import Comparison, compare
 from graphrag.evaluation_models import CaseResult, EvaluationRun, RunStatus
 from tests.agent.evaluation.test_summary import A, B, C, result, skipped
 
+Sides = tuple[list[CaseResult], list[CaseResult]]
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
@@ -76,6 +78,58 @@ def test_runs_without_a_common_case_have_no_differences() -> None:
     """R10.4 edge case; cases without a relevant document are not compared either."""
     found = sides([result((), (A,), query="q")], [result((), (A,), query="q")])
     assert (found.cases, found.metrics, found.latency_ms, found.changed) == (0, {}, {}, ())
+
+
+def moved(count: int, *, before: dict[str, float], after: dict[str, float], **fields: Any) -> Sides:
+    queries = [f"{fields.get('category', 'factual')} {number}" for number in range(count)]
+    sides = [[result((A,), (A,), query=query, metrics=of, **fields) for query in queries] for of in (before, after)]
+    return sides[0], sides[1]
+
+
+def test_metrics_are_corrected_together() -> None:
+    """R10.4, 001.9.9: of two metrics the one that moves has twice its own p-value, and is a verdict still."""
+    found = sides(*moved(8, before={"hit@1": 0, "mrr@10": 1}, after={"hit@1": 1, "mrr@10": 1}), metric="hit@1")
+    rise, same = found.metrics["hit@1"], found.metrics["mrr@10"]
+    assert (rise.effect.p_value, rise.corrected, rise.verdict) == (2 / 256, 4 / 256, "better")
+    assert (same.effect.p_value, same.corrected, same.verdict) == (1, 1, "too_few_questions")
+
+
+def test_a_metric_is_compared_where_both_runs_have_it() -> None:
+    """R10.3, R10.4 one of answers, which some cases lack, and one that one run alone has measured."""
+    before, after = moved(6, before={"a": 1}, after={"a": 0.5, "b": 1})
+    more = moved(4, before={"a": 1, "f": 0.5}, after={"a": 1, "f": 1}, category="causal")
+    found = sides(before + more[0], after + more[1], "f")
+    assert list(found.metrics) == ["a", "f"]
+    assert found.metrics["a"].effect.n == 10
+    assert found.metrics["a"].candidate == pytest.approx(0.7)
+    assert (found.metrics["f"].effect.n, found.metrics["f"].baseline) == (4, 0.5)
+    assert (found.cases, found.won, found.lost, found.tied) == (10, 4, 0, 0)
+    assert sides(before, after, "other").metrics.keys() == {"a"}
+
+
+def test_categories_of_enough_questions_are_compared() -> None:
+    """R10.2, R10.4 by the metric that decides, corrected together."""
+    falling = moved(6, before={"m": 1}, after={"m": 0}, category="temporal")
+    same = moved(6, before={"m": 1}, after={"m": 1}, category="causal")
+    few = moved(4, before={"m": 1}, after={"m": 0})
+    found = sides(falling[0] + same[0] + few[0], falling[1] + same[1] + few[1], "m")
+    assert list(found.by_category) == ["causal", "temporal"]
+    fall = found.by_category["temporal"]
+    assert (fall.difference, fall.effect.p_value, fall.corrected) == (-1, 2 / 64, 4 / 64)
+    assert found.metrics["m"].verdict == "worse"
+
+
+def test_searches_are_timed_as_ratios() -> None:
+    """R10.4 half as long is half as long, of quick searches and of slow ones."""
+    times = (4.0, 8.0, 100.0, 12.0, 900.0, 30.0)
+    before = [result((A,), (A,), of, query=str(of)) for of in times]
+    after = [result((A,), (A,), of / 2, query=str(of)) for of in times]
+    speed = sides(before, after).speed
+    assert speed.difference == pytest.approx(log(2))
+    assert (speed.n, speed.p_value, speed.verdict()) == (6, 2 / 64, "better")
+    unknown = [result((A,), (A,), None, query=str(of)) for of in times]
+    found = sides(before, unknown)
+    assert (found.speed.difference, found.latency_ms) == (None, {})
 
 
 def test_what_differs_in_the_configuration_is_told() -> None:

@@ -147,6 +147,23 @@ def test_the_draw_keeps_its_share_and_each_experiment_its_own() -> None:
     assert {replace(EXPERIMENT, share=1).draw(key) for key in ids[:1_000]} == {"B"}
 
 
+def test_of_very_many_conversations_the_figures_are_the_same_and_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R10.4 Welch's t beside resampling, on shares and on latencies; and where one side never varies."""
+    draws = np.random.default_rng(3)
+    a, b = draws.random((2, 1_100)).round() * draws.random((2, 1_100))
+    late, later = draws.lognormal(6, 0.6, (2, 1_100)) * [[1.0], [1.05]]
+    quick = [independent(*arms) for arms in ((a, b), (late, later))]
+    assert independent([1.0] * 1_100, [0.0] * 1_100).p_value < 0.001
+    monkeypatch.setattr(significance, "MANY", 2_000)
+    for effect, resampled in zip(quick, [independent(*arms) for arms in ((a, b), (late, later))], strict=True):
+        assert effect.p_value == pytest.approx(resampled.p_value, abs=0.03)  # of 2,272 resamples
+        assert effect.low is not None
+        assert effect.high is not None
+        ends = pytest.approx((resampled.low, resampled.high), abs=0.1 * (effect.high - effect.low))
+        assert (effect.low, effect.high) == ends
+        assert effect.needed == resampled.needed
+
+
 @pytest.fixture
 def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     """A p-value of so few is as valid, (199 + 1) · .05 being whole, and thousands of them are had in seconds."""
@@ -161,8 +178,8 @@ def shows_anything(draws: np.random.Generator) -> bool:
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_resamples")
 def test_two_sides_that_are_alike_are_told_apart_by_chance_alone() -> None:
-    """R10.4 of 1,000 experiments of A with itself, in any of four metrics: at most 6 %."""
-    assert 0.01 <= rate(1_000, shows_anything) <= 0.06
+    """R10.4 of 600 experiments of A with itself, in any of four metrics: at most 6 %."""
+    assert 0.01 <= rate(600, shows_anything) <= 0.06
 
 
 @pytest.mark.usefixtures("few_resamples")
@@ -175,5 +192,5 @@ def test_answers_of_one_conversation_are_not_taken_for_so_many_draws() -> None:
             sides[variant] += [answer["found"] for answer in of]
         return independent(sides["A"], sides["B"]).p_value <= ALPHA
 
-    assert rate(100, by_answer) > 0.15
-    assert rate(100, shows_anything) <= 0.08
+    assert rate(60, by_answer) > 0.15
+    assert rate(60, shows_anything) <= 0.08
