@@ -29,6 +29,7 @@ from api.routes import (
     conversations,
     documents,
     evaluations,
+    experiments,
     feedback,
     golden_cases,
     openai,
@@ -57,6 +58,7 @@ RESOURCES = (
     golden_cases,
     evaluations,
     schedules,
+    experiments,
 )
 STRICTLY = [Depends(refuse_unknown_parameters)]
 OF_EVERY_ROUTE = errors(400, 401, 403, 408, 413, 422, 429, 503)

@@ -15,6 +15,7 @@ from pydantic import Field
 from agent.chains import describe_paths
 from agent.context import Context as AnswerContext
 from agent.events import Event, stream_answer
+from agent.experiments import in_experiment
 from agent.graph import graph
 from api.admission import answering, searching
 from api.error_handlers import word
@@ -85,7 +86,9 @@ class Tools:
         opened = await self._services.collection(owner, collection) if settings.enabled else None
         context = AnswerContext(collection=collection, opened=opened, owner_id=owner, services=self._services)
         async with answering(self._services, owner) as place:
-            done = await _follow(stream_answer(graph, [HumanMessage(question)], replace(context, place=place)), ctx)
+            placed = replace(context, place=place)
+            events = in_experiment(placed, lambda by: stream_answer(graph, [HumanMessage(question)], by))
+            done = await _follow(events, ctx)
         answer = AnswerOut.model_validate(done)
         return CallToolResult(
             content=[TextContent(type="text", text=_read_aloud(answer))],

@@ -291,6 +291,18 @@ class InvalidSchedule(CausewayError):
     code = "invalid_schedule"
 
 
+class ExperimentNotFound(CausewayError):
+    """`details`: experiment."""
+
+    code = "experiment_not_found"
+
+
+class ExperimentRunning(CausewayError):
+    """A collection has one at a time. `details`: collection."""
+
+    code = "experiment_running"
+
+
 class StreamNotFound(CausewayError):
     """Unknown, somebody else's, or gone."""
 

@@ -25,6 +25,7 @@ WORK = 5_000_000  # values that all resamples of one test may hold: of very many
 FEWEST_RESAMPLES = 999
 BATCH = 500_000  # values at a time
 LARGE = 2_000  # values from which BCa corrects nothing, and takes the square of their number
+MANY = 1_000  # values of either arm from which a mean is normal, and resampling tells nothing more
 EPSILON = 1e-9  # sums of the same parts in another order are the same
 
 
@@ -72,7 +73,8 @@ def paired(before: Sequence[float], after: Sequence[float], *, smallest: float =
 def independent(before: Sequence[float], after: Sequence[float], *, smallest: float = SMALLEST) -> Effect:
     """after - before, of two arms that got different questions.
 
-    p by random exchanges between the arms, the interval by a BCa bootstrap. The same values give the same effect.
+    p by random exchanges between the arms, the interval by a BCa bootstrap; of very many, both by Welch's t. The same
+    values give the same effect.
     """
     sides = np.array(before, dtype=np.float64), np.array(after, dtype=np.float64)
     if not all(side.size for side in sides):
@@ -182,6 +184,8 @@ def _exchange(before: Values, after: Values) -> float:
     both = np.concatenate((before, after))
     if min(before.size, after.size) < 2 or np.ptp(both) < EPSILON:
         return 1.0
+    if _are_many(before, after):
+        return float(stats.ttest_ind(after, before, equal_var=False).pvalue)
     found = stats.permutation_test(
         (before, after),
         _difference,
@@ -199,6 +203,9 @@ def _interval(sides: tuple[Values, ...]) -> tuple[float, float] | tuple[None, No
 
     if min(side.size for side in sides) < 2 or all(np.ptp(side) < EPSILON for side in sides):
         return None, None
+    if _are_many(*sides):
+        normal = stats.ttest_ind(*reversed(sides), equal_var=False).confidence_interval()
+        return float(normal.low), float(normal.high)
     size = sum(side.size for side in sides)
     values = np.concatenate(sides)
     for method in ("BCa", "percentile") if size <= LARGE else ("percentile",):
@@ -215,6 +222,11 @@ def _interval(sides: tuple[Values, ...]) -> tuple[float, float] | tuple[None, No
         if not isnan(found.low) and not isnan(found.high):
             break
     return float(found.low), float(found.high)
+
+
+def _are_many(*arms: Values) -> bool:
+    varies = any(np.ptp(arm) > EPSILON for arm in arms)
+    return varies and len(arms) > 1 and min(arm.size for arm in arms) > MANY
 
 
 def _difference(*sides: Values, axis: int) -> Any:

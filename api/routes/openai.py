@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from agent.context import Context
 from agent.events import last_of, stream_answer
+from agent.experiments import in_experiment
 from agent.graph import graph
 from api.admission import answering
 from api.dependencies import OwnerDep, ServicesDep, StreamsDep
@@ -94,7 +95,8 @@ async def complete(
         return await asyncio.to_thread(estimate_usage, read, done, services)
 
     async with answering(services, owner) as place:
-        events = stream_answer(graph, asked.messages, replace(context, place=place))
+        placed = replace(context, place=place)
+        events = in_experiment(placed, lambda by: stream_answer(graph, asked.messages, by))
         if not body.stream:
             done = await while_client_waits(request, last_of(events))
             return write_completion(head, done, await usage_of(done), asked.warnings)

@@ -11,6 +11,7 @@ from graphrag.settings import Settings
 from graphrag.stores.catalog import Catalog
 from graphrag.stores.conversations import Conversations
 from graphrag.stores.evaluations import EvaluationStore
+from graphrag.stores.experiments import ExperimentStore
 from graphrag.stores.feedback import FeedbackStore
 from graphrag.stores.golden import GoldenStore
 from graphrag.stores.graph import PostgresGraph
@@ -65,6 +66,10 @@ class Stores:
     @cached_property
     def evaluations(self) -> EvaluationStore:
         return EvaluationStore(self.database)
+
+    @cached_property
+    def experiments(self) -> ExperimentStore:
+        return ExperimentStore(self.database)
 
     @cached_property
     def streams(self) -> StreamStore:
