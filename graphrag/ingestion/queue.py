@@ -10,7 +10,9 @@ from typing import Any, Protocol
 from uuid import UUID
 
 import procrastinate
-from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+from procrastinate.jobs import JobDeferrer
+from procrastinate.types import JSONValue
 
 from graphrag.database import APPLICATION_ROLE, OPTIONS, Connection, Database
 from graphrag.endings import end
@@ -120,16 +122,17 @@ class Queue:
                 job = self._app.configure_task(
                     f"forget_{what}", connection=connection, queueing_lock=lock, schedule_at=at
                 )
-                await job.defer_async(owner_id=owner_id)
+                await _send(job, owner_id=owner_id)
 
     async def defer_evaluation(self, connection: Connection, collection: Collection, run_id: UUID) -> None:
         """It is done once the connection's transaction has ended well."""
         job = self._app.configure_task("evaluate", connection=connection)
-        await job.defer_async(owner_id=collection.owner_id, collection_id=str(collection.id), run_id=str(run_id))
+        await _send(job, owner_id=collection.owner_id, collection_id=str(collection.id), run_id=str(run_id))
 
     async def _defer(self, task: str, collection: Collection, documents: Sequence[UUID] = (), **options: Any) -> None:
         job = self._app.configure_task(task, **options)
-        await job.defer_async(
+        await _send(
+            job,
             owner_id=collection.owner_id,
             collection_id=str(collection.id),
             documents=[str(document) for document in documents],
@@ -233,6 +236,14 @@ class Queue:
                 await self._evaluators.give_up(*arguments, exc)
 
         return app
+
+
+async def _send(job: JobDeferrer, **arguments: JSONValue) -> None:
+    """Raises AlreadyEnqueued or DatabaseUnavailable."""
+    try:
+        await job.defer_async(**arguments)
+    except ConnectorException as exc:
+        raise DatabaseUnavailable("PostgreSQL does not take a job. Check DATABASE_URL and the server.") from exc
 
 
 def _arguments(*, owner_id: str, collection_id: str, documents: Sequence[str]) -> tuple[str, UUID, list[UUID]]:
