@@ -62,5 +62,5 @@ def upload(client: httpx.Client) -> httpx.Response:
 
 def store(client: httpx.Client) -> httpx.Response:
     """More than the database keeps room for."""
-    texts = [{"text": f"Note {number}: " + "nobody has written this. " * 4_000} for number in range(8)]
+    texts = [{"text": f"Note {number}: " + "nobody has written this. " * 400} for number in range(40)]
     return client.post("/api/collections/demo/documents", json={"documents": texts})
