@@ -7,6 +7,7 @@ machine, latencies vary by more than is to be measured. The metrics are counted 
 """
 
 import argparse
+import logging
 import statistics
 import tempfile
 import time
@@ -63,9 +64,11 @@ def services() -> Iterator[dict[str, Server]]:
         shared = {"DATABASE_URL": database.start(), "CAUSEWAY_HOME": home, **SETTINGS}
         telling = {"RAG_LOG_LEVEL": "INFO", "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url}
         try:
-            with run_server("--collection", "demo", "--ingest", str(DEMO), **shared, **SILENT) as silent:
-                with run_server("--collection", "demo", **shared, **telling) as told:
-                    yield {"silent": silent, "telling": told}
+            with (
+                run_server("--collection", "demo", "--ingest", str(DEMO), **shared, **SILENT) as silent,
+                run_server("--collection", "demo", **shared, **telling) as told,
+            ):
+                yield {"silent": silent, "telling": told}
         finally:
             database.stop()
 
@@ -96,11 +99,10 @@ def stage_microseconds() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=20)
+    logging.disable(logging.INFO)  # the embedded server's
     with services() as servers:
         costs = measure(servers, parser.parse_args().rounds)
-    print(
-        "| request, ms | processor: silent | telling | more | latency, median: silent | telling | mean: silent | telling |"
-    )
+    print("| ms a request | processor: silent | telling | more | median: silent | telling | mean: silent | telling |")
     print("|---|---|---|---|---|---|---|---|")
     for name, by_kind in costs.items():
         silent, telling = by_kind["silent"], by_kind["telling"]
