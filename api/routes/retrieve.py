@@ -16,7 +16,7 @@ router = APIRouter(prefix="/retrieve", tags=["retrieve"], responses=errors(400, 
 @router.post(
     "",
     summary="Find the chunks that answer a question, with the scores of each stage",
-    description="A stage for which there is no time (`RAG_RETRIEVE_TIMEOUT_SECONDS` for all together) is left out, which "
+    description="A stage for which there is no time (`RAG_RETRIEVE_TIMEOUT_SECONDS` for all together) is left out, as "
     "`degraded` tells. Where that can't be, it gives 504, with what was found by then in `details.results` and the "
     "stages that had not ended in `details.missing`.",
 )
