@@ -1,8 +1,8 @@
-"""What the limits of load are good for: the same clients with them and without, one after the other.
+"""What the limits of load are good for: the same clients with them and without, by turns.
 
 python -m tests.benchmarks.shedding --seconds 10
 
-A server process with an embedded PostgreSQL and the demo documents among distractors; clients, server and database
+Two server processes over an embedded PostgreSQL, the demo documents among distractors; clients, servers and database
 share this machine's processors. Clients wait for their answer and ask again; who is refused waits as long as it is told
 to. An answer is good when it comes within five seconds.
 """
@@ -27,6 +27,8 @@ from tests.conftest import DEMO, run_server
 
 CLIENTS = (1, 8, 32, 100)
 GOOD_SECONDS = 5.0
+ROUNDS = 2
+WARM_UP_SECONDS = 5.0
 WITHOUT = {"RAG_MAX_SEARCHES": "100000", "RAG_LOAD_QUEUE_SECONDS": "100000", "RAG_PREPARATION_SECONDS": "100000"}
 
 
@@ -34,51 +36,52 @@ WITHOUT = {"RAG_MAX_SEARCHES": "100000", "RAG_LOAD_QUEUE_SECONDS": "100000", "RA
 class Came:
     """Of what all clients asked."""
 
+    lasted: float = 0.0  # seconds, to the last answer
     seconds: list[float] = field(default_factory=list)  # of each answer
     simpler: int = 0
     refused: int = 0
     failed: int = 0
 
-    def line(self, name: str, lasted: float) -> str:
+    def line(self, name: str) -> str:
         answered = len(self.seconds)
         asked = max(1, answered + self.refused + self.failed)
         good = sum(seconds <= GOOD_SECONDS for seconds in self.seconds)
         p50, p95, p99 = (percentile(self.seconds or [float("nan")], share) for share in (0.5, 0.95, 0.99))
         return (
-            f"| {name} | {answered / lasted:.1f} | {good / lasted:.1f} | {p50:.2f} | {p95:.2f} | {p99:.2f} "
+            f"| {name} | {answered / self.lasted:.1f} | {good / self.lasted:.1f} | {p50:.2f} | {p95:.2f} | {p99:.2f} "
             f"| {self.simpler / max(1, answered):.2f} | {self.refused / asked:.2f} | {self.failed / asked:.2f} |"
         )
 
 
-async def ask(client: httpx.AsyncClient, path: str, question: str, came: Came) -> None:
+async def ask(client: httpx.AsyncClient, path: str, question: str, came: Came) -> float:
+    """Seconds to wait before the next one."""
     asked = {"message": question} if path.endswith("/chat") else {"query": question}
     began = time.perf_counter()
     response = await client.post(path, json={**asked, "collection": COLLECTION})
     if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
         came.refused += 1
-        await asyncio.sleep(float(response.headers["retry-after"]))
-    elif response.is_success:
+        return float(response.headers["retry-after"])
+    if response.is_success:
         came.seconds.append(time.perf_counter() - began)
         came.simpler += "load" in response.json()["degraded"]
     else:
         came.failed += 1
+    return 0.0
 
 
-async def measure(url: str, path: str, clients: int, seconds: float) -> tuple[Came, float]:
-    """And how long it took."""
+async def measure(url: str, path: str, clients: int, seconds: float, came: Came) -> None:
     questions: Iterator[str] = itertools.cycle(QUESTIONS)
     limits = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(base_url=url, timeout=120, limits=limits) as client:
-        for question in QUESTIONS:
-            await ask(client, path, question, Came())  # what is loaded at the first use is no load
-        came, began = Came(), time.perf_counter()
+    async with httpx.AsyncClient(base_url=url, timeout=300, limits=limits) as client:
+        began = time.perf_counter()
 
         async def keep_asking() -> None:
-            while time.perf_counter() - began < seconds:
-                await ask(client, path, next(questions), came)
+            while (left := began + seconds - time.perf_counter()) > 0:
+                wait = await ask(client, path, next(questions), came)
+                await asyncio.sleep(min(wait, left))
 
         await asyncio.gather(*(keep_asking() for _ in range(clients)))
-        return came, time.perf_counter() - began
+        came.lasted += time.perf_counter() - began
 
 
 def report(home: Path, path: str, seconds: float) -> None:
@@ -88,11 +91,17 @@ def report(home: Path, path: str, seconds: float) -> None:
     print("|---|---|---|---|---|---|---|---|---|")
     arguments = ("--collection", COLLECTION, "--ingest", str(DEMO))
     environment = {"CAUSEWAY_HOME": str(home), **SETTINGS}
-    for clients in CLIENTS:
-        for name, limits in (("without limits", WITHOUT), ("with", {})):
-            with run_server(*arguments, **environment, **limits) as server:
-                came, lasted = asyncio.run(measure(server.url, path, clients, seconds))
-            print(came.line(f"{clients}, {name}", lasted), flush=True)
+    with run_server(*arguments, **environment) as limited, run_server(*arguments, **environment, **WITHOUT) as free:
+        servers = {"without limits": free.url, "with": limited.url}
+        for url in servers.values():
+            asyncio.run(measure(url, path, 1, WARM_UP_SECONDS, Came()))  # what is loaded at the first use is no load
+        for clients in CLIENTS:
+            came = {name: Came() for name in servers}
+            for _ in range(ROUNDS):
+                for name, url in servers.items():
+                    asyncio.run(measure(url, path, clients, seconds / ROUNDS, came[name]))
+            for name, of_all in came.items():
+                print(of_all.line(f"{clients}, {name}"), flush=True)
 
 
 def main() -> None:
