@@ -99,8 +99,11 @@ class Load:
         line = self._lines.setdefault(owner_id, _Line(CapacityLimiter(self._share), self._share))
         if self._effort(self._wait_seconds(line)) is Effort.NONE:
             raise self._overloaded(line)
+        came = self._clock()
         release = await self._take(line)
-        effort = min(self._effort(self._wait_seconds(line)), Effort.SIMPLEST)
+        # The line alone does not tell: where many are refused, it is short.
+        waited = self._clock() - came
+        effort = min(self._effort(max(waited, self._wait_seconds(line))), Effort.SIMPLEST)
         STARTED.labels(effort=effort.name.lower()).inc()
         if effort is not Effort.FULL:
             log.info("high load", effort=effort.name.lower(), waiting=self._waiting)
@@ -132,7 +135,8 @@ class Load:
         def release() -> None:
             self._all.places.release_on_behalf_of(holder)
             line.places.release_on_behalf_of(holder)
-            self._held_seconds += WEIGHT_OF_LATEST * (self._clock() - began - self._held_seconds)
+            held = self._clock() - began
+            self._held_seconds += WEIGHT_OF_LATEST * (held - self._held_seconds) if self._held_seconds else held
             self._count()
 
         return release
