@@ -92,7 +92,7 @@ async def test_the_longer_the_line_the_simpler_the_search(held_seconds: float, e
         if effort is Effort.NONE:
             with pytest.raises(Overloaded) as refused:
                 await take(load)
-            assert refused.value.details == {"retry_after": 100}
+            assert refused.value.details == {"retry_after": 60}
     await asyncio.gather(*waiting)
     assert load.state().effort is Effort.FULL
 
@@ -117,6 +117,20 @@ async def test_who_does_not_get_a_turn_in_time_is_refused() -> None:
         assert refused.value.details["retry_after"] >= 1
         assert load.state().waiting == 0
     assert await take(load) is Effort.FULL
+
+
+async def test_the_refused_come_back_one_after_the_other() -> None:
+    """R11.1 At the rate of the work: all at the same time, most would be refused again."""
+    load = await make_load(seconds=20, held_seconds=44)
+    told: list[int] = []
+    async with full(load):
+        waiting = await wait_for(load, "a", "a")
+        for _ in range(4):
+            with pytest.raises(Overloaded) as refused:
+                await take(load)
+            told.append(refused.value.details["retry_after"])
+    await asyncio.gather(*waiting)
+    assert told == [22, 33, 44, 55]
 
 
 async def test_a_search_with_little_time_does_not_wait_it_away() -> None:
