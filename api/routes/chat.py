@@ -26,7 +26,7 @@ from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import parse_filters
 
 T = TypeVar("T")
-router = APIRouter(tags=["chat"], responses=errors(400, 404, 502))
+router = APIRouter(tags=["chat"], responses=errors(400, 404, 502, 504))
 
 
 async def checked_context(body: ChatRequest, services: ServicesDep, owner: OwnerDep) -> Context:
