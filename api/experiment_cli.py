@@ -107,7 +107,7 @@ def _print(experiment: Experiment, found: ExperimentReport) -> None:
     out.print("Means over conversations; p is corrected for several metrics. " + PEEKING, style="dim", highlight=False)
     if found.most_needed:
         told = (
-            f"With {found.most_needed} conversations, a difference of .05 in any share is found four times out of five."
+            f"With {found.most_needed} conversations in all, a difference of .05 in any share is found four times out of five."
         )
         out.print(told, style="dim", highlight=False)
 
