@@ -10,11 +10,14 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ArgsKwargs
 
 from graphrag.authentication.identity import REFUSED
+from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import Unauthorized
+from graphrag.load import Place
 from graphrag.models import Collection
+from graphrag.retrieval.query_cache import UNCACHED, QueryCache
 from graphrag.services import Services, shared_services
 
-OF_THE_DOORS = {"owner_id", "opened"}
+OF_THE_DOORS = {"owner_id", "opened", "is_measured", "degraded", "place"}
 
 
 @dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))
@@ -36,6 +39,19 @@ class Context:
     owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].settings.owner)
     # The collection, where a door has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
+    is_measured: SkipJsonSchema[bool] = False  # then nothing is taken from a cache
+    degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
+    place: SkipJsonSchema[InstanceOf[Place]] = field(default_factory=Place)  # among those for whom is searched
+
+    @property
+    def query_cache(self) -> QueryCache:
+        return UNCACHED if self.is_measured else self.services.query_cache
+
+    async def embedding_model(self, collection: Collection) -> EmbeddingModel:
+        """Raises EmbeddingModelUnavailable."""
+        if self.is_measured:
+            return self.services.embeddings.get(collection.embedding_model)
+        return await self.services.embedding_model(collection)
 
     @model_validator(mode="before")
     @classmethod

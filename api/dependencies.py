@@ -58,5 +58,6 @@ OwnerDep = Annotated[str, Depends(get_reader)]  # of one who may read: asks, sea
 WriterDep = Annotated[str, Depends(get_writer)]  # of one who may change collections and documents
 MetricsDep = Annotated[Identity, Security(get_identity, scopes=[Scope.METRICS.value])]
 StreamsDep = Annotated[SharedStreams, Depends(get_streams)]
+CollectionFilter = Annotated[str | None, Query(description="Without one, those of all collections")]
 CollectionQuery = Annotated[str | None, Query(description="Without one, the default one")]
 LastEventId = Annotated[str, Header(description="Of the last event that came: the stream goes on after it")]

@@ -16,17 +16,25 @@ from api.comparison_cli import compare
 from api.evaluation_runs_cli import list_runs, measure, show
 from api.experiment_cli import app as experiment
 from api.golden_cli import app as golden
+from api.judges_cli import judges
+from api.report_cli import report as report_run
+from api.schedules_cli import app as schedules
 from api.terminal import err, out, run
+from api.trend_cli import trend
 from graphrag.models import FulltextRanking
 from graphrag.services import Services
 
 app = typer.Typer(help="Measure how good the parts of an answer are.", no_args_is_help=True)
 app.add_typer(golden, name="golden")
+app.add_typer(schedules, name="schedule")
 app.add_typer(experiment, name="experiment")
 app.command("run")(measure)
 app.command("list")(list_runs)
 app.command()(show)
 app.command()(compare)
+app.command()(trend)
+app.command("report")(report_run)
+app.command()(judges)
 
 
 @app.command()

@@ -1,7 +1,6 @@
-"""The command line's `eval run`, `list` and `show`: retrieval measured over golden cases."""
+"""The command line's `eval run`, `list` and `show`: search and answers measured over golden cases."""
 
 import asyncio
-import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, get_args
@@ -11,8 +10,18 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
+from agent.evaluation.answer_metrics import ANSWER_METRICS
 from agent.evaluation.golden_run import Evaluator, order_run
 from agent.evaluation.metrics import METRICS
+from api.evaluation_options import (
+    AnswersOption,
+    DepthOption,
+    JudgeOption,
+    NameOption,
+    OverridesOption,
+    VersionOption,
+    read_overrides,
+)
 from api.evaluation_schemas import EvaluationOut
 from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
 from graphrag.evaluation_models import Category, Difficulty, EvaluationRun, RunStatus
@@ -21,44 +30,35 @@ from graphrag.services import Services
 POLL_SECONDS = 0.1
 whole = partial(Column, no_wrap=True)
 SHORT = ("hit@10", "ndcg@10")  # in a list
+ESTIMATED = "The values that end in _estimate are estimates by words and meaning, without a judge: see `eval judges`."
 GROUPS = ("all", *get_args(Category), *get_args(Difficulty))
 RunArgument = Annotated[UUID, typer.Argument(metavar="RUN", help="Its id: see `eval list`.")]
 
 
 def measure(
     collection: CollectionOption = None,
-    name: Annotated[str, typer.Option(help="What it is to be called.")] = "",
-    version: Annotated[int | None, typer.Option(min=1, help="Of the golden cases; without one, as they are.")] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="In place of the collection's value.")
-    ] = None,
-    k: Annotated[int | None, typer.Option(min=1, max=1000, help="Passages a search.")] = None,
+    name: NameOption = "",
+    version: VersionOption = None,
+    option: OverridesOption = None,
+    k: DepthOption = None,
+    answers: AnswersOption = True,
+    judge: JudgeOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Search for every golden case, as a user would, and keep the figures."""
-    overrides = dict(parse_choice(text) for text in option or [])
-    found = run(lambda services: run_cases(services, collection, name=name, version=version, overrides=overrides, k=k))
+    """Ask every golden case's question, as a user would, and keep the figures."""
+    choices: dict[str, Any] = {"name": name, "version": version, "k": k, "answers": answers, "judge": judge}
+    choices["overrides"] = read_overrides(option)
+    found = run(lambda services: run_cases(services, collection, **choices))
     _show(found, as_json=as_json)
     if found.status is not RunStatus.DONE:
         raise typer.Exit(1)
-
-
-def parse_choice(text: str) -> tuple[str, Any]:
-    """`rerank=false`, `strategy=hybrid`: a value is JSON, else a text."""
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise typer.BadParameter(f"{text}: not NAME=VALUE", param_hint="--set")
-    try:
-        return name, json.loads(value)
-    except ValueError:
-        return name, value
 
 
 async def run_cases(services: Services, collection: str | None, **choices: Any) -> EvaluationRun:
     """By a worker of this process, unless another one has taken it first."""
     asked = await services.collection(services.settings.owner, collection)
     ordered = await order_run(asked, services=services, **choices)
-    columns = (TextColumn("Searching"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("Measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err) as progress:
         bar = progress.add_task("", total=ordered.total)
         async with services.library.queue.working(services.workshop, Evaluator(services)):
@@ -106,16 +106,30 @@ def _show(found: EvaluationRun, *, as_json: bool) -> None:
         err.print(warning, style="yellow", highlight=False)
     if found.summary:
         out.print(_figures(found.summary))
+        if found.config.get("judge") == "estimate":
+            out.print(ESTIMATED, highlight=False, soft_wrap=True)
 
 
 def _figures(summary: Mapping[str, Any]) -> Table:
     found = {"all": summary, **summary["by_category"], **summary["by_difficulty"]}
     groups = {name: found[name] for name in GROUPS if name in found}
-    table = Table(whole("Metric"), *groups)
-    table.add_row("cases", *(str(group["cases"]) for group in groups.values()))
-    for name in METRICS:
+    table = Table(whole("Metric"), "of", *groups)
+    table.add_row("cases", "", *(str(group["cases"]) for group in groups.values()))
+    for name in (*METRICS, *(name for name in ANSWER_METRICS if name in summary["metrics"])):
         values = [group["metrics"].get(name) for group in groups.values()]
-        table.add_row(name, *("" if value is None else f"{value:.3f}" for value in values))
-    for name, value in summary["latency_ms"].items():
-        table.add_row(f"latency {name}", f"{value:.1f} ms")
+        # Of a run from before the answers, each metric is of all its cases.
+        count = summary.get("defined", {}).get(name, summary["cases"])
+        table.add_row(name, str(count), *("" if value is None else f"{value:.3f}" for value in values))
+    for name, value in _latencies(summary).items():
+        table.add_row(name, "", f"{value:.1f} ms")
     return table
+
+
+def _latencies(summary: Mapping[str, Any]) -> dict[str, float]:
+    answers = summary.get("answers") or {}
+    timed = {
+        "latency": summary["latency_ms"],
+        "answer latency": answers.get("latency_ms", {}),
+        "first token": answers.get("first_token_ms", {}),
+    }
+    return {f"{name} {percent}": value for name, values in timed.items() for percent, value in values.items()}

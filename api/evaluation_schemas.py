@@ -6,11 +6,12 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from agent.evaluation.answer_metrics import ANSWER_METRICS
 from agent.evaluation.metrics import METRICS
 from api.golden_schemas import CollectionChoice, Name, VersionNumber
 from api.pagination import Page
 from api.schemas import MAX_OPTIONS, Text, check_number
-from graphrag.evaluation_models import CaseResult, Category, Difficulty, EvaluationRun
+from graphrag.evaluation_models import CaseResult, Category, Difficulty, EvaluationRun, Judging
 from graphrag.settings import RetrievalConfig
 
 Metrics = dict[str, float]
@@ -37,11 +38,40 @@ class EvaluationIn(CollectionChoice):
         f"{', '.join(RetrievalConfig.model_fields)}",
     )
     k: Depth | None = Field(default=None, description="Passages a search; without it, `top_k`")
+    answers: bool = Field(default=True, description="Answer each question, too, and judge the answer")
+    judge: Judging = Field(
+        default="auto", description="Of answers; auto: a model where one may read the collection, else an estimate"
+    )
+
+    def choices(self) -> dict[str, Any]:
+        """What `order_run` takes, beside the name."""
+        version = None if self.version == "current" else self.version
+        return {
+            "version": version,
+            "overrides": self.retrieval,
+            "k": self.k,
+            "answers": self.answers,
+            "judge": self.judge,
+        }
 
 
 class GroupOut(BaseModel):
-    cases: int = Field(description="That were measured and have a relevant document: the metrics are their means")
-    metrics: Metrics = Field(description=f"{', '.join(METRICS)}; none where there is no case")
+    cases: int = Field(description="That were measured and have a relevant document")
+    metrics: Metrics = Field(
+        description="Means over the cases that each is defined for; none where there is no case. Of the search: "
+        f"{', '.join(METRICS)}. Of the answers: {'; '.join(f'{name}: {told}' for name, told in ANSWER_METRICS.items())}"
+    )
+    defined: dict[str, int] = Field(default_factory=dict, description="Metric → cases that it is defined for")
+
+
+class AnswersOut(BaseModel):
+    answered: int = Field(description="Questions that got an answer, refusals among them")
+    latency_ms: Metrics = Field(description="p50, p95, p99 of a whole answer, its search included")
+    first_token_ms: Metrics = Field(description="p50, p95, p99 until the first word")
+    chat_models: dict[str, int] = Field(description="Model → answers that it wrote")
+    statements: dict[str, int] = Field(description="Status by verification → statements of all answers")
+    unjudged: dict[str, int] = Field(description="Metric → answers of which the judge said nothing usable")
+    degraded: dict[str, int] = Field(description="Stage → answers that did without it")
 
 
 class SummaryOut(GroupOut):
@@ -51,6 +81,7 @@ class SummaryOut(GroupOut):
     by_category: dict[str, GroupOut]
     by_difficulty: dict[str, GroupOut]
     degraded: dict[str, int] = Field(description="Stage → searches that did without it")
+    answers: AnswersOut | None = Field(default=None, description="null: the run did not answer")
 
 
 class RunError(BaseModel):
@@ -66,7 +97,9 @@ class EvaluationOut(BaseModel):
     version: int | None = Field(description="Of the golden cases; null: as they were when the run was ordered")
     done: int = Field(description="Of `total` cases")
     total: int
-    config: dict[str, Any] = Field(description="All that has a say in the ranking")
+    config: dict[str, Any] = Field(
+        description="All that has a say in the figures; `judge` tells who judged the answers: model or estimate"
+    )
     embedding_model: str
     golden_hash: str = Field(description="Of what the cases say: that of the version with the same cases")
     config_hash: str = Field(description="SHA-256 of config, embedding model and golden cases as canonical JSON")
@@ -99,9 +132,15 @@ class CaseResultOut(BaseModel):
     relevant_document_ids: list[UUID]
     retrieved_document_ids: list[UUID] = Field(description="The best first")
     missing_document_ids: list[UUID] = Field(description="Why it was skipped")
-    metrics: Metrics
-    milliseconds: float | None
+    metrics: Metrics = Field(description="Of search and answer; one that is not there is not defined for the case")
+    milliseconds: float | None = Field(description="Of the search")
     failed: list[str] = Field(description="Stages that the search did without")
+    answer_milliseconds: float | None = Field(description="null: it was not answered")
+    first_token_milliseconds: float | None
+    chat_model: str | None = Field(description="That wrote the answer; null: it was refused without asking one")
+    answer_failed: list[str] = Field(description="Stages that the answer did without")
+    statements: dict[str, int] = Field(description="Status by verification → statements of the answer")
+    unjudged: list[str] = Field(description="Metrics of which the judge said nothing usable")
 
     @classmethod
     def of(cls, result: CaseResult) -> "CaseResultOut":
@@ -110,40 +149,3 @@ class CaseResultOut(BaseModel):
 
 class CaseResultList(Page):
     results: list[CaseResultOut]
-
-
-class TrendPoint(BaseModel):
-    evaluation: UUID
-    name: str
-    config_hash: str
-    finished_at: datetime
-    cases: int
-    metrics: Metrics
-    latency_ms: Metrics
-
-
-class RetrievalMetrics(BaseModel):
-    collection: str
-    latest: EvaluationOut | None = Field(description="The last run that is done; null: there is none")
-    trend: list[TrendPoint] = Field(description="The runs that are done, the latest first")
-
-    @classmethod
-    def of(cls, collection: str, runs: list[EvaluationRun]) -> "RetrievalMetrics":
-        shown = [EvaluationOut.of(run) for run in runs]
-        return cls(
-            collection=collection,
-            latest=shown[0] if shown else None,
-            trend=[_point(run, run.summary, run.finished_at) for run in shown if run.summary and run.finished_at],
-        )
-
-
-def _point(run: EvaluationOut, summary: SummaryOut, finished_at: datetime) -> TrendPoint:
-    return TrendPoint(
-        evaluation=run.id,
-        name=run.name,
-        config_hash=run.config_hash,
-        finished_at=finished_at,
-        cases=summary.cases,
-        metrics=summary.metrics,
-        latency_ms=summary.latency_ms,
-    )

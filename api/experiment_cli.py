@@ -8,7 +8,8 @@ from rich.table import Table
 
 from agent.evaluation.experiment_report import PEEKING, ExperimentReport, MetricReport
 from agent.experiments import read_report, start_experiment
-from api.evaluation_runs_cli import parse_choice, whole
+from api.evaluation_options import read_overrides
+from api.evaluation_runs_cli import whole
 from api.experiment_schemas import ExperimentOut, ExperimentReportOut
 from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
 from graphrag.experiment_models import Experiment
@@ -37,7 +38,7 @@ def create(
     """Begin one; it runs until it is stopped."""
     if not 0 < share <= 1:
         raise typer.BadParameter("More than 0, at most 1.", param_hint="--share")
-    values = dict(parse_choice(text) for text in option or [])
+    values = read_overrides(option)
     made = run(lambda services: _create(services, collection, name=name, share=share, values=values))
     if as_json:
         print_json(ExperimentOut.of(made).model_dump(mode="json"))

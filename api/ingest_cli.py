@@ -14,6 +14,7 @@ from rich.table import Table
 from watchfiles import awatch
 
 from agent.evaluation.golden_run import Evaluator
+from agent.evaluation.scheduled_run import Scheduler
 from api.terminal import CollectionOption, err, out, run
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.loading import Loading
@@ -59,7 +60,7 @@ def worker(collection: CollectionOption = None) -> None:
 
     async def work(services: Services) -> None:
         out.print("Waiting for jobs  (Ctrl-C stops it)")
-        await services.library.queue.work(services.workshop, Evaluator(services))
+        await services.library.queue.work(services.workshop, Evaluator(services), Scheduler(services))
 
     run(work)
 

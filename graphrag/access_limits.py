@@ -33,6 +33,7 @@ class AccessLimits(BaseModel):
     max_files: PositiveInt = Field(default=100, description="Of one upload")
     max_owner_bytes: PositiveInt | None = Field(default=None, description="Of all files of an owner")
     max_collections: PositiveInt | None = Field(default=None, description="Of an owner")
+    max_schedules: PositiveInt = Field(default=20, description="Of evaluations, of an owner")
 
     @field_validator("allowed_hosts", "cors_origins", mode="before")
     @classmethod

@@ -26,13 +26,15 @@ class NamedModel:
     model: BaseChatModel
 
 
-def open_chat_model(settings: Settings, name: str | None = None) -> GuardedChatModel:
-    """RAG_CHAT_MODEL unless another is named.
+def open_chat_model(
+    settings: Settings, name: str | None = None, *, variable: str = "RAG_CHAT_MODEL"
+) -> GuardedChatModel:
+    """RAG_CHAT_MODEL unless another is named, by the variable that an error tells.
 
     Raises InvalidSettings for a name that no provider knows or a missing key, MissingExtra for a missing package.
     """
     wanted = name or settings.chat_model or ""
-    model = _open(wanted, settings.chat_timeout_seconds, variable="RAG_CHAT_FALLBACKS" if name else "RAG_CHAT_MODEL")
+    model = _open(wanted, settings.chat_timeout_seconds, variable=variable)
     return GuardedChatModel(inner=model, guard=_guard(wanted, settings))
 
 
@@ -42,7 +44,7 @@ def open_fallbacks(settings: Settings) -> Iterator[NamedModel]:
         raise InvalidSettings("RAG_CHAT_FALLBACKS needs RAG_CHAT_MODEL: the model that they stand in for.")
     for name in dict.fromkeys(settings.chat_fallbacks):
         if name not in (settings.chat_model, EXTRACTIVE):  # which is the last in any case
-            yield NamedModel(name, open_chat_model(settings, name))
+            yield NamedModel(name, open_chat_model(settings, name, variable="RAG_CHAT_FALLBACKS"))
 
 
 def beginning_with(name: str | None, models: Sequence[NamedModel]) -> tuple[Sequence[NamedModel], list[str]]:

@@ -93,6 +93,18 @@ class ModelNotFound(CausewayError):
     code = "model_not_found"
 
 
+class Overloaded(CausewayError):
+    """Too many ask at the same time. `details`: retry_after, in seconds."""
+
+    code = "overloaded"
+
+
+class OutOfTime(CausewayError):
+    """Whoever asks waits no longer for this. `details`: stage."""
+
+    code = "out_of_time"
+
+
 class SearchTimeout(CausewayError):
     """`details`: limit_ms, and what was found so far."""
 
@@ -158,7 +170,25 @@ class EmbeddingModelFixed(CausewayError):
 
 
 class DatabaseUnavailable(CausewayError):
+    """`details`: retry_after, in seconds, where it is known to be away."""
+
     code = "database_unavailable"
+
+
+class IndexingUnavailable(DatabaseUnavailable):
+    """Documents can't be taken: what was sent is not kept."""
+
+    code = "indexing_unavailable"
+
+
+class DatabaseUnprepared(DatabaseUnavailable):
+    """It answers, and is not what we need: that does not pass by itself."""
+
+
+class DatabaseFull(DatabaseUnavailable):
+    """It has no space left. What is stored is found meanwhile."""
+
+    code = "database_full"
 
 
 class RetrievalUnavailable(CausewayError):
@@ -231,6 +261,12 @@ class NoGoldenCases(CausewayError):
     code = "no_golden_cases"
 
 
+class JudgeUnavailable(CausewayError):
+    """No chat model may judge the collection's answers. `details`: collection."""
+
+    code = "judge_unavailable"
+
+
 class EvaluationNotFound(CausewayError):
     """`details`: run."""
 
@@ -241,6 +277,18 @@ class EvaluationUnfinished(CausewayError):
     """It has no figures yet, or none at all. `details`: run, status."""
 
     code = "evaluation_unfinished"
+
+
+class ScheduleNotFound(CausewayError):
+    """`details`: schedule."""
+
+    code = "schedule_not_found"
+
+
+class InvalidSchedule(CausewayError):
+    """`details["reason"]`: cron_expression or timezone; cron, timezone."""
+
+    code = "invalid_schedule"
 
 
 class ExperimentNotFound(CausewayError):
@@ -274,7 +322,7 @@ class TooManyStreams(CausewayError):
 
 
 class QuotaExceeded(CausewayError):
-    """`details`: limit; collection, or `reason`: bytes or collections, where it is the owner's."""
+    """`details`: limit; collection, or `reason`: bytes, collections or schedules, where it is the owner's."""
 
     code = "quota_exceeded"
 
@@ -287,6 +335,6 @@ class UnreadableDocument(CausewayError):
 
 
 class FileUnavailable(CausewayError):
-    """Of the original file; `details["reason"]`: missing or unreachable."""
+    """Of the original file; `details["reason"]`: missing, unreachable or disk_full."""
 
     code = "file_unavailable"

@@ -1,4 +1,4 @@
-"""The nouns of evaluation: golden cases, and runs of retrieval over them."""
+"""The nouns of evaluation: golden cases, and runs over them."""
 
 import hashlib
 import json
@@ -12,6 +12,7 @@ from uuid import UUID
 
 Category = Literal["factual", "causal", "temporal", "multi_part"]
 Difficulty = Literal["easy", "medium", "hard"]
+Judging = Literal["auto", "model", "estimate"]  # auto: by a model where one may read the collection
 Existing = Literal["refuse", "keep", "replace"]  # what becomes of a question that is there already
 MARKS = " ¿?¡!.…"  # around a question: two that differ in them alone are one
 
@@ -99,7 +100,7 @@ class RunPlan:
     name: str
     version: int | None  # of the golden cases; None: those of this moment
     golden_hash: str
-    config: Mapping[str, Any]  # all that has a say in the ranking
+    config: Mapping[str, Any]  # all that has a say in the ranking, the answers and their judgement
     embedding_model: str
     warnings: tuple[str, ...]
 
@@ -150,9 +151,16 @@ class CaseResult:
     retrieved_document_ids: tuple[UUID, ...] = ()  # the best first
     missing_document_ids: tuple[UUID, ...] = ()
     rank: int | None = None  # of the first relevant document; None: it was not found
-    metrics: Mapping[str, float] = field(default_factory=dict)  # none where nothing is relevant
-    milliseconds: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)  # of search and answer, those that are defined
+    milliseconds: float | None = None  # of the search
     failed: tuple[str, ...] = ()  # stages that the search did without
+    expected_answer: str = ""
+    answer_milliseconds: float | None = None  # None: it was not answered
+    first_token_milliseconds: float | None = None
+    chat_model: str | None = None  # that wrote the answer, by name
+    answer_failed: tuple[str, ...] = ()  # stages that the answer did without
+    statements: Mapping[str, int] = field(default_factory=dict)  # of the answer: how many, by status of verification
+    unjudged: tuple[str, ...] = ()  # metrics of which the judge said nothing usable
 
     @property
     def key(self) -> str:

@@ -24,8 +24,13 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graphrag.access_limits import AccessLimits
 from graphrag.authentication.configuration import AuthenticationConfig
+from graphrag.database_limits import DatabaseLimits
 from graphrag.errors import InvalidSettings
+from graphrag.evaluation_settings import EvaluationConfig
+from graphrag.load_limits import LoadLimits
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
+from graphrag.observation import Observation
+from graphrag.proposal_limits import ProposalLimits
 
 
 def default_home() -> Path:
@@ -135,7 +140,19 @@ class GenerationConfig(CollectionConfig):
         return text
 
 
-class Settings(BaseSettings, AccessLimits, AuthenticationConfig, RetrievalConfig, IngestionConfig, GenerationConfig):
+class Settings(
+    BaseSettings,
+    AccessLimits,
+    AuthenticationConfig,
+    EvaluationConfig,
+    Observation,
+    LoadLimits,
+    ProposalLimits,
+    DatabaseLimits,
+    RetrievalConfig,
+    IngestionConfig,
+    GenerationConfig,
+):
     """Read from RAG_… variables, but for the few with a name of their own."""
 
     model_config = SettingsConfigDict(
@@ -157,8 +174,6 @@ class Settings(BaseSettings, AccessLimits, AuthenticationConfig, RetrievalConfig
     # Where things are
     home: Path = Field(default_factory=default_home, validation_alias="CAUSEWAY_HOME")
     database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
-    database_pool_size: PositiveInt = 8
-    database_timeout_seconds: PositiveFloat = 10
     redis_url: SecretStr | None = Field(
         default=None, validation_alias="REDIS_URL", description="The cache's; without one, it is in the database"
     )

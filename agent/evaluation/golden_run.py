@@ -1,13 +1,15 @@
-"""Runs of retrieval over golden cases: planned at a door, measured in the background, case by case."""
+"""Runs over golden cases: planned at a door, measured in the background, case by case."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
+from agent.evaluation.answer_run import UNANSWERED, AnswerRun, plan_answers
 from agent.evaluation.metrics import first_rank, measure
 from agent.evaluation.ranking import DEEPEST, rank_documents
 from agent.evaluation.summary import summarise
+from agent.evaluation.trend import as_summary, find_changes, warnings_of
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, CollectionChanged, NoGoldenCases
 from graphrag.evaluation_models import (
@@ -15,12 +17,14 @@ from graphrag.evaluation_models import (
     CaseStatus,
     EvaluationRun,
     GoldenCase,
+    Judging,
     RunPlan,
     hash_cases,
 )
 from graphrag.models import Collection, Document
 from graphrag.services import Services
 from graphrag.settings import RetrievalConfig
+from graphrag.stores.evaluations import Defer
 
 CASES_A_TIME = 50
 OF_THE_SERVICE = ("reranker", "reranker_model", "diversity", "fulltext_candidates")  # that have a say in the ranking
@@ -35,27 +39,33 @@ async def order_run(
     version: int | None = None,
     overrides: Mapping[str, Any] | None = None,
     k: int | None = None,
+    answers: bool = True,
+    judge: Judging = "auto",
+    defer: Defer | None = None,
 ) -> EvaluationRun:
-    """A worker does it. `version`: of the golden cases, else those of this moment; `k`: passages a search.
+    """A worker does it. `version`: of the golden cases, else those of this moment; `k`: passages a search;
+    `defer`: is told of the run in its transaction, else the queue alone is.
 
-    Raises NoGoldenCases, GoldenVersionNotFound, EmbeddingModelUnavailable or CollectionNotFound.
+    Raises NoGoldenCases, GoldenVersionNotFound, EmbeddingModelUnavailable, JudgeUnavailable or CollectionNotFound.
     """
     cases = await _cases(collection, services, version)
     if not cases:
         raise NoGoldenCases(f"The collection {collection.name!r} has no golden cases.", collection=collection.name)
     services.embeddings.get(collection.embedding_model)
-    depth = {"top_k": k} if k else {}
-    config, warnings = services.retrieval_config(collection, {**(overrides or {}), **depth})
+    chosen = {**(overrides or {}), **({"top_k": k} if k else {})}
+    config, warnings = services.retrieval_config(collection, chosen)
+    of_answers = plan_answers(collection, services, overrides=chosen, judge=judge) if answers else {}
     settings = services.settings.model_dump(mode="json", include=set(OF_THE_SERVICE))
     plan = RunPlan(
         name=name,
         version=version,
         golden_hash=hash_cases(cases),
-        config={**config.model_dump(mode="json"), **settings},
+        config={**config.model_dump(mode="json"), **settings, "answers": answers, **of_answers},
         embedding_model=collection.embedding_model,
         warnings=tuple(warnings),
     )
-    return await services.evaluations.create(collection, plan, cases, defer=services.library.queue.defer_evaluation)
+    told = defer or services.library.queue.defer_evaluation
+    return await services.evaluations.create(collection, plan, cases, defer=told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,30 +73,39 @@ class Evaluator:
     """A worker's part: what is measured already is not measured again."""
 
     services: Services
+    _tickets: dict[UUID, UUID] = field(default_factory=dict, repr=False)  # of the runs that it has begun
 
     async def evaluate(self, owner_id: str, collection_id: UUID, run_id: UUID) -> None:
         run = await self.services.evaluations.begin(owner_id, collection_id, run_id)
         if run is not None:
+            self._tickets[run_id] = run.ticket
             collection = await self._collection(run)
             if await self._measure_all(run, collection):
                 results = await self.services.evaluations.read_results(run)
-                await self.services.evaluations.finish(run, summarise(results), warnings=_warnings(results))
+                changes = await find_changes(self.services.evaluations, run, results)
+                summary = summarise(results) | as_summary(changes)
+                warnings = [*_warnings(results), *warnings_of(changes)]
+                await self.services.evaluations.finish(run, summary, warnings=warnings)
+            self._tickets.pop(run_id, None)
 
     async def give_up(self, owner_id: str, collection_id: UUID, run_id: UUID, error: BaseException) -> None:
         cause, reason = (str(error), error.code) if isinstance(error, CausewayError) else (UNEXPECTED, "internal_error")
-        await self.services.evaluations.fail(owner_id, collection_id, run_id, cause=cause, reason=reason)
+        ticket = self._tickets.pop(run_id, None)
+        await self.services.evaluations.fail(owner_id, collection_id, run_id, ticket=ticket, cause=cause, reason=reason)
 
     async def _measure_all(self, run: EvaluationRun, collection: Collection) -> bool:
         """False where the run is no longer ours."""
         # Not the one with a cache: what an earlier run has asked would be quicker the second time.
         model = self.services.embeddings.get(run.embedding_model)
         config = RetrievalConfig.model_validate({name: run.config[name] for name in RetrievalConfig.model_fields})
+        answers = AnswerRun.planned(run.config, collection, self.services) if run.config.get("answers") else None
         while waiting := await self.services.evaluations.take(run, limit=CASES_A_TIME):
             for case, gone in waiting:
                 if gone:
                     result = replace(case, status=CaseStatus.SKIPPED, missing_document_ids=gone)
                 else:
                     result = await self._measure(case, collection=collection, model=model, config=config)
+                    result = await answers.measure(result) if answers else result
                 if not await self.services.evaluations.save(run, result):
                     return False
         return True
@@ -131,7 +150,13 @@ def _id(document: Document) -> str:
 
 
 def _warnings(results: Sequence[CaseResult]) -> list[str]:
-    skipped = [result for result in results if result.status is CaseStatus.SKIPPED]
-    if not skipped:
-        return []
-    return [f"{len(skipped)} cases were skipped: documents that they name have been deleted"]
+    """In the words of who runs it: how many cases have no figures, and why."""
+    skipped = sum(result.status is CaseStatus.SKIPPED for result in results)
+    unanswered = sum(result.answer_failed == UNANSWERED and result.answer_milliseconds is None for result in results)
+    unjudged = sum(bool(result.unjudged) for result in results)
+    told = {
+        f"{skipped} cases were skipped: documents that they name have been deleted": skipped,
+        f"{unanswered} questions have no answer: no chat model gave one": unanswered,
+        f"{unjudged} answers are unjudged, in whole or in part: the judge gave no verdict": unjudged,
+    }
+    return [warning for warning, count in told.items() if count]

@@ -65,8 +65,9 @@ def measure(ranking: Sequence[str], relevance: Relevance) -> dict[str, float]:
 
 
 def mean(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Of each metric, over one or more queries."""
-    return {name: fmean(value[name] for value in values) for name in values[0]}
+    """Of each metric, over the queries that it is defined for."""
+    names = dict.fromkeys(name for value in values for name in value)
+    return {name: fmean(value[name] for value in values if name in value) for name in names}
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

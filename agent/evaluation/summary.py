@@ -10,8 +10,8 @@ from graphrag.evaluation_models import CaseResult, CaseStatus
 
 
 def summarise(results: Sequence[CaseResult]) -> dict[str, Any]:
-    """Metrics are those of the cases with a relevant document; a group without one has none. Latencies are of all that
-    were searched for.
+    """Each metric over the cases that it is defined for; a group without one has none. Latencies are of all that were
+    searched for, and of all that were answered.
     """
     measured = [result for result in results if result.status is CaseStatus.MEASURED]
     return {
@@ -22,6 +22,7 @@ def summarise(results: Sequence[CaseResult]) -> dict[str, Any]:
         "by_category": _groups("category", measured),
         "by_difficulty": _groups("difficulty", measured),
         "degraded": count_failed(result.failed for result in measured),
+        "answers": _answers(measured),
     }
 
 
@@ -40,5 +41,28 @@ def _groups(field: str, results: Sequence[CaseResult]) -> dict[str, dict[str, An
 
 
 def _group(results: Sequence[CaseResult]) -> dict[str, Any]:
-    judged = [result.metrics for result in results if result.metrics]
-    return {"cases": len(judged), "metrics": mean(judged) if judged else {}}
+    metrics = [result.metrics for result in results]
+    return {
+        "cases": sum(bool(result.relevant_document_ids) for result in results),
+        "metrics": mean(metrics),
+        "defined": dict(Counter(chain.from_iterable(metrics))),
+    }
+
+
+def _answers(results: Sequence[CaseResult]) -> dict[str, Any] | None:
+    """None of a run that does not answer."""
+    answered = [result for result in results if result.answer_milliseconds is not None]
+    failed = count_failed(result.answer_failed for result in results)
+    if not answered and not failed:
+        return None
+    first = [of.first_token_milliseconds for of in answered if of.first_token_milliseconds is not None]
+    statements: Counter[str] = sum((Counter(of.statements) for of in answered), Counter())
+    return {
+        "answered": len(answered),
+        "latency_ms": percentiles([of.answer_milliseconds for of in answered if of.answer_milliseconds is not None]),
+        "first_token_ms": percentiles(first),
+        "chat_models": dict(Counter(of.chat_model for of in answered if of.chat_model)),
+        "statements": dict(sorted(statements.items())),
+        "unjudged": dict(sorted(Counter(chain.from_iterable(of.unjudged for of in answered)).items())),
+        "degraded": failed,
+    }

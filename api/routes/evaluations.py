@@ -1,49 +1,53 @@
 """Evaluations: runs over the golden cases, compared with each other."""
 
+import asyncio
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from agent.evaluation.comparison import DECIDING, compare_runs
 from agent.evaluation.golden_run import order_run
 from agent.evaluation.metrics import METRICS
+from agent.evaluation.report import read_report
+from agent.evaluation.report_page import write_page
 from agent.evaluation.significance import SMALLEST
+from agent.evaluation.trend import read_trend
 from api.comparison_schemas import ComparisonOut
-from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
+from api.dependencies import CollectionFilter, CollectionQuery, OwnerDep, ServicesDep, WriterDep
+from api.error_handlers import request_language
 from api.evaluation_schemas import (
     CaseResultList,
     CaseResultOut,
     EvaluationIn,
     EvaluationList,
     EvaluationOut,
-    RetrievalMetrics,
 )
 from api.pagination import Cursor, Limit, cut, read_cursor
 from api.schemas import errors
+from api.trend_schemas import RetrievalMetrics
 from graphrag.evaluation_models import RunStatus
 
-AnyCollection = Annotated[str | None, Query(description="Without one, those of all collections")]
 Metric = Annotated[
     str, Query(pattern=f"^({'|'.join(METRICS)})$", description=f"That decides who wins a case: {', '.join(METRICS)}")
 ]
 Smallest = Annotated[float, Query(gt=0, le=1, description="The difference of interest: how many questions would tell?")]
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
+PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; sandbox"
 router = APIRouter(tags=["evaluations"], responses=errors(400, 404))
 
 
-@router.post("/evaluations", status_code=202, summary="Measure retrieval over the golden cases", responses=errors(409))
+@router.post("/evaluations", status_code=202, summary="Measure the golden cases", responses=errors(409))
 @router.post("/retrieve/evaluate", status_code=202, summary="The same as POST /evaluations", responses=errors(409))
 async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
     run = await order_run(
         await services.collection(owner, body.collection),
         services=services,
         name=body.name,
-        version=None if body.version == "current" else body.version,
-        overrides=body.retrieval,
-        k=body.k,
+        **body.choices(),
     )
     return EvaluationOut.of(run)
 
@@ -52,7 +56,7 @@ async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> 
 async def list_runs(
     services: ServicesDep,
     owner: OwnerDep,
-    collection: AnyCollection = None,
+    collection: CollectionFilter = None,
     status: RunStatus | None = None,
     limit: Limit = 50,
     cursor: Cursor = None,
@@ -102,6 +106,24 @@ async def read_results(
     return CaseResultList(results=[CaseResultOut.of(result) for result in page], next_cursor=following)
 
 
+@router.get(
+    "/evaluations/{evaluation_id:uuid}/report",
+    summary="An evaluation as a page that needs nothing else, with charts; in the language of Accept-Language",
+    response_class=HTMLResponse,
+    responses=errors(409) | {200: {"content": {"text/html": {}}}},
+)
+async def read_page(
+    evaluation_id: UUID,
+    services: ServicesDep,
+    owner: OwnerDep,
+    request: Request,
+    baseline: Annotated[UUID | None, Query(description="Without one, the evaluation before it")] = None,
+) -> HTMLResponse:
+    found = await read_report(services, owner, evaluation_id, baseline_id=baseline)
+    page = await asyncio.to_thread(write_page, found, request_language(request))
+    return HTMLResponse(page.encode(errors="replace"), headers={"Content-Security-Policy": PAGE_POLICY})
+
+
 @router.post("/evaluations/{evaluation_id:uuid}/cancel", summary="Stop an evaluation; one that is over stays as it is")
 async def cancel(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
     return EvaluationOut.of(await services.evaluations.cancel(owner, evaluation_id))
@@ -117,5 +139,5 @@ async def retrieval_metrics(
     services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None, limit: Limit = 10
 ) -> RetrievalMetrics:
     asked = await services.collection(owner, collection)
-    runs = await services.evaluations.list_all(owner, collection_id=asked.id, status=RunStatus.DONE, limit=limit)
-    return RetrievalMetrics.of(asked.name, runs)
+    trend = await read_trend(services.evaluations, owner, asked.id, limit=limit)
+    return RetrievalMetrics.of(asked.name, trend)

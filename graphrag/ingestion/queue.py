@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from uuid import UUID
 
 import procrastinate
@@ -15,9 +15,13 @@ from procrastinate.exceptions import AlreadyEnqueued
 from graphrag.database import APPLICATION_ROLE, OPTIONS, Connection, Database
 from graphrag.endings import end
 from graphrag.errors import CollectionChanged, DatabaseUnavailable, RetrievalUnavailable
+from graphrag.ingestion.job_watch import GIVEN_UP, JobWatch
 from graphrag.ingestion_models import Ingestion
 from graphrag.models import Collection
+from graphrag.records import note
+from graphrag.schedules import Schedule
 from graphrag.telemetry import log
+from graphrag.tracing import current_parent
 
 POLL_SECONDS = 0.5  # for jobs that were told of before the worker listened
 HEARTBEAT_SECONDS = 2
@@ -29,6 +33,11 @@ MOST_ATTEMPTS = 6  # with waits of 1, 2, 4 … seconds between them
 GRACE_SECONDS = 2  # for jobs that run when their worker is told to stop; they are taken up again later
 RETRIED = (DatabaseUnavailable, CollectionChanged, ConnectionError)
 TRANSIENT = (DatabaseUnavailable, RetrievalUnavailable, ConnectionError)
+AGAIN_SECONDS = 60  # a due time that meets a failing database is tried for ever: its job is its schedule's only one
+SCHEDULES = "schedules"
+WAITING = """
+    SELECT task_name, count(*) FROM procrastinate_jobs
+    WHERE status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= now()) GROUP BY task_name"""
 EVALUATIONS = "evaluations"  # a queue of their own, and a lock: one at a time, so that their latencies mean something
 
 
@@ -60,13 +69,21 @@ class Evaluators(Protocol):
     async def give_up(self, owner_id: str, collection_id: UUID, run_id: UUID, error: BaseException) -> None: ...
 
 
+class Schedulers(Protocol):
+    """Who order the evaluations that are due, each due time once, however often they are asked to."""
+
+    async def order_due(self, owner_id: str, schedule_id: UUID, due_at: datetime) -> None: ...
+
+
 @dataclass
 class Queue:
     database: Database
     concurrency: int
+    mark_owner: Callable[[str], str]  # for logs
     _app: procrastinate.App = field(init=False, repr=False)
     _workers: Workers = field(init=False, repr=False)
     _evaluators: Evaluators | None = field(init=False, repr=False, default=None)
+    _schedulers: Schedulers | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         logging.getLogger("procrastinate").setLevel(logging.CRITICAL)  # what a job meets is logged by the job
@@ -127,29 +144,50 @@ class Queue:
         job = self._app.configure_task("evaluate", connection=connection)
         await job.defer_async(owner_id=collection.owner_id, collection_id=str(collection.id), run_id=str(run_id))
 
+    async def defer_schedule(self, connection: Connection, schedule: Schedule) -> None:
+        """Its next due time."""
+        job = self._app.configure_task("order_due", connection=connection, schedule_at=schedule.due_at)
+        due_at = schedule.due_at.isoformat()
+        await job.defer_async(owner_id=schedule.owner_id, schedule_id=str(schedule.id), due_at=due_at)
+
     async def _defer(self, task: str, collection: Collection, documents: Sequence[UUID] = (), **options: Any) -> None:
         job = self._app.configure_task(task, **options)
+        traced = {"trace": parent} if (parent := current_parent()) else {}
         await job.defer_async(
             owner_id=collection.owner_id,
             collection_id=str(collection.id),
             documents=[str(document) for document in documents],
+            **traced,
         )
 
+    async def count_waiting(self) -> dict[str, int]:
+        """Jobs by their names, of all owners; one that is planned for later does not wait yet.
+
+        Raises DatabaseUnavailable.
+        """
+        async with self.database.transaction("") as connection:
+            rows = await connection.execute(WAITING)
+            return {str(row["task_name"]): cast(int, row["count"]) async for row in rows}
+
     @asynccontextmanager
-    async def working(self, workers: Workers, evaluators: Evaluators | None = None) -> AsyncIterator[None]:
+    async def working(
+        self, workers: Workers, evaluators: Evaluators | None = None, schedulers: Schedulers | None = None
+    ) -> AsyncIterator[None]:
         """Meanwhile jobs are done here, `concurrency` at a time."""
-        worker = asyncio.create_task(self.work(workers, evaluators))
+        worker = asyncio.create_task(self.work(workers, evaluators, schedulers))
         try:
             yield
         finally:
             await end(worker)
 
-    async def work(self, workers: Workers, evaluators: Evaluators | None = None) -> None:
+    async def work(
+        self, workers: Workers, evaluators: Evaluators | None = None, schedulers: Schedulers | None = None
+    ) -> None:
         """Until it is cancelled. A database that is away for a while is waited for.
 
-        Without evaluators, evaluations are left to other workers.
+        Without evaluators, evaluations are left to other workers; without schedulers, what is due is.
         """
-        self._workers, self._evaluators = workers, evaluators
+        self._workers, self._evaluators, self._schedulers = workers, evaluators, schedulers
         while True:
             try:
                 await self._work(await self.database.address())
@@ -169,7 +207,7 @@ class Queue:
             rescue = asyncio.create_task(_take_up_stalled_jobs(app))
             try:
                 await app.run_worker_async(
-                    queues=["default", EVALUATIONS] if self._evaluators else ["default"],
+                    queues=self._queues(),
                     concurrency=self.concurrency,
                     install_signal_handlers=False,
                     delete_jobs=procrastinate.jobs.DeleteJobCondition.ALWAYS,
@@ -177,9 +215,13 @@ class Queue:
                     update_heartbeat_interval=HEARTBEAT_SECONDS,
                     stalled_worker_timeout=DEAD_SECONDS,
                     shutdown_graceful_timeout=GRACE_SECONDS,
+                    worker_middleware=[JobWatch(self.mark_owner).watch],
                 )
             finally:
                 await end(rescue)
+
+    def _queues(self) -> list[str]:
+        return ["default", *[EVALUATIONS] * bool(self._evaluators), *[SCHEDULES] * bool(self._schedulers)]
 
     def _make_app(self, connector: procrastinate.PsycopgConnector) -> procrastinate.App:
         app = procrastinate.App(connector=connector)
@@ -193,9 +235,11 @@ class Queue:
             except RETRIED as exc:
                 if context.job.attempts + 1 < MOST_ATTEMPTS:
                     raise
+                note(outcome=GIVEN_UP)
                 await self._workers.give_up(*arguments, exc)
             except Exception as exc:
                 log.exception("ingestion failed")
+                note(outcome=GIVEN_UP)
                 await self._workers.give_up(*arguments, exc)
 
         @app.task(name="tidy_files", retry=waits)
@@ -230,12 +274,20 @@ class Queue:
                 if isinstance(exc, TRANSIENT) and context.job.attempts + 1 < MOST_ATTEMPTS:
                     raise
                 log.exception("evaluation failed")
+                note(outcome=GIVEN_UP)
                 await self._evaluators.give_up(*arguments, exc)
+
+        @app.task(name="order_due", retry=procrastinate.RetryStrategy(wait=AGAIN_SECONDS), queue=SCHEDULES)
+        async def order_due(*, owner_id: str, schedule_id: str, due_at: str) -> None:
+            assert self._schedulers  # else this queue is not listened to
+            await self._schedulers.order_due(owner_id, UUID(schedule_id), datetime.fromisoformat(due_at))
 
         return app
 
 
-def _arguments(*, owner_id: str, collection_id: str, documents: Sequence[str]) -> tuple[str, UUID, list[UUID]]:
+def _arguments(
+    *, owner_id: str, collection_id: str, documents: Sequence[str], trace: str = ""
+) -> tuple[str, UUID, list[UUID]]:
     return owner_id, UUID(collection_id), [UUID(document) for document in documents]
 
 

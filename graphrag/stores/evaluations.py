@@ -104,6 +104,12 @@ class EvaluationStore:
             "metrics": Jsonb(dict(result.metrics)),
             "milliseconds": result.milliseconds,
             "failed": [*result.failed],
+            "answer_milliseconds": result.answer_milliseconds,
+            "first_token_milliseconds": result.first_token_milliseconds,
+            "chat_model": result.chat_model,
+            "answer_failed": [*result.answer_failed],
+            "statements": Jsonb(dict(result.statements)),
+            "unjudged": [*result.unjudged],
         }
         async with self.database.transaction(run.owner_id) as connection:
             return (await connection.execute(QUERIES["save"], values)).rowcount > 0
@@ -113,8 +119,11 @@ class EvaluationStore:
         async with self.database.transaction(run.owner_id) as connection:
             await connection.execute(QUERIES["finish"], values)
 
-    async def fail(self, owner_id: str, collection_id: UUID, run_id: UUID, *, cause: str, reason: str) -> None:
-        values = {"collection_id": collection_id, "run_id": run_id, "cause": cause, "reason": reason}
+    async def fail(
+        self, owner_id: str, collection_id: UUID, run_id: UUID, *, ticket: UUID | None, cause: str, reason: str
+    ) -> None:
+        """Not where another one has it in hand by now. `ticket`: None of a run that the caller has not begun."""
+        values = {"collection_id": collection_id, "run_id": run_id, "ticket": ticket, "cause": cause, "reason": reason}
         async with self.database.transaction(owner_id) as connection:
             await connection.execute(QUERIES["fail"], values)
 
@@ -148,6 +157,7 @@ def _case_row(case: GoldenCase, position: int) -> dict[str, Any]:
         "category": case.category,
         "difficulty": case.difficulty,
         "relevant_document_ids": [*case.relevant_document_ids],
+        "expected_answer": case.expected_answer,
     }
 
 

@@ -4,9 +4,10 @@ VALUES (%(collection_id)s, %(run_id)s, %(owner_id)s, %(name)s, %(version)s, %(go
         %(embedding_model)s, %(config_hash)s, %(warnings)s, %(total)s)
 
 -- name: add_case
-INSERT INTO evaluation_results (collection_id, run_id, position, owner_id, case_id, query, category, difficulty, relevant_document_ids)
+INSERT INTO evaluation_results (collection_id, run_id, position, owner_id, case_id, query, category, difficulty, relevant_document_ids,
+    expected_answer)
 VALUES (%(collection_id)s, %(run_id)s, %(position)s, %(owner_id)s, %(case_id)s, %(query)s, %(category)s, %(difficulty)s,
-        %(relevant_document_ids)s)
+        %(relevant_document_ids)s, %(expected_answer)s)
 
 -- name: find
 SELECT r.*, c.name AS collection FROM evaluation_runs r JOIN collections c USING (collection_id) WHERE run_id = %(run_id)s
@@ -39,7 +40,9 @@ WITH counted AS (
 )
 UPDATE evaluation_results e SET status = %(status)s, retrieved_document_ids = %(retrieved_document_ids)s,
     missing_document_ids = %(missing_document_ids)s, rank = %(rank)s, metrics = %(metrics)s,
-    milliseconds = %(milliseconds)s, failed = %(failed)s
+    milliseconds = %(milliseconds)s, failed = %(failed)s, answer_milliseconds = %(answer_milliseconds)s,
+    first_token_milliseconds = %(first_token_milliseconds)s, chat_model = %(chat_model)s,
+    answer_failed = %(answer_failed)s, statements = %(statements)s, unjudged = %(unjudged)s
 FROM counted
 WHERE collection_id = %(collection_id)s AND e.run_id = counted.run_id AND position = %(position)s AND status = 'waiting'
 
@@ -49,8 +52,10 @@ UPDATE evaluation_runs SET status = 'done', summary = %(summary)s, finished_at =
 WHERE collection_id = %(collection_id)s AND run_id = %(run_id)s AND ticket = %(ticket)s AND status = 'running'
 
 -- name: fail
+-- By the worker that has it in hand; by one that has not begun it, without a ticket.
 UPDATE evaluation_runs SET status = 'failed', reason = %(reason)s, cause = %(cause)s, finished_at = now()
 WHERE collection_id = %(collection_id)s AND run_id = %(run_id)s AND status IN ('waiting', 'running')
+  AND (%(ticket)s::uuid IS NULL OR ticket = %(ticket)s)
 
 -- name: cancel
 UPDATE evaluation_runs SET status = 'cancelled', finished_at = now()

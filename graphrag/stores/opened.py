@@ -16,6 +16,7 @@ from graphrag.stores.feedback import FeedbackStore
 from graphrag.stores.golden import GoldenStore
 from graphrag.stores.graph import PostgresGraph
 from graphrag.stores.postgres import PostgresStore
+from graphrag.stores.proposals import ProposalStore
 from graphrag.stores.streams import StreamStore
 
 
@@ -57,6 +58,10 @@ class Stores:
     @cached_property
     def golden(self) -> GoldenStore:
         return GoldenStore(self.database)
+
+    @cached_property
+    def proposals(self) -> ProposalStore:
+        return ProposalStore(self.database)
 
     @cached_property
     def evaluations(self) -> EvaluationStore:

@@ -1,0 +1,112 @@
+"""How good one answer is: its citations, what its statements stand on, whether it answers, and whether it should have.
+
+Each is in [0, 1], and left out where it is not defined: what nobody measured is no zero.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Collection, Sequence
+from typing import ClassVar, Protocol
+from uuid import UUID
+
+from agent.evaluation.answering import GivenAnswer
+from agent.verification.checking import CheckedStatement, Verification
+from agent.verification.marks import MARK
+from agent.verification.statements import find_statements
+from agent.verification.support import Support
+from graphrag.errors import ProviderError
+from graphrag.models import Passage
+from graphrag.telemetry import log
+
+# Name → what it is. Of these, a run has either the judged ones or the estimates.
+ANSWER_METRICS = {
+    "faithfulness": "share of an answer's statements that its context supports, by a model's judgement",
+    "answer_relevance": "how well it answers the question, and agrees with the expected answer, by a model's judgement",
+    "faithfulness_estimate": "share of an answer's statements that its context seems to support, by words and meaning",
+    "answer_relevance_estimate": "how near it is to the expected answer and the question, by words and meaning",
+    "citation_precision": "share of an answer's citations that carry what they are cited for",
+    "citation_recall": "share of an answer's statements that a citation carries",
+    "cited_relevant": "1 where a relevant document is cited",
+    "refused_rightly": "1 where a question without an answer is refused, 0 where it is answered",
+    "refused_wrongly": "1 where a question with an answer is refused, 0 where it is answered",
+}
+
+
+class AnswerJudge(Protocol):
+    """Both values in [0, 1]. Both raise ProviderError where there is no verdict."""
+
+    suffix: ClassVar[str]  # of its metrics' names: that of an estimate says so
+
+    async def faithfulness(self, statements: Sequence[str], passages: Sequence[Passage]) -> float: ...
+
+    async def relevance(self, answer: str, *, question: str, expected: str, passages: Sequence[Passage]) -> float: ...
+
+
+def measure_answer(given: GivenAnswer, *, relevant: Collection[UUID]) -> dict[str, float]:
+    """What needs no judge. No relevant document: the collection holds no answer."""
+    refused = float(given.is_refusal)
+    if not relevant:
+        return {**measure_citations(given.verification), "refused_rightly": refused}
+    cited = {citation.document_id for citation in given.verification.citations}
+    return {
+        **measure_citations(given.verification),
+        "cited_relevant": float(bool(cited & set(relevant))),
+        "refused_wrongly": refused,
+    }
+
+
+def measure_citations(verification: Verification) -> dict[str, float]:
+    """Precision is not defined where nothing is cited, recall where nothing is stated."""
+    metrics = {}
+    if cited := verification.citations:
+        metrics["citation_precision"] = sum(each.status is Support.SUPPORTED for each in cited) / len(cited)
+    if stated := verification.statements:
+        metrics["citation_recall"] = sum(map(_is_cited, stated)) / len(stated)
+    return metrics
+
+
+def _is_cited(statement: CheckedStatement) -> bool:
+    """By marks of the answer, one of them or all together."""
+    return statement.status is Support.SUPPORTED and any(not citation.implied for citation in statement.citations)
+
+
+async def judge_answer(
+    given: GivenAnswer, judge: AnswerJudge, *, question: str, expected: str, is_answerable: bool
+) -> tuple[dict[str, float], tuple[str, ...]]:
+    """What the judge says of it, and the metrics of which it said nothing usable.
+
+    Faithfulness is not defined where nothing is stated, as in a refusal; without a context nothing is supported. The
+    relevance of a refusal or of an empty answer is 0, and not defined where there is no answer to the question.
+    """
+    name, relevance = f"faithfulness{judge.suffix}", f"answer_relevance{judge.suffix}"
+    statements = () if given.is_refusal else stated_in(given.verification.answer)
+    text = MARK.sub("", given.verification.answer).strip()
+    metrics: dict[str, float] = {}
+    asked: dict[str, Awaitable[float]] = {}
+    if statements and not given.passages:
+        metrics[name] = 0.0
+    elif statements:
+        asked[name] = judge.faithfulness(statements, given.passages)
+    if is_answerable and (given.is_refusal or not text):
+        metrics[relevance] = 0.0
+    elif is_answerable:
+        asked[relevance] = judge.relevance(text, question=question, expected=expected, passages=given.passages)
+    judged = {each: await _verdict(verdict) for each, verdict in asked.items()}
+    metrics |= {each: value for each, value in judged.items() if value is not None}
+    return metrics, tuple(each for each, value in judged.items() if value is None)
+
+
+async def _verdict(asked: Awaitable[float]) -> float | None:
+    try:
+        return await asked
+    except ProviderError as exc:
+        log.warning("answer left unjudged", error=exc)
+        return None
+
+
+def stated_in(answer: str) -> tuple[str, ...]:
+    """Its statements without their marks, and without headings, greetings and what is ours."""
+    return tuple(each.text for each in find_statements(answer) if each.states or each.numbers)
+
+
+def count_statements(verification: Verification) -> dict[str, int]:
+    return dict(sorted(Counter(each.status.value for each in verification.statements).items()))

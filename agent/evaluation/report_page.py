@@ -1,0 +1,186 @@
+"""A report as one HTML page that needs nothing else: no script, no address, its charts inside."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+from uuid import UUID
+
+import yaml
+from babel.dates import format_datetime
+from babel.numbers import format_decimal
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from agent.evaluation.comparison import Change, ChangedCase
+from agent.evaluation.metrics import percentiles
+from agent.evaluation.report import RunReport
+from agent.evaluation.report_charts import draw_bars, draw_histogram, draw_lines
+from agent.evaluation.report_figures import (
+    HEADLINES,
+    JUDGED_BY,
+    LOWER_IS_BETTER,
+    Group,
+    distribute,
+    find_worst,
+    group_cases,
+    order_metrics,
+)
+from agent.evaluation.significance import SMALLEST
+from agent.evaluation.summary import count_failed
+from graphrag.evaluation_models import CaseResult, CaseStatus
+
+HERE = Path(__file__).parent
+WORDS: dict[str, dict[str, str]] = yaml.safe_load((HERE / "report_words.yml").read_text("utf-8"))
+TEMPLATES = Environment(
+    loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+)
+MOST_WORST = 20  # questions
+MOST_CHANGED = 10
+MOST_FOUND = 10  # documents of a question
+DRAWN = 3  # metrics in a chart
+
+
+def write_page(report: RunReport, language: str) -> str:
+    """`language`: es, fr or en."""
+    page = Page(report, language)
+    return TEMPLATES.get_template("report.html").render(
+        page=page, report=report, run=report.run, w=page.word, number=page.number, signed=page.signed
+    )
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the template asks for."""
+
+    report: RunReport
+    language: str
+    most: ClassVar[int] = MOST_WORST
+    smallest: ClassVar[float] = SMALLEST
+
+    def word(self, key: str, **values: Any) -> str:
+        return WORDS[key][self.language].format(**values)
+
+    def number(self, value: float | None, digits: int = 3) -> str:
+        if value is None:
+            return "–"
+        return format_decimal(value, "#,##0" + ("." + "0" * digits if digits else ""), locale=self.language)
+
+    def signed(self, value: float | None) -> str:
+        if value is None:
+            return "–"
+        return ("+" if value >= 0 else "−") + self.number(abs(value))
+
+    def time(self, moment: datetime) -> str:
+        return format_datetime(moment, "medium", locale=self.language) + " UTC"
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        return group_cases(self.report.results)
+
+    @property
+    def all(self) -> Group:
+        return self.groups[0]
+
+    @cached_property
+    def metrics(self) -> dict[str, list[str]]:
+        return order_metrics(self.all.figures)
+
+    @property
+    def headlines(self) -> list[str]:
+        return [name for name in HEADLINES if name in self.all.figures]
+
+    @property
+    def has_estimates(self) -> bool:
+        return any(name.endswith("_estimate") for name in self.all.figures)
+
+    def about(self, name: str) -> str:
+        key = f"about_{name.partition('@')[0]}"
+        return self.word(key if key in WORDS else "about_others")
+
+    @property
+    def counts(self) -> str:
+        measured = [of for of in self.report.results if of.status is CaseStatus.MEASURED]
+        return self.word(
+            "counts",
+            measured=len(measured),
+            total=self.report.run.total,
+            skipped=len(self.skipped),
+            unanswerable=sum(not of.relevant_document_ids for of in measured),
+        )
+
+    @cached_property
+    def skipped(self) -> list[CaseResult]:
+        return [of for of in self.report.results if of.status is CaseStatus.SKIPPED]
+
+    @cached_property
+    def worst(self) -> list[tuple[CaseResult, float]]:
+        return find_worst(self.report.results, limit=MOST_WORST)
+
+    @property
+    def judged_by(self) -> str:
+        return ", ".join(name for name in JUDGED_BY if name in self.all.figures)
+
+    @property
+    def degraded(self) -> Mapping[str, int]:
+        return count_failed(of.failed for of in self.report.results)
+
+    def name(self, document: UUID) -> str | None:
+        """None: it has been deleted."""
+        return self.report.names.get(document)
+
+    def found(self, result: CaseResult) -> list[tuple[UUID, bool]]:
+        """The first documents, each with whether it answers."""
+        return [(of, of in result.relevant_document_ids) for of in result.retrieved_document_ids[:MOST_FOUND]]
+
+    def missed(self, result: CaseResult) -> list[UUID]:
+        return [of for of in result.relevant_document_ids if of not in result.retrieved_document_ids[:MOST_FOUND]]
+
+    @property
+    def compared(self) -> list[str]:
+        """Metrics, in the order of the figures."""
+        known = self.report.comparison.metrics if self.report.comparison else {}
+        return [name for names in order_metrics(known).values() for name in names]
+
+    def verdict(self, name: str, change: Change) -> str:
+        """Where less is better, turned round."""
+        turned = {"better": "worse", "worse": "better"} if name in LOWER_IS_BETTER else {}
+        return turned.get(change.verdict, change.verdict)
+
+    @property
+    def changed(self) -> Sequence[ChangedCase]:
+        return self.report.comparison.changed[:MOST_CHANGED] if self.report.comparison else ()
+
+    @cached_property
+    def times(self) -> dict[str, dict[str, float]]:
+        """Milliseconds: which → quantile → how many."""
+        of: dict[str, Callable[[CaseResult], float | None]] = {"latency_search": lambda result: result.milliseconds}
+        known = {
+            name: [value for result in self.report.results if (value := read(result)) is not None]
+            for name, read in of.items()
+        }
+        return {name: percentiles(values) for name, values in known.items() if values}
+
+    @property
+    def groups_chart(self) -> Markup:
+        series = {
+            name: [group.figures[name].mean if name in group.figures else None for group in self.groups]
+            for name in self.headlines[:DRAWN]
+        }
+        labels = [f"{self.word(group.name)} ({group.cases})" for group in self.groups]
+        return draw_bars(series, labels, title=self.word("by_group"))
+
+    @property
+    def trend_chart(self) -> Markup:
+        points = self.report.trend[::-1]
+        series = {name: [point.metrics.get(name) for point in points] for name in self.headlines[:DRAWN]}
+        labels = [f"{point.run.created_at:%Y-%m-%d}" for point in points]
+        others = [not point.has_same_cases for point in points]
+        return draw_lines(series, labels, title=self.word("trend"), others=others)
+
+    @property
+    def latency_chart(self) -> Markup:
+        values = [of.milliseconds for of in self.report.results if of.milliseconds is not None]
+        return draw_histogram(distribute(values), title=self.word("histogram"), name=self.word("milliseconds"))

@@ -1,0 +1,71 @@
+"""Runs that a schedule orders when it is due, each due time once."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from agent.evaluation.golden_run import UNEXPECTED, order_run
+from graphrag.database import Connection
+from graphrag.errors import CausewayError, ScheduleNotFound
+from graphrag.ingestion.queue import TRANSIENT
+from graphrag.models import Collection
+from graphrag.schedules import Schedule, Timetable
+from graphrag.services import Services
+from graphrag.settings import RetrievalConfig
+from graphrag.stores.schedules import NotDue
+from graphrag.telemetry import log
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+async def add_schedule(
+    collection: Collection, timetable: Timetable, *, services: Services, name: str, choices: Mapping[str, Any]
+) -> Schedule:
+    """`choices` are those of `order_run`. A value that is not valid, of which a run would warn, is refused.
+
+    Raises InvalidSettings, InvalidSchedule, QuotaExceeded or CollectionNotFound.
+    """
+    overrides = RetrievalConfig.checked(choices["overrides"])
+    kept = {**choices, "overrides": overrides}
+    return await services.schedules.add(collection, timetable, name=name, choices=kept, now=_now())
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """A worker's part. What keeps a run from being ordered stays to be read with its schedule, which goes on."""
+
+    services: Services
+    now: Callable[[], datetime] = _now
+
+    async def order_due(self, owner_id: str, schedule_id: UUID, due_at: datetime) -> None:
+        with suppress(NotDue, ScheduleNotFound):
+            schedule = await self.services.schedules.find(owner_id, schedule_id)
+            if schedule.due_at == due_at:
+                await self._order(schedule, schedule.following(self.now()))
+
+    async def _order(self, schedule: Schedule, following: datetime) -> None:
+        async def defer(connection: Connection, collection: Collection, run_id: UUID) -> None:
+            await self.services.schedules.advance(connection, schedule, following, run_id)
+            await self.services.library.queue.defer_evaluation(connection, collection, run_id)
+
+        try:
+            collection = await self.services.collection(schedule.owner_id, schedule.collection)
+            await order_run(
+                collection, services=self.services, name=schedule.name, defer=defer, **dict(schedule.choices)
+            )
+        except (NotDue, *TRANSIENT):
+            raise
+        except Exception as exc:
+            await self.services.schedules.fail(schedule, following, **_told(exc))
+
+
+def _told(error: Exception) -> dict[str, str]:
+    if isinstance(error, CausewayError):
+        return {"cause": str(error), "reason": error.code}
+    log.error("schedule ordered nothing", exc_info=error)
+    return {"cause": UNEXPECTED, "reason": "internal_error"}
