@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from datetime import date
 from typing import cast
 
@@ -15,6 +15,7 @@ from agent.events import Event, citation_event, flag_event, token_event
 from agent.pace import kept_pace
 from agent.prompts import SECRET
 from agent.sanitizing import AnswerFilter
+from agent.slowness import told_when_slow
 from agent.verification.checking import check_statement, cite
 from agent.verification.statements import Statement, StatementStream
 from graphrag.errors import AnswerInterrupted
@@ -99,19 +100,30 @@ class AnswerWriter:
 
 
 async def write_answer(
-    model: BaseChatModel, prompt: Sequence[AnyMessage], passages: Sequence[Passage], *, language: str
+    model: BaseChatModel,
+    prompt: Sequence[AnyMessage],
+    passages: Sequence[Passage],
+    *,
+    language: str,
+    begun: Callable[[], None] = lambda: None,
 ) -> str:
-    """The answer, which has gone on in pieces; our rules in the system message are not repeated in it.
+    """The answer, which has gone on in pieces; our rules in the system message are not repeated in it. `begun` is
+    called when the model speaks: what then takes long is its pace, or its reader's.
 
     Raises AnswerInterrupted where the model fails after a first word.
     """
     system = [message for message in prompt if message.type == "system"]
     secret = "\n".join(message.additional_kwargs.get(SECRET, message.text) for message in system)
     pace = kept_pace()
-    writer = AnswerWriter(passages, language=language, write=pace.counted(get_stream_writer()), secret=secret)
+    write = pace.counted(get_stream_writer())
+    writer = AnswerWriter(passages, language=language, write=write, secret=secret)
     try:
-        async with aclosing(cast(AsyncGenerator[AIMessageChunk, None], model.astream(list(prompt)))) as chunks:
-            async for chunk in chunks:
+        async with AsyncExitStack() as stack:
+            waiting = stack.enter_context(told_when_slow(model, write, language=language))
+            spoken = cast(AsyncGenerator[AIMessageChunk, None], model.astream(list(prompt)))
+            async for chunk in await stack.enter_async_context(aclosing(spoken)):
+                waiting.cancel()
+                begun()
                 if _MAY_END.search(writer.feed(chunk.text)):
                     await writer.announce()
                 await pace.room()

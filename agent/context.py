@@ -12,11 +12,12 @@ from pydantic_core import ArgsKwargs
 from graphrag.authentication.identity import REFUSED
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import Unauthorized
+from graphrag.load import Place
 from graphrag.models import Collection
 from graphrag.retrieval.query_cache import UNCACHED, QueryCache
 from graphrag.services import Services, shared_services
 
-OF_THE_DOORS = {"owner_id", "opened", "is_measured"}
+OF_THE_DOORS = {"owner_id", "opened", "is_measured", "degraded", "place"}
 
 
 @dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))
@@ -39,6 +40,8 @@ class Context:
     # The collection, where a door has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
     is_measured: SkipJsonSchema[bool] = False  # then nothing is taken from a cache
+    degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
+    place: SkipJsonSchema[InstanceOf[Place]] = field(default_factory=Place)  # among those for whom is searched
 
     @property
     def query_cache(self) -> QueryCache:

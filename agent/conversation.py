@@ -21,7 +21,7 @@ from graphrag.conversation_models import Message, MessageStatus, Turn
 from graphrag.endings import end
 from graphrag.errors import CausewayError, ConversationNotFound
 from graphrag.services import Services
-from graphrag.telemetry import log
+from graphrag.telemetry import count_degraded, log
 
 T = TypeVar("T")
 GRACE_SECONDS = 5  # at the end of the process, for answers that are being kept
@@ -208,6 +208,7 @@ def _identity(turn: Turn, message_id: UUID | None) -> dict[str, str | None]:
 def _done(turn: Turn, answer: Message, *, is_kept: bool) -> dict[str, Any]:
     data = {"answer": answer.content, **answer.details, **_identity(turn, answer.id if is_kept else None)}
     if not is_kept:
+        count_degraded(["save"])
         data["degraded"] = [*data["degraded"], "save"]
         data["degraded_messages"] = [*data["degraded_messages"], say("degraded_save", data["language"])]
     return data

@@ -1,5 +1,6 @@
 """What a client sees while an answer is made: status, sources, token, citation, and done at the end."""
 
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import fields
@@ -15,10 +16,12 @@ from agent.pace import keep_pace
 from agent.verification.checking import CheckedStatement, Citation, Verification
 from agent.verification.references import reference, sentence
 from graphrag.chat_models import EXTRACTIVE
+from graphrag.deadline import lacks_time
 from graphrag.graph_models import CausalPath
 from graphrag.models import Passage, Place
 from graphrag.periods import trend_in
-from graphrag.telemetry import collect_timings, stage
+from graphrag.records import collect_timings, note
+from graphrag.telemetry import count_degraded, measure_first_token, stage
 
 
 class Event(TypedDict):
@@ -114,6 +117,7 @@ async def stream_answer(
     """
     timings, pace = collect_timings(), keep_pace()
     state: dict[str, Any] = {}
+    started, is_silent = time.perf_counter(), True
     with stage("total"):
         parts = graph.astream(
             {"messages": list(messages)},
@@ -124,11 +128,28 @@ async def stream_answer(
         async with aclosing(cast(AsyncGenerator[tuple[str, Any], None], parts)) as stream:
             async for mode, payload in stream:
                 if mode == "custom":
+                    if is_silent and payload["event"] == "token":
+                        is_silent = False
+                        measure_first_token(started)
                     yield payload
                     pace.took_one()
                 else:
                     state = payload
-    yield {"event": "done", "data": describe_answer(state, timings)}
+    done = describe_answer(state, timings)
+    _note(done)
+    yield {"event": "done", "data": done}
+
+
+def _note(done: dict[str, Any]) -> None:
+    count_degraded(done["degraded"])
+    note(
+        found=done["found"],
+        model=done["chat_model"],
+        sources=len(done["sources"]),
+        cited=len(done["citations"]),
+        unsupported=len(done["unsupported_statements"]),
+        warnings=len(done["warnings"]),
+    )
 
 
 async def answer(
@@ -151,7 +172,7 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
     verification: Verification = state["verification"]
     query, passages = state["query"], state["passages"]
     used = {citation.number for citation in verification.citations}
-    degraded = list(dict.fromkeys(state["degraded"]))
+    degraded = list(dict.fromkeys([*state["degraded"], *lacks_time()]))
     return {
         "answer": verification.answer,
         "citations": [describe_citation(citation, language=query.language) for citation in verification.citations],

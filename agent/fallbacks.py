@@ -7,7 +7,7 @@ from langchain_core.language_models import BaseChatModel
 
 from graphrag.chat_models import EXTRACTIVE, NamedModel
 from graphrag.errors import AnswerInterrupted, ProviderError
-from graphrag.telemetry import log
+from graphrag.telemetry import count_fallback, log
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,14 @@ async def first_answer(
         if failures and named.name == EXTRACTIVE and not can_quote:
             break
         try:
-            return Written(await write(named.model), named.name, tuple(failures))
+            written = Written(await write(named.model), named.name, tuple(failures))
         except AnswerInterrupted:
             raise
         except Exception as exc:
             log.warning("model does not answer", model=named.name, error=exc)
             failures.append(exc)
+        else:
+            if failures:
+                count_fallback("chat_model")
+            return written
     raise ProviderError(f"The model does not answer: {failures[-1]!r}") from failures[-1]

@@ -6,6 +6,8 @@ from langgraph.runtime import Runtime
 
 from agent import nodes
 from agent.context import Context
+from agent.node_spans import in_span
+from agent.preparation import preparing
 from agent.state import Input, State
 from graphrag.models import Intent
 
@@ -28,14 +30,14 @@ def has_evidence(state: State) -> str:
 
 def build_graph() -> CompiledStateGraph[State, Context, Input, State]:
     builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("transform", nodes.transform)
-    builder.add_node("retrieve", nodes.retrieve)
-    builder.add_node("rerank", nodes.rerank)
-    builder.add_node("traverse", nodes.traverse)
-    builder.add_node("expand", nodes.expand)
-    builder.add_node("generate", nodes.generate)
-    builder.add_node("refuse", nodes.refuse)
-    builder.add_node("verify", nodes.verify)
+    builder.add_node("transform", in_span(preparing(nodes.transform)))
+    builder.add_node("retrieve", in_span(preparing(nodes.retrieve)))
+    builder.add_node("rerank", in_span(preparing(nodes.rerank)))
+    builder.add_node("traverse", in_span(preparing(nodes.traverse)))
+    builder.add_node("expand", in_span(preparing(nodes.expand)))
+    builder.add_node("generate", in_span(nodes.generate))
+    builder.add_node("refuse", in_span(nodes.refuse))
+    builder.add_node("verify", in_span(nodes.verify))
 
     builder.add_edge(START, "transform")
     builder.add_conditional_edges("transform", searches, ["retrieve", "generate"])

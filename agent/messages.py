@@ -59,6 +59,11 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "fr": "Rédaction de la réponse…",
         "en": "Writing the answer…",
     },
+    "status_slow": {
+        "es": "El modelo tarda más de lo habitual: se le espera {seconds} s como máximo.",
+        "fr": "Le modèle met plus de temps que d'habitude : on l'attend {seconds} s au maximum.",
+        "en": "The model takes longer than usual: it is waited for {seconds} s at most.",
+    },
     "status_verify": {
         "es": "Comprobando las citas…",
         "fr": "Vérification des citations…",
@@ -113,6 +118,16 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "es": "Las citas no se pudieron comprobar.",
         "fr": "Les citations n'ont pas pu être vérifiées.",
         "en": "The citations could not be checked.",
+    },
+    "degraded_time": {
+        "es": "No hubo tiempo para más: algunos pasos se dejaron fuera.",
+        "fr": "Le temps a manqué : certaines étapes ont été laissées de côté.",
+        "en": "There was no time for more: some steps were left out.",
+    },
+    "degraded_load": {
+        "es": "Hay muchas preguntas a la vez: la búsqueda fue más sencilla de lo habitual.",
+        "fr": "Beaucoup de questions arrivent en même temps : la recherche a été plus simple que d'habitude.",
+        "en": "There are many questions at the same time: the search was simpler than usual.",
     },
     "degraded_save": {
         "es": "La respuesta no se pudo guardar en la conversación.",

@@ -23,22 +23,25 @@ from agent.prompts import build_plain_prompt, build_prompt, history_window
 from agent.state import Input, State
 from agent.verification.checking import Verification
 from agent.verification.checking import verify as verify_citations
-from agent.verification.judge import Judge
+from agent.verification.judge import open_judge
 from graphrag.causal_graph import evidence
 from graphrag.causal_graph.traversal import find_paths
-from graphrag.chat_models import beginning_with
+from graphrag.chat_models import EXTRACTIVE, beginning_with
+from graphrag.deadline import within
 from graphrag.instructions import find_instructions
+from graphrag.load import Effort
 from graphrag.models import Collection, Filters, Intent, Passage, TransformedQuery
 from graphrag.query_transformation import transformation
 from graphrag.query_transformation.checking import check_question
 from graphrag.query_transformation.topic import Exchange
 from graphrag.retrieval import expansion
 from graphrag.retrieval.filters import parse_filters
-from graphrag.retrieval.named_files import within
+from graphrag.retrieval.named_files import within as within_files
 from graphrag.retrieval.search import follow_names, rank
+from graphrag.retrieval.simplification import simplified
 from graphrag.services import Services
 from graphrag.table_dates import asks_what_is_late
-from graphrag.telemetry import count_answer, count_citations, log, stage
+from graphrag.telemetry import count_answer, count_citations, count_results, log, stage
 
 CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follow-up question may speak of
 TABLE_CHARS = 6_000  # of a table that are read to find what is late in it
@@ -50,18 +53,18 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     earlier = _exchanges(state["messages"][:-1])
     query = TransformedQuery(question, DEFAULT_LANGUAGE, Intent.FACTUAL)
     degraded = []
-    with stage("transform"):
-        try:
+    try:
+        with stage("transform"):
             query = await asyncio.to_thread(transformation.transform, question, earlier)
-            if services.refiner and _searches(context) and services.may_read(await _collection(runtime)):
+        if services.refiner and _refines(context) and services.may_read(await _collection(runtime)):
+            async with within("transform"):
                 query = await services.refiner.refine(
                     query, earlier, owner_id=owner_of(runtime), is_measured=context.is_measured
                 )
-        except Exception as exc:
-            degraded = [_degrade("transform", exc)]
-    log.info("query strategy", strategy=query.strategy)
+    except Exception as exc:
+        degraded = [_degrade("transform", exc)]
     empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
-    return {"question": question, "query": query, "degraded": Overwrite(degraded), **empty}
+    return {"question": question, "query": query, "degraded": Overwrite([*context.degraded, *degraded]), **empty}
 
 
 def _exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
@@ -84,6 +87,10 @@ def _searches(context: Context) -> bool:
     return context.rag_enabled and context.services.settings.enabled
 
 
+def _refines(context: Context) -> bool:
+    return _searches(context) and context.place.effort is Effort.FULL
+
+
 async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("retrieve", state)
     context, services = runtime.context, runtime.context.services
@@ -91,6 +98,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     with stage("retrieve"):
         collection = await _collection(runtime)
         config, ignored = services.retrieval_config(collection, _overrides(context), top_k=services.settings.chat_top_k)
+        config, left_out = simplified(config, context.place.effort)
         found = await context.query_cache.retrieve(
             state["query"],
             store=services.store,
@@ -105,7 +113,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "candidates": found.hits,
         "files": found.files,
         "warnings": [*ignored, *found.warnings],
-        "degraded": list(found.failed),
+        "degraded": [*found.failed, *left_out],
     }
 
 
@@ -118,7 +126,7 @@ def _overrides(context: Context) -> dict[str, Any]:
 async def rerank(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("rerank", state)
     config, services = state["config"], runtime.context.services
-    reranker = services.reranker_of(state["collection"])
+    reranker = services.reranker_of(state["collection"], runtime.context.place.effort)
     ranked = await rank(state["query"], state["candidates"], files=state["files"], reranker=reranker, config=config)
     led = await follow_names(
         state["query"],
@@ -134,27 +142,31 @@ async def rerank(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Causal chains for the question, from what was found on; what states them joins the evidence."""
+    if runtime.context.place.effort is not Effort.FULL:
+        return {"degraded": ["traverse"]}
     _announce("traverse", state)
     query, collection, services = state["query"], state["collection"], runtime.context.services
     with stage("traverse"):
         try:
-            paths = await find_paths(
-                query,
-                state["candidates"],
-                graph=services.graph,
-                collection=collection,
-                filters=_filters(state, runtime),
-            )
-            stating = await evidence.read_hits(paths, store=services.store, collection=collection)
+            async with within("traverse"):
+                paths = await find_paths(
+                    query,
+                    state["candidates"],
+                    graph=services.graph,
+                    collection=collection,
+                    filters=_filters(state, runtime),
+                )
+                stating = await evidence.read_hits(paths, store=services.store, collection=collection)
         except Exception as exc:
             return {"degraded": [_degrade("traverse", exc)]}
+    count_results("traverse", len(paths))
     leading = paths if query.intent is Intent.CAUSAL else []
     return {"paths": paths, "evidence": evidence.join(state["evidence"], stating, leading, top_k=state["config"].top_k)}
 
 
 def _filters(state: State, runtime: Runtime[Context]) -> Filters:
     """Those of the request; of files that the question names, these alone."""
-    return within(parse_filters(runtime.context.filters), state["files"])
+    return within_files(parse_filters(runtime.context.filters), state["files"])
 
 
 async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -172,18 +184,20 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     degraded = []
     with stage("expand"):
         try:
-            passages = await expansion.expand(
-                hits,
-                store=services.store,
-                collection=state["collection"],
-                reach=reach,
-                max_chars=max_chars,
-                max_share=share,
-            )
+            async with within("expand"):
+                passages = await expansion.expand(
+                    hits,
+                    store=services.store,
+                    collection=state["collection"],
+                    reach=reach,
+                    max_chars=max_chars,
+                    max_share=share,
+                )
         except Exception as exc:
             degraded = [_degrade("expand", exc)]
             passages = expansion.passages(hits, {}, reach=expansion.NOWHERE, max_chars=max_chars, max_share=share)
         passages, suspicious = await asyncio.to_thread(_prepare, passages, state, services)
+    count_results("expand", len(passages))
     log_cut(reach.worthy(hits), passages)
     get_stream_writer()(sources_event(passages, state["paths"]))
     return {"passages": passages, "degraded": degraded, "warnings": [*state["warnings"], *suspicious]}
@@ -210,10 +224,13 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     config, not_valid = services.generation_config(state.get("collection"))
     models, not_known = beginning_with(config.chat_model, services.chat_models)
     prompt = _prompt(state, runtime.context, config.system_prompt)
+    place = runtime.context.place
+    if models[0].name != EXTRACTIVE:
+        place.leave()  # to wait for a model is no work
     with stage("generate"):
         written = await first_answer(
             models,
-            lambda model: write_answer(model, prompt, passages, language=language),
+            lambda model: write_answer(model, prompt, passages, language=language, begun=place.leave),
             can_quote=bool(passages),
         )
     return {
@@ -245,7 +262,7 @@ async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             checked = await asyncio.to_thread(verify_citations, message.text, state["passages"], today=date.today())
         except Exception as exc:
             return {"verification": Verification(message.text), "degraded": [_degrade("verify", exc)]}
-        if judge := _judge(runtime.context.services, state["collection"]):
+        if judge := open_judge(runtime.context.services, state["collection"]):
             try:
                 checked = await judge.judge(checked, state["passages"])
             except Exception as exc:
@@ -255,13 +272,6 @@ async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     titles = list(dict.fromkeys(citation.title for citation in checked.citations))
     answer = AIMessage(checked.answer, id=message.id, additional_kwargs={CITED: titles})
     return {"verification": checked, "messages": [answer], "degraded": degraded}
-
-
-def _judge(services: Services, collection: Collection) -> Judge | None:
-    settings = services.settings
-    if not (settings.verify_with_model and settings.chat_model and services.may_read(collection)):
-        return None
-    return Judge(services.chat_model, timeout_seconds=settings.verify_timeout_seconds)
 
 
 def _prompt(state: State, context: Context, system_prompt: str) -> list[AnyMessage]:

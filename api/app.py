@@ -8,6 +8,7 @@ from pathlib import Path
 from fastapi import Depends, FastAPI
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
+from fastapi.telemetry import TelemetryConfig
 from fastapi_swagger import patch_fastapi
 from starlette.routing import Route
 
@@ -28,9 +29,11 @@ from api.routes import (
     conversations,
     documents,
     evaluations,
+    experiments,
     feedback,
     golden_cases,
     openai,
+    proposals,
     retrieve,
     schedules,
     search,
@@ -51,12 +54,16 @@ RESOURCES = (
     documents,
     retrieve,
     search,
+    proposals,
     golden_cases,
     evaluations,
     schedules,
+    experiments,
 )
 STRICTLY = [Depends(refuse_unknown_parameters)]
 OF_EVERY_ROUTE = errors(400, 401, 403, 408, 413, 422, 429, 503)
+# FastAPI's own spans and logs tell paths, queries and the words of errors; ours are RequestIdentity's.
+UNTRACED: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
 
@@ -70,12 +77,13 @@ def create_app(services: Services) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
-            await services.open()
+            await services.open(awaits_database=True)
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(rates.close)
                 stack.push_async_callback(conversing.close)
                 await stack.enter_async_context(running.sharing())  # ends before conversing: what it breaks off is kept
                 await stack.enter_async_context(mcp.running())
+                await stack.enter_async_context(services.spool.emptying())
                 if services.settings.worker:
                     jobs = services.library.queue.working(services.workshop, Evaluator(services), Scheduler(services))
                     await stack.enter_async_context(jobs)
@@ -92,6 +100,7 @@ def create_app(services: Services) -> FastAPI:
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
         form_limits={"max_files": services.settings.max_files},
+        telemetry=UNTRACED,
     )
     app.state.services = services
     app.state.conversing = conversing

@@ -73,7 +73,7 @@ def serve(
 async def _serve(settings: Settings, listener: socket.socket, paths: list[Path]) -> None:
     services = Services(settings)
     try:
-        await services.open()
+        await services.open(awaits_database=True)
         if paths:
             await _ingest_first(services, paths)
         await serve_http(services, listener, announce=_announce)

@@ -86,7 +86,7 @@ class RestartedList(BaseModel):
 class UploadOut(BaseModel):
     """What became of one of the files, or texts, that came together."""
 
-    id: UUID | None
+    id: UUID | None = Field(description="null where it is not known yet: indexing is unavailable")
     filename: str
     status: IngestionStatus = Field(description="uploaded (a text: indexed at once), unchanged or error")
     error: Cause | None = None
@@ -95,6 +95,10 @@ class UploadOut(BaseModel):
 
 class UploadList(BaseModel):
     documents: list[UploadOut]
+    indexing: Literal["available", "unavailable"] = Field(
+        default="available", description="unavailable: the database is away; the files are indexed when it is back"
+    )
+    message: str | None = Field(default=None, description="The same in words")
 
 
 class TextsOut(BaseModel):

@@ -12,8 +12,9 @@ from starlette.requests import ClientDisconnect
 
 from api.error_messages import MESSAGES, REASONED, STATUS
 from api.observability import identity_headers
-from graphrag.errors import CausewayError
+from graphrag.errors import CausewayError, FileUnavailable
 from graphrag.language import ANSWER_LANGUAGES
+from graphrag.records import note
 from graphrag.telemetry import log
 
 WHAT_TO_SHOW = {"WWW-Authenticate": "Bearer"}
@@ -58,6 +59,7 @@ def word(code: str, details: Mapping[str, Any], language: str) -> str:
 
 
 def _body(code: str, details: dict[str, Any], request: Request) -> dict[str, Any]:
+    note(error=code)
     request_id = request.state.request_id
     message = word(code, {**details, "request_id": request_id}, request_language(request))
     return {"error": {"code": code, "message": message, "details": details, "request_id": request_id}}
@@ -89,6 +91,9 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, exc: HTTPException) -> JSONResponse:
+        if isinstance(exc.__cause__, OSError):  # a large upload lies in a temporary file until it is read
+            full = FileUnavailable("The upload can't be kept: the folder of temporary files.", reason="disk_full")
+            return error_response(full, request)
         code = "not_found" if exc.status_code == 404 else "invalid_request"
         return JSONResponse(_body(code, {"reason": str(exc.detail)}, request), exc.status_code, headers=exc.headers)
 

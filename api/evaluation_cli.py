@@ -14,6 +14,7 @@ from agent.evaluation.dataset import Dataset, Query, read_dataset
 from agent.evaluation.retrieval_run import Report, loaded, run_queries
 from api.comparison_cli import compare
 from api.evaluation_runs_cli import list_runs, measure, show
+from api.experiment_cli import app as experiment
 from api.golden_cli import app as golden
 from api.judges_cli import judges
 from api.report_cli import report as report_run
@@ -26,6 +27,7 @@ from graphrag.services import Services
 app = typer.Typer(help="Measure how good the parts of an answer are.", no_args_is_help=True)
 app.add_typer(golden, name="golden")
 app.add_typer(schedules, name="schedule")
+app.add_typer(experiment, name="experiment")
 app.command("run")(measure)
 app.command("list")(list_runs)
 app.command()(show)

@@ -7,6 +7,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.error_handlers import error_response
 from api.rates import Rates
 from graphrag.errors import CausewayError
+from graphrag.hurry import hurried
+from graphrag.records import identify
 from graphrag.services import Services
 
 OPEN = {"/", "/health", "/ready", "/docs", "/openapi.json"}
@@ -26,16 +28,19 @@ class Gate:
         if scope["type"] == "http" and not is_open(scope["path"]):
             request = Request(scope)
             try:
-                await self._let_in(request)
+                with hurried():
+                    await self._let_in(request)
             except CausewayError as exc:
                 app = error_response(exc, request)
-        await app(scope, receive, send)
+        with hurried():
+            await app(scope, receive, send)
 
     async def _let_in(self, request: Request) -> None:
         """Raises Unauthorized, RateLimited, AuthenticationUnavailable or DatabaseUnavailable."""
         async with self._rates.refusing(request):
             identity = await self._services.authentication.identify(shown_by(request.headers))
         await self._rates.count(request, identity.owner_id)
+        identify(owner=self._services.owner_marks.of(identity.owner_id))
         request.state.identity = identity
 
 

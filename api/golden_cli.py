@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from api import proposals_cli
 from api.golden_files import GoldenExport, GoldenImport, export_golden, read_golden_file
 from api.terminal import CollectionOption, out, run
 from graphrag.evaluation_models import Existing, GoldenCase
@@ -13,6 +14,8 @@ from graphrag.services import Services
 from graphrag.stores.golden_drafts import Written
 
 app = typer.Typer(help="Golden cases: questions whose relevant documents are known.", no_args_is_help=True)
+for command in (proposals_cli.propose, proposals_cli.proposals, proposals_cli.accept, proposals_cli.reject):
+    app.command()(command)
 
 
 @app.command("import")

@@ -1,7 +1,8 @@
 """The tools of the MCP server: each looks, none changes anything."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -13,8 +14,10 @@ from pydantic import Field
 
 from agent.chains import describe_paths
 from agent.context import Context as AnswerContext
-from agent.events import stream_answer
+from agent.events import Event, stream_answer
+from agent.experiments import in_experiment
 from agent.graph import graph
+from api.admission import answering, searching
 from api.error_handlers import word
 from api.mcp_schemas import AnswerOut, DocumentsOut, ListedDocument, PathsOut
 from api.pagination import MOST_CHARS, cut, read_cursor
@@ -82,14 +85,10 @@ class Tools:
         check_question(question, max_chars=settings.max_question_chars)
         opened = await self._services.collection(owner, collection) if settings.enabled else None
         context = AnswerContext(collection=collection, opened=opened, owner_id=owner, services=self._services)
-        done: dict[str, Any] = {}
-        async with aclosing(stream_answer(graph, [HumanMessage(question)], context)) as events:
-            stages = 0
-            async for event in events:
-                done = event["data"]
-                if event["event"] == "status":
-                    stages += 1
-                    await ctx.report_progress(stages, message=done["message"])
+        async with answering(self._services, owner) as place:
+            placed = replace(context, place=place)
+            events = in_experiment(placed, lambda by: stream_answer(graph, [HumanMessage(question)], by))
+            done = await _follow(events, ctx)
         answer = AnswerOut.model_validate(done)
         return CallToolResult(
             content=[TextContent(type="text", text=_read_aloud(answer))],
@@ -124,10 +123,30 @@ class Tools:
         with the sentence that states it."""
         owner = await self._owner_of(ctx)
         asked, trace = await self._services.collection(owner, collection), Trace()
-        found = await find(SearchRequest(question, asked.name), services=self._services, owner_id=owner, trace=trace)
-        assert trace.query
-        paths = await find_paths(trace.query, found.hits, graph=self._services.graph, collection=asked, limit=limit)
+        async with searching(self._services, owner) as place:
+            found = await find(
+                SearchRequest(question, asked.name),
+                services=self._services,
+                owner_id=owner,
+                effort=place.effort,
+                trace=trace,
+            )
+            assert trace.query
+            paths = await find_paths(trace.query, found.hits, graph=self._services.graph, collection=asked, limit=limit)
         return PathsOut.model_validate({"paths": describe_paths(paths, ()), "language": trace.query.language})
+
+
+async def _follow(answer: AsyncGenerator[Event, None], ctx: Context[Any, Any]) -> dict[str, Any]:
+    """The data of its last event. The client is told of each stage."""
+    done: dict[str, Any] = {}
+    async with aclosing(answer) as events:
+        stages = 0
+        async for event in events:
+            done = event["data"]
+            if event["event"] == "status":
+                stages += 1
+                await ctx.report_progress(stages, message=done["message"])
+    return done
 
 
 def _partial(exc: SearchTimeout, timed: TimedSearch, query: str) -> SearchOut:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from api.schemas import CitationOut, PathOut, Source, StatementOut, Text
+from api.schemas import DEGRADED, CitationOut, PathOut, Source, StatementOut, Text
 
 DEFAULT_MODEL = "causeway"  # the server's default collection
 MOST_SENT = 2_000  # of which the last are read; clients send a chat whole, however long it is
@@ -96,13 +96,16 @@ class Answered(BaseModel):
     paths: list[PathOut]
     found: bool = Field(description="false: the documents hold no answer")
     reliability: float = Field(description="Passages used / passages at hand")
-    degraded: list[str] = Field(description="Stages that failed and were done without")
+    degraded: list[str] = Field(description=DEGRADED)
     degraded_messages: list[str]
     warnings: list[str] = Field(description="What of the request was not used, and why")
     language: Literal["es", "fr", "en"]
     intent: Literal["factual", "causal", "temporal", "comparative"]
     chat_model: str | None = Field(description="That wrote the answer; null where none was asked")
     timings_ms: dict[str, float]
+    variant: Literal["A", "B"] | None = Field(
+        default=None, description="Of a running experiment: the side that answered"
+    )
 
 
 class AnswerMessage(BaseModel):

@@ -17,6 +17,7 @@ from pydantic import (
 from graphrag.retrieval.filters import KNOWN
 from graphrag.settings import RetrievalConfig
 
+DEGRADED = "What was done without; with `time` or `load` where that is why"
 MAX_MESSAGES = 100
 MAX_OPTIONS = 50
 
@@ -208,7 +209,7 @@ class ChatResponse(BaseModel):
     statements: list[StatementOut] = Field(description="What the answer states, each checked against the sources")
     sources: list[Source]
     paths: list[PathOut] = Field(description="Causal chains that the documents state, the best first")
-    degraded: list[str] = Field(description="Stages that failed and were done without")
+    degraded: list[str] = Field(description=DEGRADED)
     degraded_messages: list[str]
     warnings: list[str] = Field(description="What of the request was not used, and why")
     unsupported_statements: list[str]
@@ -218,6 +219,9 @@ class ChatResponse(BaseModel):
     intent: Literal["factual", "causal", "temporal", "comparative"]
     chat_model: str | None = Field(description="That wrote the answer; null where none was asked")
     timings_ms: dict[str, float]
+    variant: Literal["A", "B"] | None = Field(
+        default=None, description="Of a running experiment: the side that answered"
+    )
     conversation_id: UUID | None = Field(default=None, description="null: the conversation is not kept")
     parent_id: UUID | None = Field(default=None, description="The question's")
     message_id: UUID | None = Field(default=None, description="The answer's")
@@ -246,6 +250,15 @@ class CrossEncoderOut(BaseModel):
     status: Literal["loaded"]
 
 
+class BreakerOut(BaseModel):
+    """Of what is left alone for a while when it fails again and again."""
+
+    name: str = Field(description="Of a model, or database, or redis")
+    state: Literal["closed", "open", "half_open"] = Field(description="closed: it is used")
+    failures: int = Field(description="In a row")
+    retry_after: float = Field(description="Seconds until it is tried again")
+
+
 class Health(BaseModel):
     status: Literal["ok", "degraded"]
     version: str
@@ -253,6 +266,7 @@ class Health(BaseModel):
     chat_model: str
     embedding_models: list[EmbeddingModelOut]
     cross_encoder: CrossEncoderOut | None = Field(default=None, description="Where one is loaded")
+    breakers: list[BreakerOut]
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from api.schemas import MAX_OPTIONS, Text, Whole, check_number
+from api.schemas import DEGRADED, MAX_OPTIONS, Text, Whole, check_number
 from graphrag.models import Strategy
 from graphrag.retrieval.filters import DATES, FIELDS, KNOWN, MOST_VALUES
 from graphrag.settings import RetrievalConfig
@@ -83,7 +83,7 @@ class HitOut(BaseModel):
 
 class SearchOut(BaseModel):
     results: list[HitOut] = Field(description="The best first")
-    degraded: list[str] = Field(description="Stages that failed and were done without")
+    degraded: list[str] = Field(description=DEGRADED)
     strategy: Strategy = Field(description="That was taken")
     warnings: list[str] = Field(description="What of the request was not used, and why")
 

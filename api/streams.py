@@ -6,15 +6,16 @@ import asyncio
 import json
 import re
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from itertools import count
 
 from agent.events import Event
 from graphrag.endings import cancel_surely
 from graphrag.errors import StreamNotFound, TooManyStreams
+from graphrag.metrics import RUNNING_STREAMS
 from graphrag.settings import Settings
-from graphrag.telemetry import RUNNING_STREAMS, log
+from graphrag.telemetry import log
 
 READ_AHEAD = 32  # events that an answer is ahead of its fastest reader at most: about a line of text
 MOST_BYTES = 64_000_000  # of all logs together; an answer with its sources has about 50,000
@@ -37,6 +38,7 @@ class Stream:
         self._log: list[bytes] = []
         self._sent = 0  # events that the fastest reader has been sent
         self._changed = asyncio.Event()
+        self._at_end: Callable[[], None] | None = None
 
     def __len__(self) -> int:
         """How many events there are so far."""
@@ -52,8 +54,14 @@ class Stream:
         self.size += len(logged)
         self._change()
 
+    def at_end(self, call: Callable[[], None]) -> None:
+        """However the answer ends; to be said before it runs."""
+        self._at_end = call
+
     def end(self) -> None:
         self.ended = True
+        if self._at_end:
+            self._at_end()
         self._change()
 
     async def room(self) -> None:

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from graphrag.services import Services
 from graphrag.settings import Settings
-from graphrag.telemetry import configure_logging
+from graphrag.telemetry import configure_logging, configure_slowness
+from graphrag.tracing import configure_tracing
 
 T = TypeVar("T")
 out = Console(markup=False, emoji=False)  # documents and errors may hold what rich takes for its own marks
@@ -23,8 +24,11 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def load_settings(**overrides: Any) -> Settings:
+    """Raises InvalidSettings or MissingExtra."""
     settings = Settings.from_environment()
     configure_logging(settings.log_level)
+    configure_slowness(settings.slow_seconds)
+    configure_tracing()
     return settings.model_copy(update={name: value for name, value in overrides.items() if value is not None})
 
 

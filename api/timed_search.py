@@ -3,14 +3,18 @@
 import asyncio
 from typing import Any
 
+from api.admission import searching
 from api.search_results import describe_hits, describe_trace
+from graphrag.deadline import seconds_left
 from graphrag.endings import cancel_surely
-from graphrag.errors import SearchTimeout
+from graphrag.errors import OutOfTime, SearchTimeout
+from graphrag.load import Effort
+from graphrag.records import collect_lookups, collect_timings
 from graphrag.retrieval.request import SearchRequest, find
 from graphrag.retrieval.search import SearchResult, page
 from graphrag.retrieval.trace import Trace
 from graphrag.services import Services
-from graphrag.telemetry import collect_lookups, collect_timings, log, stage
+from graphrag.telemetry import log, stage
 
 
 class TimedSearch:
@@ -22,24 +26,29 @@ class TimedSearch:
         self._timings, self._lookups = collect_timings(), collect_lookups()
 
     async def run(self) -> SearchResult:
-        """Raises SearchTimeout, and what `find` raises."""
+        """Raises SearchTimeout, Overloaded, and what `find` raises."""
         seconds = self._services.settings.retrieve_timeout_seconds
-        searching = asyncio.create_task(self._find())
-        try:
-            # Not asyncio.timeout: what hangs may take its time to be cancelled, too.
-            await asyncio.wait({searching}, timeout=seconds)
-            if searching.done():
-                return searching.result()
-            raise self._timeout(seconds)
-        finally:
-            cancel_surely(searching)
+        async with searching(self._services, self._owner_id) as place:
+            finding = asyncio.create_task(self._find(place.effort))
+            try:
+                # Not asyncio.timeout: what hangs may take its time to be cancelled, too.
+                await asyncio.wait({finding}, timeout=seconds_left())
+                if finding.done():
+                    return finding.result()
+                raise self._timeout(seconds)
+            except OutOfTime as exc:
+                raise self._timeout(seconds) from exc
+            finally:
+                cancel_surely(finding)
 
     def describe(self) -> dict[str, Any]:
         return describe_trace(self._trace, timings=self._timings, caches=self._lookups)
 
-    async def _find(self) -> SearchResult:
+    async def _find(self, effort: Effort) -> SearchResult:
         with stage("search"):
-            return await find(self._request, services=self._services, owner_id=self._owner_id, trace=self._trace)
+            return await find(
+                self._request, services=self._services, owner_id=self._owner_id, effort=effort, trace=self._trace
+            )
 
     def _timeout(self, seconds: float) -> SearchTimeout:
         trace, request = self._trace, self._request

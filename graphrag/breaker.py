@@ -3,11 +3,21 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
 
 from purgatory.domain.model import HALF_OPENED, Context
 
 from graphrag.errors import ProviderError
 from graphrag.telemetry import log
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerState:
+    name: str
+    state: Literal["closed", "open", "half_open"]  # half open: one call finds out
+    failures: int  # in a row
+    retry_after: float  # seconds; 0 where nothing keeps a call from being made
 
 
 class Breaker:
@@ -22,10 +32,23 @@ class Breaker:
         self._is_outage = is_outage
         self._circuit = Context(name, failures, seconds)
         self._is_tried = False
+        self._siblings: list[Breaker] = []
 
     def sibling(self, name: str) -> "Breaker":
         """Closed, with failures of its own."""
-        return Breaker(name, failures=self._failures, seconds=self._seconds, is_outage=self._is_outage)
+        made = Breaker(name, failures=self._failures, seconds=self._seconds, is_outage=self._is_outage)
+        self._siblings.append(made)
+        return made
+
+    def states(self) -> list[BreakerState]:
+        """Its own and its siblings'."""
+        return [self._state(), *(state for sibling in self._siblings for state in sibling.states())]
+
+    def _state(self) -> BreakerState:
+        if self._circuit.opened_at is None and self._circuit.state != HALF_OPENED:
+            return BreakerState(self._name, "closed", self._circuit.failure_count or 0, 0.0)
+        wait = max(0.0, (self._circuit.opened_at or 0.0) + self._seconds - time.time())
+        return BreakerState(self._name, "open" if self.is_open else "half_open", self._failures, round(wait, 1))
 
     @property
     def is_open(self) -> bool:

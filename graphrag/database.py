@@ -1,8 +1,8 @@
 """The way to PostgreSQL: a pool, an identity in every transaction, migrations."""
 
 import asyncio
-from collections.abc import AsyncIterator, Set
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Set
+from contextlib import asynccontextmanager, contextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -13,8 +13,13 @@ from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from graphrag.breaker import BreakerState
+from graphrag.database_errors import FAILURES, one_line, ours
+from graphrag.database_watch import Watch, answers, hang_up, patient
 from graphrag.embedded_postgres import EmbeddedPostgres
-from graphrag.errors import DatabaseUnavailable
+from graphrag.endings import leave
+from graphrag.errors import DatabaseUnavailable, DatabaseUnprepared
+from graphrag.hurry import is_hurried
 from graphrag.settings import Settings
 from graphrag.telemetry import log
 
@@ -22,8 +27,12 @@ APPLICATION_ROLE = "causeway_app"
 MIGRATION_LOCK = 0x0CA5E3A7  # one migrates, the others wait
 # Compiling costs more than any of our queries; planning costs less than a plan made for other values.
 OPTIONS = "-c search_path=causeway,public -c jit=off -c plan_cache_mode=force_custom_plan"
+PING_SECONDS = 2
 # One message, for a search is a few milliseconds. The connection's own block commits or rolls back.
-BEGIN = sql.SQL("BEGIN; SELECT set_config('role', {}, true), set_config('app.user_id', {}, true)")
+BEGIN = sql.SQL(
+    "BEGIN; SELECT set_config('role', {}, true), set_config('app.user_id', {}, true),"
+    " set_config('statement_timeout', {}, true)"
+)
 
 # The library's own tables hold ids of owners and documents, nothing of these themselves.
 QUEUE_RIGHTS = f"""
@@ -37,6 +46,7 @@ END $$;
 """
 
 Connection = psycopg.AsyncConnection[dict[str, object]]
+Pool = AsyncConnectionPool[Connection]
 
 
 def queries(path: Path) -> dict[str, str]:
@@ -46,35 +56,42 @@ def queries(path: Path) -> dict[str, str]:
 
 
 class Database:
-    """Opens itself at its first use; `close` ends it, and the embedded server with it where nobody else uses that."""
+    """Opens itself at its first use; `close` ends it, and the embedded server with it where nobody else uses that.
+
+    A server that goes away or hangs ends at once what waits for it, and is an error at once until it is back.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._embedded = None if settings.database_url else EmbeddedPostgres(settings.home)
-        self._pool: AsyncConnectionPool[Connection] | None = None
-        self._address: str | None = None
+        self._pool: Pool | None = None
+        self._address: str | None = None  # once the server has been prepared
         self._opening = asyncio.Lock()
+        self._in_use: set[Connection] = set()
+        self._watch = Watch(self._is_there, self._lose, self._open)
+
+    @property
+    def state(self) -> BreakerState:
+        return self._watch.state
 
     async def open(self) -> None:
         """Raises DatabaseUnavailable or InvalidSettings."""
-        async with self._opening:
-            if self._pool is not None:
-                return
-            url = await asyncio.to_thread(self._start_and_migrate)
-            pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
-                url,
-                kwargs={"row_factory": dict_row, "options": OPTIONS, "autocommit": True},
-                connection_class=psycopg.AsyncConnection[dict[str, object]],
-                configure=register_vector_async,
-                min_size=2,
-                max_size=self._settings.database_pool_size,
-                timeout=self._settings.database_timeout_seconds,
-                open=False,
-            )
-            await pool.open()
-            self._pool, self._address = pool, url
+        self._watch.check()
+        await self._open()
+
+    async def open_or_await(self) -> bool:
+        """Whether it is open; else it will be when the server is there. Raises DatabaseUnprepared, InvalidSettings."""
+        try:
+            await self.open()
+        except DatabaseUnprepared:
+            raise
+        except DatabaseUnavailable as exc:
+            log.warning("the database is waited for", error=exc)
+            self._watch.miss()
+        return self._pool is not None
 
     async def close(self) -> None:
+        await self._watch.close()
         async with self._opening:
             if self._pool is not None:
                 await self._pool.close()
@@ -92,40 +109,124 @@ class Database:
     async def transaction(self, owner_id: str) -> AsyncIterator[Connection]:
         """One transaction as the application's role and this owner, neither of which outlives it.
 
-        Raises DatabaseUnavailable where the server can't be reached.
+        Raises DatabaseUnavailable where the server can't be reached, or has not what is asked for.
         """
-        if self._pool is None:
-            await self.open()
-        assert self._pool is not None
-        try:
-            async with self._pool.connection() as connection:
-                await connection.execute(BEGIN.format(APPLICATION_ROLE, owner_id), prepare=False)
-                yield connection
-        except (psycopg.OperationalError, PoolTimeout) as exc:
-            raise DatabaseUnavailable(
-                f"PostgreSQL does not answer: {_one_line(exc)}. Check DATABASE_URL and the server."
-            ) from exc
+        seconds = self._settings.database_statement_seconds if is_hurried() else 0
+        begin = BEGIN.format(APPLICATION_ROLE, owner_id, str(round(seconds * 1000)))
+        async with self._connected(begin) as connection:
+            yield connection
+
+    def pool_stats(self) -> dict[str, int]:
+        """As psycopg_pool counts; empty where it is not open."""
+        return self._pool.get_stats() if self._pool else {}
 
     async def ping(self) -> None:
-        """Raises DatabaseUnavailable."""
+        """Raises DatabaseUnavailable, also where there is no answer within PING_SECONDS."""
+        pinging = asyncio.create_task(self._ping())
+        await asyncio.wait({pinging}, timeout=PING_SECONDS)
+        if not pinging.done():
+            leave(pinging)  # to cancel what hangs takes longer
+            raise DatabaseUnavailable(f"PostgreSQL did not answer within {PING_SECONDS} s.")
+        pinging.result()
+
+    async def _ping(self) -> None:
         async with self.transaction(""):  # nobody's: no row is seen
             pass
 
     @asynccontextmanager
     async def maintenance(self) -> AsyncIterator[Connection]:
         """A connection as the login role, outside a transaction. What it may not do is passed over and logged."""
-        await self.open()
-        assert self._pool is not None
-        async with self._pool.connection() as connection:
+        async with self._connected(sql.SQL("")) as connection:
             try:
                 yield connection
             except psycopg.errors.InsufficientPrivilege as exc:
                 log.warning("maintenance needs the tables' owner", error=exc)
 
-    def _start_and_migrate(self) -> str:
+    @asynccontextmanager
+    async def _connected(self, begin: sql.SQL | sql.Composed) -> AsyncIterator[Connection]:
+        """A connection that lives: it has done this."""
+        if self._pool is None:
+            await self.open()
+        assert self._pool is not None
+        pool = self._pool
+        with self._watch.during(), self._our_errors():
+            connection = await self._begun(pool, begin)
+            try:
+                async with connection:  # commits or rolls back; the pool's own stay open
+                    yield connection
+            finally:
+                self._in_use.discard(connection)
+                await pool.putconn(connection)
+
+    async def _begun(self, pool: Pool, begin: sql.SQL | sql.Composed) -> Connection:
+        """Those that a server which is back has forgotten are passed over."""
+        for attempt in range(pool.max_size + 1):
+            connection = await pool.getconn()
+            self._in_use.add(connection)
+            try:
+                await connection.execute(begin, prepare=False)
+            except BaseException as exc:
+                self._in_use.discard(connection)
+                is_lost = isinstance(exc, psycopg.OperationalError) and connection.closed
+                await pool.putconn(connection)
+                if not is_lost or attempt == pool.max_size:
+                    raise
+                self._watch.suspect()
+            else:
+                return connection
+        raise AssertionError("the last one raises")
+
+    @contextmanager
+    def _our_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except FAILURES as exc:
+            if isinstance(exc, psycopg.OperationalError):
+                self._watch.suspect()
+            raise ours(exc) from exc
+
+    async def _open(self) -> None:
+        async with self._opening:
+            if self._pool is not None:
+                return
+            if self._address is None:
+                self._address = await asyncio.to_thread(self._prepare)
+            pool: Pool = AsyncConnectionPool(
+                self._address,
+                kwargs={"row_factory": dict_row, "options": OPTIONS, "autocommit": True},
+                connection_class=psycopg.AsyncConnection[dict[str, object]],
+                configure=register_vector_async,
+                min_size=2,
+                max_size=self._settings.database_pool_size,
+                timeout=self._settings.database_timeout_seconds,
+                open=False,
+            )
+            try:
+                await pool.open(wait=True, timeout=self._settings.database_timeout_seconds)
+            except PoolTimeout as exc:
+                raise DatabaseUnavailable(f"PostgreSQL does not answer: {one_line(exc)}.") from exc
+            self._pool = pool
+
+    async def _is_there(self) -> bool:
+        if self._embedded is None:
+            return await asyncio.to_thread(answers, self._address or patient(self._configured_url()))
+        if self._address is None:  # never started yet: to try is to find out
+            return True
+        if not await asyncio.to_thread(answers, self._address):
+            await asyncio.to_thread(self._embedded.revive)
+        return await asyncio.to_thread(answers, self._address)
+
+    def _lose(self) -> None:
+        pool, self._pool = self._pool, None
+        for connection in self._in_use:
+            hang_up(connection)
+        if pool is not None:
+            leave(asyncio.create_task(pool.close()))
+
+    def _prepare(self) -> str:
         url = self._embedded.start() if self._embedded else self._configured_url()
         migrate(url)
-        return url
+        return patient(url)
 
     def _configured_url(self) -> str:
         assert self._settings.database_url is not None
@@ -135,18 +236,15 @@ class Database:
 def migrate(url: str) -> list[str]:
     """Applies the migrations that are missing, each whole or not at all; returns their names."""
     try:
-        with psycopg.connect(url, autocommit=True, options=OPTIONS, connect_timeout=10) as connection:
+        with psycopg.connect(url, autocommit=True, options=OPTIONS, connect_timeout=3) as connection:
             return _apply_missing(connection)
     except (psycopg.OperationalError, psycopg.ProgrammingError) as exc:
-        cause = _one_line(exc).replace(url, "…")  # it may hold a password
-        raise DatabaseUnavailable(
+        cause = one_line(exc).replace(url, "…")  # it may hold a password
+        passes = isinstance(exc, psycopg.OperationalError)
+        raise (DatabaseUnavailable if passes else DatabaseUnprepared)(
             f"PostgreSQL could not be prepared: {cause}. Check DATABASE_URL; its role must be able to create a schema, "
             "a role and the extension vector (or an administrator runs `causeway migrate` once)."
         ) from exc
-
-
-def _one_line(exc: Exception) -> str:
-    return " ".join(str(exc).split()).rstrip(".")
 
 
 def _apply_missing(connection: psycopg.Connection) -> list[str]:

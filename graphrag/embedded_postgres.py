@@ -71,6 +71,14 @@ class EmbeddedPostgres:
             self._server.cleanup()
         self._server = None
 
+    def revive(self) -> None:
+        """Where the server has died, it is started again; what hinders it is logged."""
+        postgres_server.PostgresServer._instances.pop(self._data, None)
+        try:
+            self._server = self._start_or_wait()
+        except (OSError, SubprocessError, AssertionError, RuntimeError) as exc:
+            log.warning("the embedded PostgreSQL does not start", error=exc)
+
     def _make_home(self) -> None:
         try:
             self._home.mkdir(parents=True, exist_ok=True)

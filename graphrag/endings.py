@@ -15,6 +15,21 @@ def cancel_surely(task: asyncio.Task[Any]) -> None:
         asyncio.get_running_loop().call_later(AGAIN_SECONDS, cancel_surely, task)
 
 
+_left: set[asyncio.Task[None]] = set()  # an event loop alone would not keep them
+
+
+def leave(task: asyncio.Task[None]) -> None:
+    """It ends by itself, and nobody is told how."""
+    _left.add(task)
+    task.add_done_callback(_forget)
+
+
+def _forget(task: asyncio.Task[None]) -> None:
+    _left.discard(task)
+    if not task.cancelled():
+        task.exception()
+
+
 async def end(*tasks: asyncio.Task[Any]) -> None:
     """Returns when they have."""
     for task in tasks:

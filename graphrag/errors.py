@@ -93,6 +93,18 @@ class ModelNotFound(CausewayError):
     code = "model_not_found"
 
 
+class Overloaded(CausewayError):
+    """Too many ask at the same time. `details`: retry_after, in seconds."""
+
+    code = "overloaded"
+
+
+class OutOfTime(CausewayError):
+    """Whoever asks waits no longer for this. `details`: stage."""
+
+    code = "out_of_time"
+
+
 class SearchTimeout(CausewayError):
     """`details`: limit_ms, and what was found so far."""
 
@@ -158,7 +170,25 @@ class EmbeddingModelFixed(CausewayError):
 
 
 class DatabaseUnavailable(CausewayError):
+    """`details`: retry_after, in seconds, where it is known to be away."""
+
     code = "database_unavailable"
+
+
+class IndexingUnavailable(DatabaseUnavailable):
+    """Documents can't be taken: what was sent is not kept."""
+
+    code = "indexing_unavailable"
+
+
+class DatabaseUnprepared(DatabaseUnavailable):
+    """It answers, and is not what we need: that does not pass by itself."""
+
+
+class DatabaseFull(DatabaseUnavailable):
+    """It has no space left. What is stored is found meanwhile."""
+
+    code = "database_full"
 
 
 class RetrievalUnavailable(CausewayError):
@@ -261,6 +291,18 @@ class InvalidSchedule(CausewayError):
     code = "invalid_schedule"
 
 
+class ExperimentNotFound(CausewayError):
+    """`details`: experiment."""
+
+    code = "experiment_not_found"
+
+
+class ExperimentRunning(CausewayError):
+    """A collection has one at a time. `details`: collection."""
+
+    code = "experiment_running"
+
+
 class StreamNotFound(CausewayError):
     """Unknown, somebody else's, or gone."""
 
@@ -293,6 +335,6 @@ class UnreadableDocument(CausewayError):
 
 
 class FileUnavailable(CausewayError):
-    """Of the original file; `details["reason"]`: missing or unreachable."""
+    """Of the original file; `details["reason"]`: missing, unreachable or disk_full."""
 
     code = "file_unavailable"

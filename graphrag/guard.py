@@ -11,8 +11,9 @@ from langchain_core.exceptions import OutputParserException
 from pydantic import ValidationError
 
 from graphrag.breaker import Breaker
+from graphrag.deadline import seconds_left, within
 from graphrag.endings import end
-from graphrag.errors import ProviderError
+from graphrag.errors import OutOfTime, ProviderError
 from graphrag.retrying import FOR_DOCUMENTS, Patience, http_status, in_time, persevere
 from graphrag.secrets import without_secrets
 from graphrag.turns import HalfTheTurns, Turns
@@ -77,10 +78,11 @@ class Guard:
         )
 
     async def call(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Raises ProviderError."""
+        """Raises ProviderError or OutOfTime."""
         with self._our_errors():
             self.breaker.check()  # nobody waits for a turn with a model that is left alone
-            async with self.turns.take():
+            # Outside of the breaker: that nobody waits longer tells nothing of the model.
+            async with within(self.name, share=1), self.turns.take():
                 with self.breaker.watch():
                     return await in_time(persevere(ask, self.patience), self.answer_seconds)
 
@@ -92,9 +94,10 @@ class Guard:
         with self._our_errors():
             self.breaker.check()
             async with self.turns.take():
-                until = time.monotonic() + self.answer_seconds
+                answer_seconds = min(self.answer_seconds, seconds_left())
+                until = time.monotonic() + answer_seconds
                 with self.breaker.watch() as greet:
-                    first_seconds = min(self.first_word_seconds, self.answer_seconds)
+                    first_seconds = min(self.first_word_seconds, answer_seconds)
                     begun = persevere(lambda: _begin(speech), self.patience)
                     said, rest = await in_time(begun, first_seconds)
                     greet()
@@ -115,7 +118,7 @@ class Guard:
     def _our_errors(self) -> Iterator[None]:
         try:
             yield
-        except ProviderError:
+        except (ProviderError, OutOfTime):
             raise
         except Exception as exc:  # each vendor has a tree of its own
             told = without_secrets(repr(exc))[:MOST_TOLD]

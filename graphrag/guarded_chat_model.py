@@ -13,6 +13,7 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import Field, SkipValidation
 
 from graphrag.guard import Guard, Speech
+from graphrag.model_calls import model_call
 
 
 class GuardedChatModel(BaseChatModel):
@@ -46,7 +47,8 @@ class GuardedChatModel(BaseChatModel):
         structured = self.inner.with_structured_output(schema, include_raw=include_raw, **kwargs)
 
         async def ask(question: LanguageModelInput, config: RunnableConfig) -> Any:
-            return await self.guard.call(lambda: structured.ainvoke(question, config))
+            with model_call(self.guard.name, self.model_name):
+                return await self.guard.call(lambda: structured.ainvoke(question, config))
 
         return RunnableLambda(ask)
 
@@ -66,7 +68,10 @@ class GuardedChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        return await self.guard.call(lambda: self.inner._agenerate(messages, stop=stop, **kwargs))
+        with model_call(self.guard.name, self.model_name) as call:
+            result = await self.guard.call(lambda: self.inner._agenerate(messages, stop=stop, **kwargs))
+            call.take(result.generations[0].message)
+            return result
 
     async def _astream(
         self,
@@ -79,9 +84,11 @@ class GuardedChatModel(BaseChatModel):
             chunks = self.inner._astream(messages, stop=stop, **kwargs)
             return cast(AsyncGenerator[ChatGenerationChunk, None], chunks)
 
-        async with aclosing(self.guard.stream(Speech(begin, _is_word, _is_end))) as chunks:
-            async for chunk in chunks:
-                yield chunk
+        with model_call(self.guard.name, self.model_name) as call:
+            async with aclosing(self.guard.stream(Speech(begin, _is_word, _is_end))) as chunks:
+                async for chunk in chunks:
+                    call.take(chunk.message)
+                    yield chunk
 
 
 def _is_word(chunk: ChatGenerationChunk) -> bool:

@@ -6,19 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from graphrag.errors import DatabaseUnavailable, InvalidSettings, MissingExtra
+from graphrag.breaker import Breaker
+from graphrag.errors import DatabaseUnavailable, InvalidSettings, MissingExtra, ProviderError
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 SCANNED = 1_000  # keys, between two looks at what others want of the server
 TIMEOUT_SECONDS = 1  # a cache that takes longer is slower than none
+FAILURES, LEFT_ALONE_SECONDS = 2, 10  # nobody waits for one that is away again and again
 
 
 class RedisCache:
     def __init__(self, url: str) -> None:
         """Raises MissingExtra or InvalidSettings."""
         self._redis = open_redis(url)
+        self.breaker = Breaker("redis", failures=FAILURES, seconds=LEFT_ALONE_SECONDS, is_outage=lambda _: True)
 
     async def close(self) -> None:
         await self._redis.aclose()
@@ -26,13 +29,13 @@ class RedisCache:
     async def get_many(self, owner_id: str, keys: Sequence[str]) -> dict[str, bytes]:
         if not keys:
             return {}
-        with _ours():
+        with _ours(self.breaker):
             values = await self._redis.mget([_name(owner_id, key) for key in keys])
         return {key: value for key, value in zip(keys, values, strict=True) if isinstance(value, bytes)}
 
     async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
         milliseconds = int(seconds * 1000)
-        with _ours():
+        with _ours(self.breaker):
             async with self._redis.pipeline(transaction=False) as pipeline:
                 for key, value in values.items():
                     if milliseconds > 0:
@@ -43,7 +46,7 @@ class RedisCache:
 
     async def forget(self, owner_id: str, beginning: str) -> None:
         pattern = re.sub(r"([*?\[\]\\])", r"\\\1", _name(owner_id, beginning)) + "*"
-        with _ours():
+        with _ours(self.breaker):
             found = [key async for key in self._redis.scan_iter(match=pattern, count=SCANNED)]
             if found:
                 await self._redis.unlink(*found)
@@ -77,10 +80,11 @@ def open_redis(url: str) -> "Redis":
 
 
 @contextmanager
-def _ours() -> Iterator[None]:
+def _ours(breaker: Breaker) -> Iterator[None]:
     from redis.exceptions import RedisError
 
     try:
-        yield
-    except RedisError as exc:
+        with breaker.watch():
+            yield
+    except (RedisError, ProviderError) as exc:
         raise DatabaseUnavailable(f"Redis does not answer: {exc}. Check REDIS_URL and the server.") from exc

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
+from graphrag.deadline import seconds_left
 from graphrag.error_outlines import chain
+from graphrag.metrics import MODEL_RETRIES
 from graphrag.telemetry import log
 
 T = TypeVar("T")
@@ -94,12 +96,18 @@ def _policy(patience: Patience) -> dict[str, Any]:
     def is_worth_it(error: BaseException) -> bool:
         return is_transient(error) and asked_to_wait(error) <= patience.longest_wait_seconds
 
+    all_calls = stop_after_attempt(1 + patience.retries)
+
+    def is_over(state: RetryCallState) -> bool:
+        """Also where whoever asks would not wait for the next call."""
+        return all_calls(state) or state.upcoming_sleep >= seconds_left()
+
     def wait(state: RetryCallState) -> float:
         return wait_seconds(_error(state), attempt=state.attempt_number, patience=patience)
 
     return {
         "retry": retry_if_exception(is_worth_it),
-        "stop": stop_after_attempt(1 + patience.retries),
+        "stop": is_over,
         "wait": wait,
         "before_sleep": _tell,
         "reraise": True,
@@ -113,6 +121,7 @@ def _error(state: RetryCallState) -> BaseException:
 
 
 def _tell(state: RetryCallState) -> None:
+    MODEL_RETRIES.inc()
     log.warning(
         "call of a model failed, trying again", attempt=state.attempt_number, error=type(_error(state)).__name__
     )

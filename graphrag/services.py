@@ -10,6 +10,7 @@ from langchain_core.language_models import BaseChatModel
 
 from graphrag import language
 from graphrag.authentication.authentication import Authentication, open_authentication
+from graphrag.breaker import BreakerState
 from graphrag.causal_graph.model_extraction import ModelExtractor
 from graphrag.chat_models import EXTRACTIVE, NamedModel, beginning_with, open_chat_model, open_fallbacks
 from graphrag.collection_names import checked_name
@@ -17,17 +18,23 @@ from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.cached import cached
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
 from graphrag.errors import CollectionNotFound, InvalidSettings
+from graphrag.evaluation_models import canonical_hash
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.files.opening import open_files
 from graphrag.guarded_chat_model import GuardedChatModel
 from graphrag.ingestion.library import Library
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
+from graphrag.ingestion.spool import Spool
 from graphrag.ingestion.workshop import Workshop
+from graphrag.load import Effort, Load
 from graphrag.models import Collection
+from graphrag.owner_marks import OwnerMarks
 from graphrag.parsers.isolation import IsolatedParser
 from graphrag.protocols import FileStorage, Reranker
 from graphrag.query_transformation.refinement import Refiner
+from graphrag.records import identify
+from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.opening import join_judges, open_cross_encoder, open_judges
 from graphrag.retention import Retention
@@ -40,18 +47,21 @@ from graphrag.stores.schedules import ScheduleStore
 from graphrag.telemetry import log
 
 DEFAULT_COLLECTION = "default"
+HASH_CHARS = 12  # of a configuration's hash in logs
 
 
 @dataclass(frozen=True)
 class Services(Stores):
     """Made cheaply; the database and the models open themselves at their first use, or all at once in `open`."""
 
-    async def open(self) -> None:
-        """Raises InvalidSettings, MissingExtra or DatabaseUnavailable."""
+    async def open(self, *, awaits_database: bool = False) -> None:
+        """`awaits_database`: one that is away is no error, and opens itself when it is there.
+
+        Raises InvalidSettings, MissingExtra or DatabaseUnavailable.
+        """
         await self.authentication.open()
-        await asyncio.gather(
-            self.database.open(), asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load)
-        )
+        opening = self.database.open_or_await() if awaits_database else self.database.open()
+        await asyncio.gather(opening, asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load))
         _ = self.chat_models
         _ = self.judge_model
         _ = self.files
@@ -60,6 +70,14 @@ class Services(Stores):
         _ = self.relation_extractor
         if self.cross_encoder:
             await self.cross_encoder.open()
+
+    def breakers(self) -> list[BreakerState]:
+        """Of all that is left alone while it fails."""
+        guarded = [named.model for named in self.chat_models if isinstance(named.model, GuardedChatModel)]
+        embedding = [model.breaker for model in self.embeddings.models.values() if model.breaker]
+        cache = [self.redis_cache.breaker] if self.redis_cache else []
+        watched = [*(model.guard.breaker for model in guarded), *embedding, *cache]
+        return [self.database.state, *(state for breaker in watched for state in breaker.states())]
 
     async def close(self) -> None:
         if "parser" in self.__dict__:
@@ -76,6 +94,10 @@ class Services(Stores):
         return open_authentication(self.settings, self.database)
 
     @cached_property
+    def owner_marks(self) -> OwnerMarks:
+        return OwnerMarks(self.settings)
+
+    @cached_property
     def files(self) -> FileStorage:
         """Raises InvalidSettings or MissingExtra."""
         return open_files(self.settings)
@@ -83,6 +105,10 @@ class Services(Stores):
     @cached_property
     def embeddings(self) -> EmbeddingRegistry:
         return load_registry(self.settings.embeddings_config)
+
+    @cached_property
+    def load(self) -> Load:
+        return Load(self.settings, has_owners=self.settings.auth != "none")
 
     @cached_property
     def query_cache(self) -> QueryCache:
@@ -102,8 +128,15 @@ class Services(Stores):
     def _local_reranker(self) -> Reranker:
         return join_judges(open_judges(self.settings, cross_encoder=self.cross_encoder), self.settings, self.embeddings)
 
-    def reranker_of(self, collection: Collection) -> Reranker:
+    def reranker_of(self, collection: Collection, effort: Effort = Effort.FULL) -> Reranker:
+        """Under high load the bundled one, which needs nothing."""
+        if effort is not Effort.FULL:
+            return self._bundled_reranker
         return self.reranker if self.may_read(collection) else self._local_reranker
+
+    @cached_property
+    def _bundled_reranker(self) -> Reranker:
+        return BundledReranker()
 
     @cached_property
     def cross_encoder(self) -> CrossEncoderReranker | None:
@@ -187,10 +220,15 @@ class Services(Stores):
 
     @cached_property
     def library(self) -> Library:
-        queue = Queue(self.database, concurrency=self.settings.worker_jobs)
+        queue = Queue(self.database, concurrency=self.settings.worker_jobs, mark_owner=self.owner_marks.of)
         ingestions = Ingestions(self.database, self.settings.max_owner_bytes)
         erasure = Erasure(self.database, self.cache)
         return Library(self.store, ingestions, self.files, queue, self.settings.max_file_bytes, erasure)
+
+    @cached_property
+    def spool(self) -> Spool:
+        settings = self.settings
+        return Spool(self.library, self.make_collection, settings.waiting_bytes, settings.max_documents)
 
     @cached_property
     def workshop(self) -> Workshop:
@@ -236,10 +274,18 @@ class Services(Stores):
         config, of_collection = config.overridden(collection.config)
         config, of_request = config.overridden(overrides)
         ignored = [*of_collection, *of_request]
-        log.info("retrieval configuration", collection=collection.name, **config.model_dump())
+        identify(collection=str(collection.id), config=self._config_hash(collection, config))
+        log.info("retrieval configuration", **config.model_dump())
         if ignored:
-            log.warning("retrieval configuration", collection=collection.name, ignored=len(ignored))
+            log.warning("retrieval configuration", ignored=len(ignored))
         return config, ignored
+
+    def _config_hash(self, collection: Collection, config: RetrievalConfig) -> str:
+        """The same for all requests that are answered in the same way."""
+        generation, _ = self.generation_config(collection)
+        parts = {"retrieval": config, "generation": generation}
+        told = {name: part.model_dump(mode="json") for name, part in parts.items()}
+        return canonical_hash({**told, "embedding_model": collection.embedding_model})[:HASH_CHARS]
 
     def may_read(self, collection: Collection) -> bool:
         """Whether the service's chat model is given the collection's questions and documents for all that is not the

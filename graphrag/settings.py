@@ -24,9 +24,13 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graphrag.access_limits import AccessLimits
 from graphrag.authentication.configuration import AuthenticationConfig
+from graphrag.database_limits import DatabaseLimits
 from graphrag.errors import InvalidSettings
 from graphrag.evaluation_settings import EvaluationConfig
+from graphrag.load_limits import LoadLimits
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
+from graphrag.observation import Observation
+from graphrag.proposal_limits import ProposalLimits
 
 
 def default_home() -> Path:
@@ -141,6 +145,10 @@ class Settings(
     AccessLimits,
     AuthenticationConfig,
     EvaluationConfig,
+    Observation,
+    LoadLimits,
+    ProposalLimits,
+    DatabaseLimits,
     RetrievalConfig,
     IngestionConfig,
     GenerationConfig,
@@ -166,8 +174,6 @@ class Settings(
     # Where things are
     home: Path = Field(default_factory=default_home, validation_alias="CAUSEWAY_HOME")
     database_url: SecretStr | None = Field(default=None, validation_alias="DATABASE_URL")
-    database_pool_size: PositiveInt = 8
-    database_timeout_seconds: PositiveFloat = 10
     redis_url: SecretStr | None = Field(
         default=None, validation_alias="REDIS_URL", description="The cache's; without one, it is in the database"
     )

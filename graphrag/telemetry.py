@@ -1,86 +1,109 @@
-"""What every stage leaves behind: one span, one histogram value, one log line."""
+"""What every stage leaves behind: one span, one histogram value, one log line; and what is counted beside."""
 
 import logging
 import sys
 import time
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import structlog
-from opentelemetry import trace
-from prometheus_client import Counter, Gauge, Histogram
 
+from graphrag import metrics
 from graphrag.error_outlines import outline, outline_places, without_words
+from graphrag.observation import Observation
+from graphrag.records import add_lookups, add_time, current_record, note
 from graphrag.secrets import without_secrets
+from graphrag.slowness import Slowness
+from graphrag.tracing import span
 
 log = structlog.get_logger("causeway")
-STAGE_SECONDS = Histogram("causeway_stage_seconds", "Time of one stage of one request", ["stage"])
-CACHE_LOOKUPS = Counter("causeway_cache_lookups", "Look-ups in a cache: hit or miss", ["cache", "outcome"])
-ANSWERS = Counter("causeway_answers", "Answers from documents: found or missed", ["outcome"])
-CITATIONS = Counter(
-    "causeway_citations", "Marks of answers: supported, partly, unsupported, or unknown and removed", ["status"]
-)
-RUNNING_STREAMS = Gauge("causeway_running_streams", "Answers that are being made for a stream")
-_timings: ContextVar[dict[str, float] | None] = ContextVar("timings", default=None)
-_lookups: ContextVar[dict[str, dict[str, int]] | None] = ContextVar("lookups", default=None)
+_slowness = Slowness(Observation().slow_seconds)
 
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Times a stage; its milliseconds go to `collect_timings` too."""
+    """Times a stage; its milliseconds go to `collect_timings` too, and so into the request's last line."""
     started = time.perf_counter()
-    tracer = trace.get_tracer("causeway")
-    with tracer.start_as_current_span(name, record_exception=False, set_status_on_exception=False) as span:
+    with span(name):
         try:
             yield
-        except Exception as exc:
-            span.set_status(trace.StatusCode.ERROR, outline(exc))
+        except Exception:
+            metrics.STAGE_FAILURES.labels(stage=name).inc()
             raise
         finally:
             seconds = time.perf_counter() - started
-            STAGE_SECONDS.labels(stage=name).observe(seconds)
-            timings = _timings.get()
-            if timings is not None:
-                timings[name] = round(timings.get(name, 0.0) + seconds * 1000, 2)
-            log.info("stage", stage=name, milliseconds=round(seconds * 1000, 2))
+            metrics.STAGE_SECONDS.labels(stage=name).observe(seconds)
+            add_time(name, seconds * 1000)
+            log.debug("stage", stage=name, milliseconds=round(seconds * 1000, 2))
+            _warn_if_slow(name, seconds)
+
+
+def measure_first_token(started: float) -> None:
+    """Of an answer that began at `started` of time.perf_counter."""
+    seconds = time.perf_counter() - started
+    metrics.FIRST_TOKEN_SECONDS.observe(seconds)
+    note(first_token_ms=round(seconds * 1000, 2))
+    _warn_if_slow("first_token", seconds)
+
+
+def configure_slowness(limits: Mapping[str, float]) -> None:
+    """Seconds, by stage."""
+    _slowness.limits = limits
+
+
+def _warn_if_slow(name: str, seconds: float) -> None:
+    if not _slowness.exceeds(name, seconds):
+        return
+    metrics.SLOW.labels(stage=name).inc()
+    if record := current_record():
+        record.slow.append(name)
+    if times := _slowness.news(name):
+        limit = round(_slowness.limits[name] * 1000)
+        log.warning("slow stage", stage=name, milliseconds=round(seconds * 1000, 2), limit_ms=limit, times=times)
+
+
+def count_results(name: str, count: int) -> None:
+    """What a stage handed on: hits, paths, passages."""
+    metrics.STAGE_RESULTS.labels(stage=name).observe(count)
+    if record := current_record():
+        record.results[name] = record.results.get(name, 0) + count
+
+
+def count_retrieval(outcome: str) -> None:
+    """One of `metrics.RETRIEVAL_OUTCOMES`."""
+    metrics.RETRIEVALS.labels(outcome=outcome).inc()
+
+
+def count_fallback(part: str) -> None:
+    """One of `metrics.FALLBACKS`: another one did its work."""
+    metrics.FALLBACKS_USED.labels(part=part).inc()
+
+
+def count_degraded(stages: Iterable[str]) -> None:
+    """Of one answer or search: what it was made without."""
+    for name in dict.fromkeys(stages):
+        metrics.DEGRADED.labels(stage=name).inc()
+        if record := current_record():
+            record.degraded.append(name)
 
 
 def count_lookups(cache: str, *, hits: int, misses: int) -> None:
     """A cache's hit rate is hits over both. They go to `collect_lookups` too."""
-    CACHE_LOOKUPS.labels(cache=cache, outcome="hit").inc(hits)
-    CACHE_LOOKUPS.labels(cache=cache, outcome="miss").inc(misses)
-    lookups = _lookups.get()
-    if lookups is not None:
-        known = lookups.setdefault(cache, {"hits": 0, "misses": 0})
-        known["hits"] += hits
-        known["misses"] += misses
+    metrics.CACHE_LOOKUPS.labels(cache=cache, outcome="hit").inc(hits)
+    metrics.CACHE_LOOKUPS.labels(cache=cache, outcome="miss").inc(misses)
+    add_lookups(cache, hits=hits, misses=misses)
 
 
 def count_answer(*, found: bool) -> None:
     """The rate of misses is missed over both."""
-    ANSWERS.labels(outcome="found" if found else "missed").inc()
+    metrics.ANSWERS.labels(outcome="found" if found else "missed").inc()
 
 
 def count_citations(counts: Mapping[str, int]) -> None:
     """By status; "unknown" are those that were removed."""
     for status, count in counts.items():
-        CITATIONS.labels(status=status).inc(count)
-
-
-def collect_timings() -> dict[str, float]:
-    """The stages of everything awaited from here on, in milliseconds; a stage that runs twice is added up."""
-    timings: dict[str, float] = {}
-    _timings.set(timings)
-    return timings
-
-
-def collect_lookups() -> dict[str, dict[str, int]]:
-    """Of the caches, by everything awaited from here on: hits and misses."""
-    lookups: dict[str, dict[str, int]] = {}
-    _lookups.set(lookups)
-    return lookups
+        metrics.CITATIONS.labels(status=status).inc(count)
 
 
 class DiscreetFormatter(logging.Formatter):
@@ -93,6 +116,12 @@ class DiscreetFormatter(logging.Formatter):
 
     def formatException(self, ei: Any) -> str:
         return outline_places(ei[1]) if ei[1] else ""
+
+
+def _with_identity(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Of the request or job that the line is of."""
+    record = current_record()
+    return {**record.identity, **event} if record else event
 
 
 def _without_words(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -111,7 +140,7 @@ def configure_logging(level: str) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     structlog.configure(
         processors=[
-            structlog.contextvars.merge_contextvars,
+            _with_identity,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             _without_words,

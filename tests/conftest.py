@@ -47,7 +47,7 @@ def clean_environment() -> Iterator[None]:
         name
         for name in os.environ
         if name.startswith(
-            ("RAG_", "OPENAI_", "OLLAMA_", "GOOGLE_", "GEMINI_", "CAUSEWAY_", "LANGSMITH_", "LANGCHAIN_")
+            ("RAG_", "OPENAI_", "OLLAMA_", "GOOGLE_", "GEMINI_", "CAUSEWAY_", "LANGSMITH_", "LANGCHAIN_", "OTEL_")
         )
     ]
     with pytest.MonkeyPatch.context() as patch:

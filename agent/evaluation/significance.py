@@ -1,6 +1,6 @@
 """Whether a difference of two runs is more than chance, how great it may be, and how many questions would tell.
 
-scipy.stats is imported where it is used: it takes 50 MB and most of a second, which only who compares is to pay.
+scipy is imported where it is used: its statistics take 50 MB and most of a second, which only who compares is to pay.
 """
 
 import warnings
@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, isnan, sqrt
-from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +25,7 @@ WORK = 5_000_000  # values that all resamples of one test may hold: of very many
 FEWEST_RESAMPLES = 999
 BATCH = 500_000  # values at a time
 LARGE = 2_000  # values from which BCa corrects nothing, and takes the square of their number
+MANY = 1_000  # values of either arm from which a mean is normal, and resampling tells nothing more
 EPSILON = 1e-9  # sums of the same parts in another order are the same
 
 
@@ -65,15 +65,16 @@ def paired(before: Sequence[float], after: Sequence[float], *, smallest: float =
     differences = np.array([new - old for old, new in zip(before, after, strict=True)], dtype=np.float64)
     if not differences.size:
         return _nothing(smallest)
-    moved = np.abs(differences[np.abs(differences) > EPSILON])
-    plan = _Plan(_variance(differences), null=1.0, step=float(moved.min()) if moved.size else 1.0)
-    return _effect(float(differences.mean()), (differences,), _flip_signs(differences), plan, smallest)
+    return _effect(
+        float(differences.mean()), (differences,), flip_signs(differences), plan_pairs(differences), smallest
+    )
 
 
 def independent(before: Sequence[float], after: Sequence[float], *, smallest: float = SMALLEST) -> Effect:
     """after - before, of two arms that got different questions.
 
-    p by random exchanges between the arms, the interval by a BCa bootstrap. The same values give the same effect.
+    p by random exchanges between the arms, the interval by a BCa bootstrap; of very many, both by Welch's t. The same
+    values give the same effect.
     """
     sides = np.array(before, dtype=np.float64), np.array(after, dtype=np.float64)
     if not all(side.size for side in sides):
@@ -81,8 +82,69 @@ def independent(before: Sequence[float], after: Sequence[float], *, smallest: fl
     steps = np.diff(np.unique(np.concatenate(sides)))
     variances = [_variance(side) for side in sides]
     variance = None if None in variances else sum(filter(None, variances))
-    plan = _Plan(variance, null=0.5, step=float(steps.min()) if steps.size else 1.0)
+    plan = Plan(
+        variance, sum(side.size - 1 for side in sides), null=0.5, step=float(steps.min()) if steps.size else 1.0
+    )
     return _effect(float(sides[1].mean() - sides[0].mean()), sides, _exchange(*sides), plan, smallest)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is known of the values before more questions are asked.
+
+    Connor 1987 for pairs and Fleiss 1981 for two samples, both with the continuity correction of Fleiss, Tytun & Ury
+    1980, and with Student's quantiles: the variance is an estimate. Where nothing but chance is at work, it is greater
+    by `null` times the square of the effect.
+    """
+
+    variance: float | None  # of the differences, or of the two sides together; None: unknown
+    freedom: int  # of the values that the variance is of
+    null: float
+    step: float  # between values: an effect cannot come from less than effect / step of the questions
+
+    def questions(self, effect: float) -> int | None:
+        """That find it with POWER at ALPHA."""
+        from scipy.special import stdtrit
+
+        if self.variance is None or effect < EPSILON:
+            return None
+        variance = max(self.variance, effect * (self.step - effect))
+        chance, power = stdtrit(self.freedom, [1 - ALPHA / 2, POWER])
+        root = (chance * sqrt(variance + self.null * effect**2) + power * sqrt(variance)) / effect
+        corrected = (root + sqrt(root**2 + 4 * self.step / effect)) / 2
+        return max(FEWEST, ceil(float(corrected) ** 2))
+
+
+def plan_pairs(differences: Values) -> Plan:
+    """Of one or more."""
+    moved = np.abs(differences[np.abs(differences) > EPSILON])
+    step = float(moved.min()) if moved.size else 1.0
+    return Plan(_variance(differences), differences.size - 1, null=1.0, step=step)
+
+
+def flip_signs(differences: Values) -> float:
+    """The p-value of pairs' differences. Own: scipy.stats.permutation_test says the same and takes 40 times as long."""
+    magnitudes = np.sort(np.abs(differences[np.abs(differences) > EPSILON]))  # in order: whichever run is the first
+    if not magnitudes.size:
+        return 1.0
+    extreme = abs(differences.sum()) - EPSILON
+    if 2**magnitudes.size <= RESAMPLES:
+        every = np.arange(2**magnitudes.size)[:, None] >> np.arange(magnitudes.size) & 1
+        return float(np.mean(np.abs(_flipped(magnitudes, every)) >= extreme))
+    generator, total = _generator(magnitudes), _resamples(magnitudes.size)
+    rows = max(1, BATCH // magnitudes.size)
+    found = 0
+    for start in range(0, total, rows):
+        drawn = generator.integers(0, 256, size=(min(rows, total - start), -(-magnitudes.size // 8)), dtype=np.uint8)
+        flips = np.unpackbits(drawn, axis=1, count=magnitudes.size)
+        found += int(np.sum(np.abs(_flipped(magnitudes, flips)) >= extreme))
+    return (found + 1) / (total + 1)
+
+
+def _flipped(magnitudes: Values, flips: NDArray[Any]) -> Values:
+    """The sums, a row of flips each. By einsum: a product by BLAS begins threads, which takes ten times as long."""
+    sums: Values = magnitudes.sum() - 2 * np.einsum("ij,j->i", flips, magnitudes)
+    return sums
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
@@ -94,30 +156,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return corrected
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What is known of the values before more questions are asked.
-
-    Connor 1987 for pairs and Fleiss 1981 for two samples, both with the continuity correction of Fleiss, Tytun & Ury
-    1980. Where nothing but chance is at work, the variance is greater by `null` times the square of the effect.
-    """
-
-    variance: float | None  # of the differences, or of the two sides together; None: unknown
-    null: float
-    step: float  # between values: an effect cannot come from less than effect / step of the questions
-
-    def questions(self, effect: float) -> int | None:
-        """That find it with POWER at ALPHA."""
-        if self.variance is None or effect < EPSILON:
-            return None
-        variance = max(self.variance, effect * (self.step - effect))
-        chance, power = NormalDist().inv_cdf(1 - ALPHA / 2), NormalDist().inv_cdf(POWER)
-        root = (chance * sqrt(variance + self.null * effect**2) + power * sqrt(variance)) / effect
-        corrected = (root + sqrt(root**2 + 4 * self.step / effect)) / 2
-        return max(FEWEST, ceil(corrected**2))
-
-
-def _effect(difference: float, sides: tuple[Values, ...], p_value: float, plan: _Plan, smallest: float) -> Effect:
+def _effect(difference: float, sides: tuple[Values, ...], p_value: float, plan: Plan, smallest: float) -> Effect:
     low, high = _interval(sides)
     return Effect(
         difference=difference,
@@ -139,31 +178,14 @@ def _variance(values: Values) -> float | None:
     return float(values.var(ddof=1)) if values.size > 1 else None
 
 
-def _flip_signs(differences: Values) -> float:
-    """Own: scipy.stats.permutation_test does the same and takes thirty times as long."""
-    magnitudes = np.sort(np.abs(differences[np.abs(differences) > EPSILON]))  # in order: whichever run is the first
-    if not magnitudes.size:
-        return 1.0
-    extreme = np.abs(differences.sum()) - EPSILON
-    if 2**magnitudes.size <= RESAMPLES:
-        flips = np.arange(2**magnitudes.size)[:, None] >> np.arange(magnitudes.size) & 1
-        return float(np.mean(np.abs((1 - 2 * flips) @ magnitudes) >= extreme))
-    generator, left, found = _generator(magnitudes), _resamples(magnitudes.size), 0
-    total = left
-    while left:
-        rows = min(left, max(1, BATCH // magnitudes.size))
-        flips = generator.integers(0, 2, size=(rows, magnitudes.size), dtype=np.int8)
-        found += int(np.sum(np.abs(magnitudes.sum() - 2 * (flips @ magnitudes)) >= extreme))
-        left -= rows
-    return (found + 1) / (total + 1)
-
-
 def _exchange(before: Values, after: Values) -> float:
     from scipy import stats
 
     both = np.concatenate((before, after))
     if min(before.size, after.size) < 2 or np.ptp(both) < EPSILON:
         return 1.0
+    if _are_many(before, after):
+        return float(stats.ttest_ind(after, before, equal_var=False).pvalue)
     found = stats.permutation_test(
         (before, after),
         _difference,
@@ -181,6 +203,9 @@ def _interval(sides: tuple[Values, ...]) -> tuple[float, float] | tuple[None, No
 
     if min(side.size for side in sides) < 2 or all(np.ptp(side) < EPSILON for side in sides):
         return None, None
+    if _are_many(*sides):
+        normal = stats.ttest_ind(*reversed(sides), equal_var=False).confidence_interval()
+        return float(normal.low), float(normal.high)
     size = sum(side.size for side in sides)
     values = np.concatenate(sides)
     for method in ("BCa", "percentile") if size <= LARGE else ("percentile",):
@@ -197,6 +222,11 @@ def _interval(sides: tuple[Values, ...]) -> tuple[float, float] | tuple[None, No
         if not isnan(found.low) and not isnan(found.high):
             break
     return float(found.low), float(found.high)
+
+
+def _are_many(*arms: Values) -> bool:
+    varies = any(np.ptp(arm) > EPSILON for arm in arms)
+    return varies and len(arms) > 1 and min(arm.size for arm in arms) > MANY
 
 
 def _difference(*sides: Values, axis: int) -> Any:

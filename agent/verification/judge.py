@@ -11,8 +11,10 @@ from pydantic import BaseModel
 
 from agent.verification.checking import CheckedStatement, Verification
 from agent.verification.support import Support
+from graphrag.deadline import within
 from graphrag.errors import ProviderError
-from graphrag.models import Passage
+from graphrag.models import Collection, Passage
+from graphrag.services import Services
 
 CONTRADICTIONS = frozenset({"number", "date", "name", "unit", "negation", "direction", "role"})
 SCORES = {Support.SUPPORTED: 0.9, Support.PARTLY: 0.5, Support.UNSUPPORTED: 0.1}  # where the model and the rules differ
@@ -48,7 +50,7 @@ class Judge:
         if not checked.statements:
             return checked
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with within("judge", share=1), asyncio.timeout(self._timeout_seconds):
                 answer = await self._model.ainvoke(_prompt(checked.statements[:MOST_STATEMENTS], passages))
         except TimeoutError as exc:
             raise ProviderError(f"The model that verifies took more than {self._timeout_seconds} s") from exc
@@ -61,6 +63,14 @@ class Judge:
             _merged(statement, verdicts.get(number)) for number, statement in enumerate(checked.statements, start=1)
         )
         return replace(checked, statements=statements)
+
+
+def open_judge(services: Services, collection: Collection) -> Judge | None:
+    """None where rules alone judge."""
+    settings = services.settings
+    if not (settings.verify_with_model and settings.chat_model and services.may_read(collection)):
+        return None
+    return Judge(services.chat_model, timeout_seconds=settings.verify_timeout_seconds)
 
 
 def _sensible(answer: object, count: int) -> dict[int, Support]:

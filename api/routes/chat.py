@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
+from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
@@ -12,12 +13,15 @@ from starlette.requests import ClientDisconnect
 from agent.context import Context
 from agent.conversation import Place
 from agent.events import Event, last_of, stream_answer
+from agent.experiments import in_experiment
 from agent.graph import graph
+from api.admission import answering
 from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, StreamsDep
 from api.openapi_document import EVENT_STREAM
 from api.schemas import ChatRequest, ChatResponse, errors
 from api.sse import StreamResponse, with_errors
 from graphrag.endings import cancel_surely
+from graphrag.errors import DatabaseUnavailable
 from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import parse_filters
 
@@ -83,18 +87,25 @@ async def events_of(
 ) -> tuple[AsyncGenerator[Event, None], dict[str, str]]:
     """The events of the answer, and headers that name what is kept. Raises ConversationNotFound or MessageNotFound."""
     if body.messages:
-        return stream_answer(graph, to_messages(body), context), {}
+        return in_experiment(context, lambda asked: stream_answer(graph, to_messages(body), asked)), {}
     place = Place(body.conversation_id, body.parent_id, body.edit_message_id, body.regenerate_message_id)
     collection = body.collection if context.opened else None
-    turn = await conversing.begin(context.owner_id, body.message or "", place, collection=collection)
+    question = body.message or ""
+    try:
+        turn = await conversing.begin(context.owner_id, question, place, collection=collection)
+    except DatabaseUnavailable:
+        if context.opened or place.conversation_id:  # the documents, and what was said before, are there
+            raise
+        return stream_answer(graph, [HumanMessage(question)], replace(context, degraded=("save",))), {}
     named = {"X-Conversation-Id": str(turn.conversation.id), "X-Question-Id": str(turn.question.id)}
-    return conversing.answer(turn, context), named
+    return in_experiment(context, lambda asked: conversing.answer(turn, asked), turn.conversation.id), named
 
 
 @router.post("/chat", summary="Answer a question, with checked citations")
 async def chat(body: ChatRequest, context: ContextDep, conversing: ConversingDep, request: Request) -> ChatResponse:
-    events, _ = await events_of(body, context, conversing)
-    return ChatResponse.model_validate(await while_client_waits(request, last_of(events)))
+    async with answering(context.services, context.owner_id) as place:
+        events, _ = await events_of(body, replace(context, place=place), conversing)
+        return ChatResponse.model_validate(await while_client_waits(request, last_of(events)))
 
 
 @router.post(
@@ -119,9 +130,10 @@ async def chat_stream(
         found, after = await streams.find_event(last_event_id, owner)
         return StreamResponse(found, streams, after=after)
     context = await checked_context(body, services, owner)
-    async with streams.admitted(owner) as stream_id:
-        events, named = await events_of(body, context, conversing)
+    async with answering(services, owner) as place, streams.admitted(owner) as stream_id:
+        events, named = await events_of(body, replace(context, place=place), conversing)
         stream = streams.start(with_errors(events, request), owner, stream_id)
+        stream.at_end(place.keep())
     response = StreamResponse(stream, streams)
     response.headers.update(named)
     return response

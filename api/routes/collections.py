@@ -21,6 +21,7 @@ from api.idempotency import REPLAYED, OnceDep
 from api.pagination import Cursor, Limit, cut, read_cursor
 from api.routes.document import uploaded
 from api.schemas import errors
+from api.taken_documents import told_as_indexing
 from graphrag.collection_names import checked_name
 from graphrag.errors import CollectionChanged, EmbeddingModelFixed, InvalidEmbeddingModel, InvalidSettings
 from graphrag.ingestion.texts import store_texts
@@ -110,7 +111,8 @@ async def add_texts(
         stored = [outcome for outcome in outcomes if outcome.status is not IngestionStatus.ERROR]
         return TextsOut(count=len(stored), documents=[uploaded(outcome, request) for outcome in outcomes])
 
-    return await once.do(TextsOut, body.model_dump(mode="json"), store)
+    with told_as_indexing():
+        return await once.do(TextsOut, body.model_dump(mode="json"), store)
 
 
 async def _configure(

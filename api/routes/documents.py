@@ -1,5 +1,6 @@
 """A collection's documents: uploaded, listed, read anew, deleted."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 from uuid import UUID
@@ -18,13 +19,16 @@ from api.document_schemas import (
     RestartedList,
     UploadList,
 )
+from api.error_handlers import request_language, word
 from api.found_documents import show
 from api.idempotency import REPLAYED, OnceDep
 from api.pagination import Cursor, Limit, cut, read_cursor
 from api.routes import document
 from api.routes.document import AnyMetadata, chunked, filename_of, uploaded
 from api.schemas import Line, errors
-from graphrag.ingestion.sources import SourceFile
+from graphrag.errors import DatabaseFull, DatabaseUnavailable
+from graphrag.ingestion.sources import SourceFile, refused, too_large
+from graphrag.ingestion_models import IngestionOutcome, IngestionStatus
 from graphrag.models import Chunking
 from graphrag.services import Services
 from graphrag.stores.catalog import Criteria
@@ -79,7 +83,32 @@ async def upload(
         "files": [(source.filename, source.content_hash) for source in sources],
         "options": [collection, tags, chunking, time_to_live_hours, metadata],
     }
-    return await once.do(UploadList, asked, add)
+    try:
+        return await once.do(UploadList, asked, add)
+    except DatabaseFull:
+        raise
+    except DatabaseUnavailable:
+        return await kept_for_later(services, owner, collection, sources, request)
+
+
+async def kept_for_later(
+    services: Services, owner: str, collection: str | None, sources: Sequence[SourceFile], request: Request
+) -> UploadList:
+    """Raises IndexingUnavailable, InvalidCollectionName or FileUnavailable."""
+    most = services.settings.max_file_bytes
+    large = {source.source for source in sources if source.byte_count > most}
+    await services.spool.keep(owner, collection, [source for source in sources if source.source not in large])
+    outcomes = [
+        refused(source.source, too_large(most))
+        if source.source in large
+        else IngestionOutcome(source.source, IngestionStatus.UPLOADED)
+        for source in sources
+    ]
+    return UploadList(
+        documents=[uploaded(outcome, request) for outcome in outcomes],
+        indexing="unavailable",
+        message=word("kept_for_later", {}, request_language(request)),
+    )
 
 
 @router.get(

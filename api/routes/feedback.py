@@ -11,7 +11,7 @@ from api.conversation_schemas import CollectionName, FeedbackIn, FeedbackList, F
 from api.dependencies import OwnerDep, ServicesDep
 from api.pagination import Cursor, Limit, cut, read_cursor
 from api.schemas import Flag, errors
-from graphrag.services import DEFAULT_COLLECTION
+from graphrag.services import DEFAULT_COLLECTION, Services
 
 ANSWER = "/conversations/{conversation_id:uuid}/messages/{message_id:uuid}/feedback"
 CITATION = "/conversations/{conversation_id:uuid}/messages/{message_id:uuid}/citations/{citation}/feedback"
@@ -21,11 +21,22 @@ Rated = Annotated[int, Field(ge=0, le=MOST_CITATIONS)]  # a citation; 0: the ans
 router = APIRouter(tags=["feedback"], responses=errors(400, 404))
 
 
-@router.put(ANSWER, summary="Say what you think of an answer, in place of what you said before")
+@router.put(
+    ANSWER,
+    summary="Say what you think of an answer, in place of what you said before",
+    description="A thumbs-down also proposes its question as a golden case: GET /golden-cases/proposals.",
+)
 async def rate_answer(
     conversation_id: UUID, message_id: UUID, body: FeedbackIn, services: ServicesDep, owner: OwnerDep
 ) -> FeedbackOut:
-    given = await services.feedback.rate(owner, conversation_id, message_id, rating=body.rating, comment=body.comment)
+    given = await services.feedback.rate(
+        owner,
+        conversation_id,
+        message_id,
+        rating=body.rating,
+        comment=body.comment,
+        default_collection=_default(services),
+    )
     return FeedbackOut.of(given)
 
 
@@ -39,21 +50,29 @@ async def rate_citation(
     owner: OwnerDep,
 ) -> FeedbackOut:
     given = await services.feedback.rate(
-        owner, conversation_id, message_id, citation=citation, rating=body.rating, comment=body.comment
+        owner,
+        conversation_id,
+        message_id,
+        citation=citation,
+        rating=body.rating,
+        comment=body.comment,
+        default_collection=_default(services),
     )
     return FeedbackOut.of(given)
 
 
 @router.delete(ANSWER, status_code=204, summary="Take back what you said of an answer")
 async def unrate_answer(conversation_id: UUID, message_id: UUID, services: ServicesDep, owner: OwnerDep) -> None:
-    await services.feedback.unrate(owner, conversation_id, message_id)
+    await services.feedback.unrate(owner, conversation_id, message_id, default_collection=_default(services))
 
 
 @router.delete(CITATION, status_code=204, summary="Take back what you said of a citation")
 async def unrate_citation(
     conversation_id: UUID, message_id: UUID, citation: Citation, services: ServicesDep, owner: OwnerDep
 ) -> None:
-    await services.feedback.unrate(owner, conversation_id, message_id, citation=citation)
+    await services.feedback.unrate(
+        owner, conversation_id, message_id, citation=citation, default_collection=_default(services)
+    )
 
 
 @router.get("/feedback", summary="What you said, the latest first, each with its question and answer")
@@ -77,7 +96,7 @@ async def list_feedback(
         rating=rating,
         conversation_id=conversation_id,
         collection=asked,
-        default_collection=services.settings.collection or DEFAULT_COLLECTION,
+        default_collection=_default(services),
         limit=limit + 1,
         after=read_cursor(cursor, tuple[datetime, UUID, Rated]),
     )
@@ -85,3 +104,7 @@ async def list_feedback(
         found, limit, lambda rated: (rated.feedback.updated_at, rated.feedback.message_id, rated.feedback.citation)
     )
     return FeedbackList(feedback=[RatedAnswerOut.of_answer(rated) for rated in page], next_cursor=following)
+
+
+def _default(services: Services) -> str:
+    return services.settings.collection or DEFAULT_COLLECTION

@@ -2,6 +2,7 @@
 
 import asyncio
 from base64 import b64encode
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -9,7 +10,9 @@ from fastapi import APIRouter, Path, Request, Response
 
 from agent.context import Context
 from agent.events import last_of, stream_answer
+from agent.experiments import in_experiment
 from agent.graph import graph
+from api.admission import answering
 from api.dependencies import OwnerDep, ServicesDep, StreamsDep
 from api.openai_questions import Asked, read_request
 from api.openai_schemas import (
@@ -91,14 +94,17 @@ async def complete(
         read = [*(message.text for message in asked.messages), asked.instructions]
         return await asyncio.to_thread(estimate_usage, read, done, services)
 
-    events = stream_answer(graph, asked.messages, context)
-    if not body.stream:
-        done = await while_client_waits(request, last_of(events))
-        return write_completion(head, done, await usage_of(done), asked.warnings)
-    wants_usage = body.stream_options and body.stream_options.include_usage
-    chunks = write_chunks(events, head, warnings=asked.warnings, usage_of=usage_of if wants_usage else None)
-    async with streams.admitted(owner) as stream_id:
-        stream = streams.start(with_errors(chunks, request), owner, stream_id)
+    async with answering(services, owner) as place:
+        placed = replace(context, place=place)
+        events = in_experiment(placed, lambda by: stream_answer(graph, asked.messages, by))
+        if not body.stream:
+            done = await while_client_waits(request, last_of(events))
+            return write_completion(head, done, await usage_of(done), asked.warnings)
+        wants_usage = body.stream_options and body.stream_options.include_usage
+        chunks = write_chunks(events, head, warnings=asked.warnings, usage_of=usage_of if wants_usage else None)
+        async with streams.admitted(owner) as stream_id:
+            stream = streams.start(with_errors(chunks, request), owner, stream_id)
+            stream.at_end(place.keep())
     return CompletionStream(stream, streams)
 
 

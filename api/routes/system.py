@@ -1,5 +1,6 @@
 """How the service is: health and metrics."""
 
+from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
@@ -7,7 +8,8 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from api.dependencies import MetricsDep, ServicesDep
-from api.schemas import CrossEncoderOut, EmbeddingModelOut, Health, errors
+from api.gauges import look_around
+from api.schemas import BreakerOut, CrossEncoderOut, EmbeddingModelOut, Health, errors
 from graphrag.errors import DatabaseUnavailable
 
 METRICS: dict[int | str, dict[str, Any]] = {
@@ -20,7 +22,7 @@ router = APIRouter(tags=["system"])
 
 @router.get(
     "/health",
-    summary="What is loaded, and whether the database answers",
+    summary="What is loaded, whether the database answers, and what is left alone because it fails",
     description="Always 200: the process lives. Whether it can be asked is what /ready says.",
     response_model_exclude_none=True,
 )
@@ -31,8 +33,9 @@ async def health(services: ServicesDep) -> Health:
     except DatabaseUnavailable:
         reachable = False
     encoder = services.cross_encoder
+    breakers = [BreakerOut.model_validate(asdict(state)) for state in services.breakers()]
     return Health(
-        status="ok" if reachable else "degraded",
+        status="ok" if reachable and all(breaker.state == "closed" for breaker in breakers) else "degraded",
         version=VERSION,
         database="ok" if reachable else "unavailable",
         chat_model=services.settings.chat_model or "extractive",
@@ -41,6 +44,7 @@ async def health(services: ServicesDep) -> Health:
             for model in services.embeddings.models.values()
         ],
         cross_encoder=CrossEncoderOut(model=encoder.model, status="loaded") if encoder else None,
+        breakers=breakers,
     )
 
 
@@ -51,6 +55,13 @@ async def ready(services: ServicesDep) -> None:
     await services.database.ping()
 
 
-@router.get("/metrics", summary="Prometheus metrics", response_class=Response, responses=METRICS)
-async def metrics(_: MetricsDep) -> Response:
+@router.get(
+    "/metrics",
+    summary="Prometheus metrics",
+    description="Of this process: each of several has its own. Only the jobs that wait are counted for all of them.",
+    response_class=Response,
+    responses=METRICS,
+)
+async def metrics(_: MetricsDep, services: ServicesDep) -> Response:
+    await look_around(services)
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

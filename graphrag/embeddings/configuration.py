@@ -27,6 +27,9 @@ class Entry(BaseModel):
     query_prefix: str | None = Field(default=None, description="What the model wants before a question: «query: »")
     document_prefix: str | None = Field(default=None, description="And before a text that is to be found")
     timeout_seconds: PositiveFloat = Field(default=60, description="Of one call")
+    query_timeout_seconds: PositiveFloat = Field(
+        default=1.5, description="Of a question's embedding, with all retries; then it is searched without"
+    )
     fusion_weight: float = Field(default=0.5, ge=0, le=1)
     fusion: Fusion = "weighted"
 

@@ -1,15 +1,19 @@
 """The embedding models that are loaded, by id. `EmbeddingModel` is the one seam through which they are called."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from graphrag.breaker import Breaker
 from graphrag.embeddings.configuration import EXAMPLE, PACKAGED_CONFIG, Entry, read_entries
 from graphrag.embeddings.providers import open_embeddings
 from graphrag.errors import EmbeddingModelUnavailable, InvalidSettings, MissingExtra, ProviderError
+from graphrag.guard import is_outage
 from graphrag.models import Fusion
 from graphrag.retrying import FOR_DOCUMENTS, FOR_QUERIES, Patience, in_time, persevere, persevere_blocking
 from graphrag.secrets import without_secrets
@@ -20,6 +24,7 @@ STRONG = 0.5  # fusion_weight of a model whose vectors may be trusted alone
 # paragraphs, 3.9 of English: a chunk is rather too short than cut off.
 CHARACTERS_PER_TOKEN = 3
 LARGEST = float(np.finfo(np.float16).max)  # vectors are kept in half precision
+FAILURES, LEFT_ALONE_SECONDS = 3, 30  # of questions: after so many in a row, the next ones are searched without
 Call = Callable[[list[str]], Awaitable[list[list[float]]]]
 
 
@@ -35,6 +40,7 @@ class EmbeddingModel:
     timeout_seconds: float | None = None  # of one call; None for a model on this machine
     patience: Patience = FOR_DOCUMENTS
     query_patience: Patience = FOR_QUERIES
+    breaker: Breaker | None = None  # of questions' embedding; None for a model on this machine
 
     @property
     def is_strong(self) -> bool:
@@ -54,7 +60,8 @@ class EmbeddingModel:
     async def embed_queries(self, texts: Sequence[str]) -> list[list[float]]:
         """Questions, which some models want to be told from texts. Raises ProviderError."""
         call = getattr(self.embeddings, "aembed_queries", self.embeddings.aembed_documents)
-        return await self._embed(call, texts, self.query_patience)
+        with self.breaker.watch() if self.breaker else nullcontext():
+            return await self._embed(call, texts, self.query_patience)
 
     async def _embed(self, call: Call, texts: Sequence[str], patience: Patience) -> list[list[float]]:
         if not texts:
@@ -115,6 +122,15 @@ def _load(entry: Entry, path: Path, *, may_download: bool) -> EmbeddingModel:
             f"Example:\n{EXAMPLE}"
         ) from exc
     log.info("embedding model loaded", model=entry.id, provider=entry.provider, dimensions=dimensions)
+    remote: dict[str, Any] = {}
+    if entry.is_remote:
+        remote = {
+            "timeout_seconds": entry.timeout_seconds,
+            "query_patience": replace(FOR_QUERIES, deadline_seconds=entry.query_timeout_seconds),
+            "breaker": Breaker(
+                f"embeddings {entry.id}", failures=FAILURES, seconds=LEFT_ALONE_SECONDS, is_outage=is_outage
+            ),
+        }
     return EmbeddingModel(
         entry.id,
         entry.name,
@@ -123,5 +139,5 @@ def _load(entry: Entry, path: Path, *, may_download: bool) -> EmbeddingModel:
         embeddings,
         fusion=entry.fusion,
         is_quick=entry.provider == "bundled",
-        timeout_seconds=entry.timeout_seconds if entry.is_remote else None,
+        **remote,
     )

@@ -28,10 +28,19 @@ class SeenTable:
 
 def whole_tables(excerpt: Excerpt) -> list[SeenTable]:
     """Not those that begin or end where the excerpt does: it may have cut them."""
-    return list(_of_sheet(excerpt)) if excerpt.headers else list(_of_markdown(excerpt))
+    return [table for table, is_whole in _read(excerpt) if is_whole]
 
 
-def _of_sheet(excerpt: Excerpt) -> Iterator[SeenTable]:
+def tables(excerpt: Excerpt) -> list[SeenTable]:
+    """What the excerpt holds of any."""
+    return [table for table, _ in _read(excerpt)]
+
+
+def _read(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
+    return _of_sheet(excerpt) if excerpt.headers else _of_markdown(excerpt)
+
+
+def _of_sheet(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
     lines = [
         excerpt.text[span.start : span.end].strip()
         for span in split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
@@ -39,17 +48,16 @@ def _of_sheet(excerpt: Excerpt) -> Iterator[SeenTable]:
     read = [SeenRow(line, {number: value for number, _, value in named_cells(line, excerpt.headers)}) for line in lines]
     blocks = [(is_row, list(rows)) for is_row, rows in groupby(read, key=lambda row: bool(row.cells))]
     for place, (is_row, rows) in enumerate(blocks):
-        begins = place > 0 or excerpt.start_char == 0
-        if is_row and begins and place < len(blocks) - 1:
-            yield SeenTable(excerpt, excerpt.headers, tuple(rows))
+        if is_row:
+            begins = place > 0 or excerpt.start_char == 0
+            yield SeenTable(excerpt, excerpt.headers, tuple(rows)), begins and place < len(blocks) - 1
 
 
-def _of_markdown(excerpt: Excerpt) -> Iterator[SeenTable]:
+def _of_markdown(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
     lines = excerpt.text.splitlines()
     for headers, first, last in _markdown_tables(lines):
-        if any(rest.strip() for rest in lines[last:]):
-            rows = [_markdown_row(headers, line) for line in lines[first:last]]
-            yield SeenTable(excerpt, headers, tuple(rows))
+        rows = [_markdown_row(headers, line) for line in lines[first:last]]
+        yield SeenTable(excerpt, headers, tuple(rows)), any(rest.strip() for rest in lines[last:])
 
 
 def markdown_rows(text: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from graphrag.errors import FileUnavailable
 from graphrag.files.keys import check_key, check_prefix
 
 ATTEMPTS = 20  # a folder that is removed as empty may be wanted by another process in that instant, and again
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 MOVING = {errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST}
 
 
@@ -102,6 +103,10 @@ def _ours() -> Iterator[None]:
             "The original file is not kept here: upload the document again.", reason="missing"
         ) from exc
     except OSError as exc:
+        if exc.errno in FULL:
+            raise FileUnavailable(
+                f"The folder of the original files is full: {exc.strerror}. Free some space.", reason="disk_full"
+            ) from exc
         raise FileUnavailable(
             f"The folder of the original files can't be used: {exc.strerror}. Check RAG_FILES_URL or CAUSEWAY_HOME.",
             reason="unreachable",

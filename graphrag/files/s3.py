@@ -1,9 +1,10 @@
 """Files in a bucket of S3 or whatever speaks its language, as MinIO does. Needs the extra s3."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from graphrag.errors import FileUnavailable, InvalidSettings, MissingExtra
 from graphrag.files.keys import check_key, check_prefix
@@ -11,7 +12,9 @@ from graphrag.files.keys import check_key, check_prefix
 if TYPE_CHECKING:
     from obstore.store import S3Store
 
+T = TypeVar("T")
 RETRIES = 2
+SUSPICIOUS_SECONDS = 2.0  # without an answer
 MAX_CAUSE_CHARS = 500
 
 
@@ -27,12 +30,12 @@ class S3Files:
         check_key(key)
         with self._ours():
             # In one request: of one in parts that fails, some would be kept, and paid for.
-            await self._store.put_async(key, data, use_multipart=False)
+            await self._while_it_answers(self._store.put_async(key, data, use_multipart=False))
 
     async def get(self, key: str) -> bytes:
         check_key(key)
         with self._ours():
-            found = await self._store.get_async(key)
+            found = await self._while_it_answers(self._store.get_async(key))
             return bytes(await found.bytes_async())
 
     async def delete(self, prefix: str) -> None:
@@ -44,6 +47,26 @@ class S3Files:
         check_prefix(prefix)
         with self._ours():
             return sorted([found["path"] async for page in self._store.list(prefix) for found in page])
+
+    async def _while_it_answers(self, request: Awaitable[T]) -> T:
+        """A large file takes its time. Whether it is that, or a server that hangs, a small question finds out.
+
+        Raises FileUnavailable.
+        """
+        working = asyncio.ensure_future(request)
+        try:
+            await asyncio.wait({working}, timeout=SUSPICIOUS_SECONDS)
+            if not working.done() and not await self._answers():
+                raise self._unreachable(TimeoutError(f"it has not answered for {SUSPICIOUS_SECONDS:g} s"))
+            return await working
+        finally:
+            working.cancel()
+
+    async def _answers(self) -> bool:
+        asking = asyncio.ensure_future(self._store.head_async("is-anybody-there"))
+        answered, _ = await asyncio.wait({asking}, timeout=SUSPICIOUS_SECONDS)
+        asking.cancel() or asking.exception()  # whatever it says
+        return bool(answered)
 
     @contextmanager
     def _ours(self) -> Iterator[None]:

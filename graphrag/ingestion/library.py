@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from graphrag.errors import DocumentNotFound, FileUnavailable
+from graphrag.hurry import hurried
 from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.sources import SourceFile, came_twice, document_id, refused, too_large
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
@@ -103,8 +104,9 @@ class Library:
     async def _delete(
         self, collection: Collection, documents: Sequence[UUID], *, seen: Ingestion | None = None
     ) -> list[UUID]:
-        ingested = await self.ingestions.delete(collection, documents, defer=self.queue.defer_tidying, seen=seen)
-        stored = await self.store.delete_documents(collection, documents)
+        with hurried(False):
+            ingested = await self.ingestions.delete(collection, documents, defer=self.queue.defer_tidying, seen=seen)
+            stored = await self.store.delete_documents(collection, documents)
         with suppress(FileUnavailable):  # the deferred job tries again
             async with self.ingestions.tidying(collection, ingested) as come_again:
                 folders = [folder_key(collection.id, of) for of in ingested if of not in come_again]
@@ -114,8 +116,9 @@ class Library:
 
     async def delete_collection(self, collection: Collection) -> bool:
         """False where there was none."""
-        await self.ingestions.delete(collection, [], defer=self.queue.defer_tidying)
-        was_there = await self.store.delete_collection(collection)
+        with hurried(False):
+            await self.ingestions.delete(collection, [], defer=self.queue.defer_tidying)
+            was_there = await self.store.delete_collection(collection)
         with suppress(FileUnavailable):
             await self.files.delete(str(collection.id))
         await self.erasure.erase(collection.owner_id, most=BATCH)

@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from uuid import UUID
 
 import procrastinate
@@ -15,10 +15,13 @@ from procrastinate.exceptions import AlreadyEnqueued
 from graphrag.database import APPLICATION_ROLE, OPTIONS, Connection, Database
 from graphrag.endings import end
 from graphrag.errors import CollectionChanged, DatabaseUnavailable, RetrievalUnavailable
+from graphrag.ingestion.job_watch import GIVEN_UP, JobWatch
 from graphrag.ingestion_models import Ingestion
 from graphrag.models import Collection
+from graphrag.records import note
 from graphrag.schedules import Schedule
 from graphrag.telemetry import log
+from graphrag.tracing import current_parent
 
 POLL_SECONDS = 0.5  # for jobs that were told of before the worker listened
 HEARTBEAT_SECONDS = 2
@@ -32,6 +35,9 @@ RETRIED = (DatabaseUnavailable, CollectionChanged, ConnectionError)
 TRANSIENT = (DatabaseUnavailable, RetrievalUnavailable, ConnectionError)
 AGAIN_SECONDS = 60  # a due time that meets a failing database is tried for ever: its job is its schedule's only one
 SCHEDULES = "schedules"
+WAITING = """
+    SELECT task_name, count(*) FROM procrastinate_jobs
+    WHERE status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= now()) GROUP BY task_name"""
 EVALUATIONS = "evaluations"  # a queue of their own, and a lock: one at a time, so that their latencies mean something
 
 
@@ -73,6 +79,7 @@ class Schedulers(Protocol):
 class Queue:
     database: Database
     concurrency: int
+    mark_owner: Callable[[str], str]  # for logs
     _app: procrastinate.App = field(init=False, repr=False)
     _workers: Workers = field(init=False, repr=False)
     _evaluators: Evaluators | None = field(init=False, repr=False, default=None)
@@ -145,11 +152,22 @@ class Queue:
 
     async def _defer(self, task: str, collection: Collection, documents: Sequence[UUID] = (), **options: Any) -> None:
         job = self._app.configure_task(task, **options)
+        traced = {"trace": parent} if (parent := current_parent()) else {}
         await job.defer_async(
             owner_id=collection.owner_id,
             collection_id=str(collection.id),
             documents=[str(document) for document in documents],
+            **traced,
         )
+
+    async def count_waiting(self) -> dict[str, int]:
+        """Jobs by their names, of all owners; one that is planned for later does not wait yet.
+
+        Raises DatabaseUnavailable.
+        """
+        async with self.database.transaction("") as connection:
+            rows = await connection.execute(WAITING)
+            return {str(row["task_name"]): cast(int, row["count"]) async for row in rows}
 
     @asynccontextmanager
     async def working(
@@ -197,6 +215,7 @@ class Queue:
                     update_heartbeat_interval=HEARTBEAT_SECONDS,
                     stalled_worker_timeout=DEAD_SECONDS,
                     shutdown_graceful_timeout=GRACE_SECONDS,
+                    worker_middleware=[JobWatch(self.mark_owner).watch],
                 )
             finally:
                 await end(rescue)
@@ -216,9 +235,11 @@ class Queue:
             except RETRIED as exc:
                 if context.job.attempts + 1 < MOST_ATTEMPTS:
                     raise
+                note(outcome=GIVEN_UP)
                 await self._workers.give_up(*arguments, exc)
             except Exception as exc:
                 log.exception("ingestion failed")
+                note(outcome=GIVEN_UP)
                 await self._workers.give_up(*arguments, exc)
 
         @app.task(name="tidy_files", retry=waits)
@@ -253,6 +274,7 @@ class Queue:
                 if isinstance(exc, TRANSIENT) and context.job.attempts + 1 < MOST_ATTEMPTS:
                     raise
                 log.exception("evaluation failed")
+                note(outcome=GIVEN_UP)
                 await self._evaluators.give_up(*arguments, exc)
 
         @app.task(name="order_due", retry=procrastinate.RetryStrategy(wait=AGAIN_SECONDS), queue=SCHEDULES)
@@ -263,7 +285,9 @@ class Queue:
         return app
 
 
-def _arguments(*, owner_id: str, collection_id: str, documents: Sequence[str]) -> tuple[str, UUID, list[UUID]]:
+def _arguments(
+    *, owner_id: str, collection_id: str, documents: Sequence[str], trace: str = ""
+) -> tuple[str, UUID, list[UUID]]:
     return owner_id, UUID(collection_id), [UUID(document) for document in documents]
 
 

@@ -60,7 +60,7 @@ class SourceFile:
             ingestion.source,
             ingestion.filename,
             data,
-            **_Options.model_validate(ingestion.options).model_dump(),
+            **options_of(ingestion.options),
             created_at=ingestion.created_at,
             ticket=ingestion.ticket,
         )
@@ -86,6 +86,11 @@ class _Options(BaseModel):
     chunking: Chunking | None = None
     expires_at: datetime | None = None
     metadata: dict[str, Any] = {}
+
+
+def options_of(kept: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a SourceFile, as its `options` gave them."""
+    return _Options.model_validate(kept).model_dump()
 
 
 def document_id(collection_id: UUID, source: str) -> UUID:

@@ -14,6 +14,7 @@ from graphrag.ingestion.library import Library, file_key, folder_key
 from graphrag.ingestion.pipeline import Pipeline, Progress
 from graphrag.ingestion.sources import SourceFile
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.metrics import FILES
 from graphrag.models import Collection
 from graphrag.retention import Retention
 from graphrag.stores.idempotency import IdempotencyKeys
@@ -117,6 +118,7 @@ class Workshop:
         ]
         outcomes = await self.pipeline.ingest(sources, collection=collection, model=model, report=report)
         for source, outcome in zip(sources, outcomes, strict=True):
+            FILES.labels(status=outcome.status.value).inc()
             assert source.ticket is not None
             if outcome.status is IngestionStatus.ERROR:
                 await self._fail(collection, begun[source.ticket], outcome)

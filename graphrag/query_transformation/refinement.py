@@ -15,8 +15,9 @@ from graphrag.errors import ProviderError
 from graphrag.language import content_words, fold, words
 from graphrag.models import Direction, Intent, TransformedQuery
 from graphrag.protocols import Cache
+from graphrag.query_transformation.kinds import note_kinds
 from graphrag.query_transformation.topic import FOLLOW_UP, MOST_EARLIER, Exchange
-from graphrag.telemetry import count_lookups, log
+from graphrag.telemetry import count_lookups, log, stage
 
 REFINEMENTS = "refinement:"  # the beginning of their keys in the cache
 KEPT_SECONDS = 24 * 3600
@@ -52,7 +53,16 @@ class Refiner:
     ) -> TransformedQuery:
         """Where it is measured, what is known already is asked again.
 
-        Raises ProviderError where the model fails, is too slow, or says nothing that can be used."""
+        Raises ProviderError where the model fails, is too slow, or says nothing that can be used.
+        """
+        with stage("refine"):
+            refined = await self._refine(query, earlier, owner_id, is_measured=is_measured)
+        log.info("question refined", **note_kinds(refined))
+        return refined
+
+    async def _refine(
+        self, query: TransformedQuery, earlier: Sequence[Exchange], owner_id: str, *, is_measured: bool
+    ) -> TransformedQuery:
         prompt = _prompt(query, earlier[-MOST_EARLIER:])
         key = self._key(prompt)
         understood = None if is_measured else await self._known(owner_id, key)

@@ -10,6 +10,7 @@ from graphrag.query_transformation.decomposition import decompose
 from graphrag.query_transformation.flattening import flatten, without_quotes
 from graphrag.query_transformation.grammars import GRAMMARS
 from graphrag.query_transformation.intent import find_intent
+from graphrag.query_transformation.kinds import note_kinds
 from graphrag.query_transformation.names import find_dates, find_names
 from graphrag.query_transformation.parts import find_parts
 from graphrag.query_transformation.topic import MOST_EARLIER, Exchange, contextualize
@@ -23,15 +24,8 @@ def transform(question: str, earlier: Sequence[Exchange] = ()) -> TransformedQue
     """`earlier`: the conversation's exchanges before it, oldest first."""
     started = time.perf_counter()
     query = _transform(question, earlier[-MOST_EARLIER:])
-    log.info(
-        "question transformed",
-        strategy=query.strategy,
-        intent=query.intent.value,
-        direction=query.direction,
-        parts=len(query.sub_queries),
-        multi_hop=query.is_multi_hop,
-        milliseconds=round((time.perf_counter() - started) * 1000, 2),
-    )
+    milliseconds = round((time.perf_counter() - started) * 1000, 2)
+    log.info("question transformed", **note_kinds(query), milliseconds=milliseconds)
     return query
 
 

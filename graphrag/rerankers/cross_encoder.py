@@ -2,11 +2,13 @@
 
 import asyncio
 import math
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from graphrag.deadline import demand
 from graphrag.errors import InvalidSettings, MissingExtra, ProviderError
 from graphrag.models import Chunk, Hit
 from graphrag.rerankers.ranking import ranked, with_text
@@ -26,6 +28,8 @@ class CrossEncoderReranker:
     def __init__(self, model: str, *, batch_size: int = 32) -> None:
         self.model = model
         self._batch_size = batch_size
+        self._seconds_a_pair = 0.0  # as it was measured last
+        self._waiting = 0  # pairs
         # One thread of its own: PyTorch puts every core to work by itself, and questions that wait block nobody else.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="cross-encoder")
 
@@ -34,11 +38,22 @@ class CrossEncoderReranker:
         await asyncio.get_running_loop().run_in_executor(self._thread, lambda: self._encoder)
 
     async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
-        """Raises MissingExtra, InvalidSettings or ProviderError."""
+        """Raises MissingExtra, InvalidSettings, ProviderError or OutOfTime."""
         found = with_text(hits)
         pairs = [(query, _passage(hit.chunk)) for hit in found]
-        logits = await asyncio.get_running_loop().run_in_executor(self._thread, self._judge, pairs) if pairs else []
+        logits = await self._judge_in_turn(pairs) if pairs else []
         return ranked(found, [_sigmoid(round(logit, LOGIT_DIGITS)) for logit in logits], top_k=top_k)
+
+    async def _judge_in_turn(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Not begun where it would take longer than anybody waits: what runs in a thread can't be cancelled."""
+        demand(self._seconds_a_pair * (self._waiting + len(pairs)), stage="cross-encoder")
+        self._waiting += len(pairs)
+        judging = asyncio.get_running_loop().run_in_executor(self._thread, self._judge, pairs)
+        judging.add_done_callback(lambda _: self._leave(len(pairs)))
+        return await asyncio.shield(judging)  # who leaves does not end it, so its pairs still count
+
+    def _leave(self, count: int) -> None:
+        self._waiting -= count
 
     @cached_property
     def _encoder(self) -> "CrossEncoder":
@@ -46,6 +61,7 @@ class CrossEncoderReranker:
 
     def _judge(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         encoder = self._encoder
+        started = time.perf_counter()
         from torch.nn import Identity
 
         try:
@@ -55,6 +71,7 @@ class CrossEncoderReranker:
             ).tolist()
         except Exception as exc:  # whatever PyTorch or the tokenizer raise
             raise ProviderError(f"Cross-encoder {self.model!r}: {exc!r}") from exc
+        self._seconds_a_pair = (time.perf_counter() - started) / len(pairs)
         if not all(map(math.isfinite, logits)):
             raise ProviderError(f"Cross-encoder {self.model!r}: it answers with what is no number.")
         return logits

@@ -2,22 +2,26 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from graphrag import language as languages
+from graphrag.deadline import within
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.errors import CausewayError, ProviderError, RetrievalUnavailable
+from graphrag.endings import cancel_surely
+from graphrag.errors import CausewayError, OutOfTime, ProviderError, RetrievalUnavailable
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Strategy, TransformedQuery
 from graphrag.protocols import ChunkStore
+from graphrag.records import note
 from graphrag.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
 from graphrag.retrieval.named_files import NamedFiles, find_named_files
 from graphrag.retrieval.strategy import choose_strategy, quoted_phrases
 from graphrag.retrieval.trace import Leg, Trace
 from graphrag.settings import RetrievalConfig
-from graphrag.telemetry import log, stage
+from graphrag.telemetry import count_results, count_retrieval, log, stage
 
 LEGS: Final[Mapping[Strategy, tuple[str, ...]]] = {
     "fulltext": ("fulltext",),
@@ -46,7 +50,8 @@ async def retrieve(
     filters: Filters = EVERYTHING,
     trace: Trace | None = None,
 ) -> Retrieval:
-    """Candidates for the question and its sub-queries, best first. Raises RetrievalUnavailable where both legs fail.
+    """Candidates for the question and its sub-queries, best first. Raises RetrievalUnavailable where both legs fail,
+    OutOfTime where one of them could not end in time.
 
     Files that the question names are searched one by one, unless the filters name files.
     """
@@ -57,13 +62,17 @@ async def retrieve(
     vectors = _Vectors(model, texts, query.hypothetical_answer)
     scopes = [replace(filters, filenames=(name,)) for name in named.files] or [filters]
     trace.choose(strategy, reason, LEGS[strategy], searches=len(scopes) * len(texts))
-    found = await asyncio.gather(
-        *(
-            _Search(text, number, query.language, scope, vectors, store, collection, config, trace).run(strategy, model)
-            for scope in scopes
-            for number, text in enumerate(texts)
-        )
-    )
+    searches = [
+        _Search(text, number, query.language, scope, vectors, store, collection, config, trace)
+        for scope in scopes
+        for number, text in enumerate(texts)
+    ]
+    try:
+        with closing(vectors):
+            found = await asyncio.gather(*(search.run(strategy, model) for search in searches))
+    except Exception:
+        count_retrieval("failed")
+        raise
     retrieval = Retrieval(
         _together([part.hits for part in found])[: config.candidates],
         failed=tuple(sorted({leg for part in found for leg in part.failed})),
@@ -72,8 +81,15 @@ async def retrieve(
         warnings=tuple(f"There is no file {name!r}: it was not searched for." for name in named.missing),
     )
     trace.find(retrieval.hits)
+    count_found(retrieval)
     log.info("search", asked=config.strategy, strategy=retrieval.strategy, files=len(named.files), parts=len(texts))
     return retrieval
+
+
+def count_found(retrieval: Retrieval) -> None:
+    count_results("fusion", len(retrieval.hits))
+    count_retrieval("partial" if retrieval.failed else "found" if retrieval.hits else "nothing")
+    note(strategy=retrieval.strategy, files=len(retrieval.files))
 
 
 async def _named_files(
@@ -113,7 +129,11 @@ class _Vectors:
     async def of(self, number: int) -> list[float]:
         if self._embedding is None:
             self._embedding = asyncio.create_task(self._embed())
-        return (await self._embedding)[number]
+        return (await asyncio.shield(self._embedding))[number]  # the others wait for it when one is left behind
+
+    def close(self) -> None:
+        if self._embedding:
+            cancel_surely(self._embedding)
 
     async def _embed(self) -> list[list[float]]:
         if not self._hypothetical_answer:
@@ -165,13 +185,16 @@ class _Search:
         return dict(zip(legs, found, strict=True))
 
     async def _leg(self, name: str) -> list[Hit]:
+        """One that takes too long is left behind. Raises OutOfTime then."""
         try:
-            hits = await (self._fulltext() if name == "fulltext" else self._vector())
+            async with within(name):
+                hits = await (self._fulltext() if name == "fulltext" else self._vector())
         except Exception as exc:
             code = exc.code if isinstance(exc, CausewayError) else CausewayError.code
             self.trace.end_leg(Leg(name, self.text, self.filters.filenames, [], code))
             raise
         self.trace.end_leg(Leg(name, self.text, self.filters.filenames, hits))
+        count_results(name, len(hits))
         return hits
 
     async def _fulltext(self) -> list[Hit]:
@@ -211,9 +234,10 @@ def fuse(rankings: Mapping[str, Sequence[Hit]], *, model: EmbeddingModel, config
     """Full text and vectors as the configuration wants it, else as the embedding model is best served."""
     vector_weight = model.fusion_weight if config.vector_weight is None else config.vector_weight
     weights = {"fulltext": 1 - vector_weight, "vector": vector_weight}
-    if (config.fusion or model.fusion) == "rrf":
-        return reciprocal_rank_fusion(rankings, weights=weights, k=config.rrf_k)
-    return weighted_sum(rankings, weights=weights, depth=config.candidates)
+    with stage("fuse"):
+        if (config.fusion or model.fusion) == "rrf":
+            return reciprocal_rank_fusion(rankings, weights=weights, k=config.rrf_k)
+        return weighted_sum(rankings, weights=weights, depth=config.candidates)
 
 
 def _raise_if_hopeless(failures: Mapping[str, BaseException], rankings: Mapping[str, Sequence[Hit]]) -> None:
@@ -222,5 +246,7 @@ def _raise_if_hopeless(failures: Mapping[str, BaseException], rankings: Mapping[
             raise failure
         log.warning("retrieval leg failed", leg=name, error=failure)
     if not rankings:
+        for late in (failure for failure in failures.values() if isinstance(failure, OutOfTime)):
+            raise late
         causes = "; ".join(f"{name}: {failure}" for name, failure in failures.items())
         raise RetrievalUnavailable(f"No search is possible ({causes})") from next(iter(failures.values()))

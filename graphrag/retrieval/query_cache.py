@@ -58,7 +58,8 @@ class QueryCache:
             log.info("search", cached=True, strategy=known.strategy)
             live = [hit for hit in known.hits if not _has_expired(hit)]
             trace.find(live)
-            return replace(known, hits=live)
+            hybrid.count_found(result := replace(known, hits=live))
+            return result
         found = await hybrid.retrieve(
             query, store=store, collection=collection, model=model, config=config, filters=filters, trace=trace
         )

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from graphrag.load import Effort
 from graphrag.models import EVERYTHING, Filters
 from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.search import SearchResult, search
+from graphrag.retrieval.simplification import simplified
 from graphrag.retrieval.trace import Trace
 from graphrag.services import Services
 
@@ -22,22 +24,28 @@ class SearchRequest:
 
 
 async def find(
-    request: SearchRequest, *, services: Services, owner_id: str, trace: Trace | None = None
+    request: SearchRequest,
+    *,
+    services: Services,
+    owner_id: str,
+    effort: Effort = Effort.FULL,
+    trace: Trace | None = None,
 ) -> SearchResult:
     """With a warning for each value that is not used.
 
-    Raises InvalidQuestion, CollectionNotFound, EmbeddingModelUnavailable or RetrievalUnavailable.
+    Raises InvalidQuestion, CollectionNotFound, EmbeddingModelUnavailable, RetrievalUnavailable or OutOfTime.
     """
     question = check_question(request.question, max_chars=services.settings.max_question_chars)
     collection = await services.collection(owner_id, request.collection)
     config, ignored = services.retrieval_config(collection, request.overrides)
+    config, left_out = simplified(config, effort)
     found = await search(
         question,
         store=services.store,
         graph=services.graph,
         collection=collection,
         model=await services.embedding_model(collection),
-        reranker=services.reranker_of(collection),
+        reranker=services.reranker_of(collection, effort),
         config=config,
         filters=request.filters,
         offset=request.offset,
@@ -45,4 +53,4 @@ async def find(
         cache=services.query_cache,
         trace=trace,
     )
-    return replace(found, warnings=(*ignored, *found.warnings))
+    return replace(found, warnings=(*ignored, *found.warnings), failed=(*found.failed, *left_out))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graphrag.deadline import lacks_time, within
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Strategy, TransformedQuery
@@ -12,17 +13,18 @@ from graphrag.query_transformation.transformation import transform
 from graphrag.retrieval import hybrid, reranking
 from graphrag.retrieval.association import associate, leads_on
 from graphrag.retrieval.hybrid import Retrieval
-from graphrag.retrieval.named_files import each_file_first, within
+from graphrag.retrieval.named_files import each_file_first
+from graphrag.retrieval.named_files import within as within_files
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.retrieval.trace import Trace
 from graphrag.settings import RetrievalConfig
-from graphrag.telemetry import log, stage
+from graphrag.telemetry import count_degraded, count_results, log, stage
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     hits: list[Hit]
-    failed: tuple[str, ...]  # what was done without: fulltext, vector, rerank, graph
+    failed: tuple[str, ...]  # what was done without: fulltext, vector, rerank, graph; and why: time, load
     strategy: Strategy
     warnings: tuple[str, ...]
     config: RetrievalConfig
@@ -63,11 +65,12 @@ async def search(
     )
     ranked = await rank(query, found.hits, files=found.files, reranker=reranker, config=config)
     trace.end("rerank", ranked.hits)
-    scope = within(filters, found.files)
+    scope = within_files(filters, found.files)
     led = await follow_names(query, ranked.hits, graph=graph, collection=collection, config=config, filters=scope)
     trace.end("graph", led.hits)
     hits = page(led.hits, config, offset=offset, min_score=min_score)
-    failed = (*found.failed, *ranked.failed, *led.failed)
+    failed = (*found.failed, *ranked.failed, *led.failed, *lacks_time())
+    count_degraded(failed)
     return SearchResult(hits, failed, found.strategy, found.warnings, config)
 
 
@@ -100,7 +103,10 @@ async def follow_names(
         return Retrieval(list(hits))
     try:
         with stage("associate"):
-            return Retrieval(await associate(query, hits, graph=graph, collection=collection, filters=filters))
+            async with within("graph"):
+                led = await associate(query, hits, graph=graph, collection=collection, filters=filters)
+        count_results("associate", len(led))
+        return Retrieval(led)
     except CausewayError as exc:
         log.warning("graph failed, searched without", error=exc)
         return Retrieval(list(hits), ("graph",))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from graphrag.errors import OutOfTime
 from graphrag.models import Hit, Strategy, TransformedQuery
 from graphrag.retrieval.fusion import reciprocal_rank_fusion
 from graphrag.settings import RetrievalConfig
@@ -59,7 +60,8 @@ class Trace:
 
     def end_leg(self, leg: Leg) -> None:
         self.legs.append(leg)
-        self._waiting[leg.name] -= 1
+        if leg.failure != OutOfTime.code:  # it was left behind: it has not ended
+            self._waiting[leg.name] -= 1
 
     def find(self, hits: list[Hit]) -> None:
         self.end("fusion", hits)

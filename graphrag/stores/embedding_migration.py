@@ -67,7 +67,7 @@ class EmbeddingMigration:
                 if await self._switch(model):
                     break
             await self._drop_others(model.id, state["embedding_model"])
-        log.info("collection moved", collection=self.collection.name, old=state["embedding_model"], new=model.id)
+        log.info("collection moved", collection=str(self.collection.id), old=state["embedding_model"], new=model.id)
 
     async def _fill(self, model: EmbeddingModel, report: Report) -> None:
         """Until it finds nothing missing. Uploads go on meanwhile, with the collection's model."""

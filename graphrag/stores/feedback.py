@@ -12,6 +12,7 @@ from graphrag.errors import MessageNotFound
 from graphrag.stores.conversations import QUERIES
 from graphrag.stores.erasure import erase_gone
 from graphrag.stores.queries import fetch
+from graphrag.stores.rated_answers import propose_rated
 
 Place = tuple[datetime, UUID, int]  # in the list: updated_at, the answer, the citation
 
@@ -29,21 +30,40 @@ class FeedbackStore:
         citation: int = 0,
         rating: Literal[-1, 1],
         comment: str = "",
+        default_collection: str = "",
     ) -> Feedback:
-        """In place of what was thought before. Raises MessageNotFound where there is no such answer or citation."""
+        """In place of what was thought before. A bad answer becomes a proposed golden case of the collection that was
+        asked, the default one where the conversation names none.
+
+        Raises MessageNotFound where there is no such answer or citation.
+        """
         values = _key(owner_id, conversation_id, message_id, citation) | {"rating": rating, "comment": comment}
         async with self.database.transaction(owner_id) as connection:
             rows = await fetch(connection, QUERIES["rate"], values)
-        if not rows:
-            raise _not_found(message_id)
+            if not rows:
+                raise _not_found(message_id)
+            await propose_rated(
+                connection, owner_id, conversation_id, message_id, default_collection=default_collection
+            )
         return _read(rows[0])
 
-    async def unrate(self, owner_id: str, conversation_id: UUID, message_id: UUID, *, citation: int = 0) -> None:
+    async def unrate(
+        self,
+        owner_id: str,
+        conversation_id: UUID,
+        message_id: UUID,
+        *,
+        citation: int = 0,
+        default_collection: str = "",
+    ) -> None:
         """Raises MessageNotFound where there was none."""
         values = _key(owner_id, conversation_id, message_id, citation)
         async with self.database.transaction(owner_id) as connection:
             if not (await connection.execute(QUERIES["unrate"], values)).rowcount:
                 raise _not_found(message_id)
+            await propose_rated(
+                connection, owner_id, conversation_id, message_id, default_collection=default_collection
+            )
 
     async def of(self, owner_id: str, messages: Sequence[UUID]) -> list[Feedback]:
         async with self.database.transaction(owner_id) as connection:

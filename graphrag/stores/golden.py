@@ -44,28 +44,17 @@ class GoldenStore:
         self, collection: Collection, drafts: Sequence[CaseDraft], *, existing: Existing = "refuse"
     ) -> Written:
         """All of them or none. Raises InvalidGoldenCase, GoldenCaseExists or CollectionNotFound."""
-        check_drafts(drafts)
-        async with self._writing(collection) as connection:
+        check_drafts(drafts)  # before the database is asked
+        async with writing_cases(self.database, collection) as connection:
             key = {"collection_id": collection.id, "owner_id": collection.owner_id}
-            resolved = await resolve_drafts(drafts, key, lambda names: _documents(connection, key, names))
-            rows = [row | {"case_id": uuid4()} for row in resolved]
-            same = await _find_same(connection, collection, rows)
-            if existing == "refuse":
-                _refuse(same, rows)
-            new = [row for row in rows if row["query_key"] not in same]
-            known = [row | {"case_id": same[row["query_key"]]} for row in rows if row["query_key"] in same]
-            replaced = known if existing == "replace" else []
-            async with connection.cursor() as cursor:
-                await cursor.executemany(QUERIES["insert"], new)
-                await cursor.executemany(QUERIES["update"], replaced)
-        return Written(tuple(row["case_id"] for row in new), len(replaced), len(known) - len(replaced))
+            return await add_cases(connection, key, drafts, existing=existing)
 
     async def replace(self, owner_id: str, case_id: UUID, draft: CaseDraft) -> GoldenCase:
         """Raises InvalidGoldenCase or GoldenCaseExists, too."""
         check_drafts([draft])
         async with self.database.transaction(owner_id) as connection:
             collection_id = (await _find(connection, case_id))["collection_id"]
-            await connection.execute(QUERIES["lock"], {"collection_id": collection_id})
+            await lock_cases(connection, collection_id)
             key = {"collection_id": collection_id, "owner_id": owner_id}
             (row,) = await resolve_drafts([draft], key, lambda names: _documents(connection, key, names))
             same = await fetch(connection, QUERIES["find_same"], key | {"keys": [row["query_key"]]})
@@ -127,7 +116,7 @@ class GoldenStore:
 
     async def add_version(self, collection: Collection, name: str = "") -> GoldenVersion:
         """Of the cases as they are now. Raises CollectionNotFound."""
-        async with self._writing(collection) as connection:
+        async with writing_cases(self.database, collection) as connection:
             rows = await fetch(connection, QUERIES["list"], _everything(collection))
             cases = [_read(row) for row in rows]
             values = {
@@ -162,14 +151,38 @@ class GoldenStore:
         missing = set(found["missing"])
         return _read_version(rows[0]), [_missing_of(case, missing) for case in cases]
 
-    @asynccontextmanager
-    async def _writing(self, collection: Collection) -> AsyncIterator[Connection]:
-        key = {"collection_id": collection.id}
-        async with self.database.transaction(collection.owner_id) as connection:
-            if not await fetch(connection, QUERIES["find_collection"], key):
-                raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
-            await connection.execute(QUERIES["lock"], key)
-            yield connection
+
+@asynccontextmanager
+async def writing_cases(database: Database, collection: Collection) -> AsyncIterator[Connection]:
+    """A transaction, in which nobody else writes cases of the collection. Raises CollectionNotFound."""
+    async with database.transaction(collection.owner_id) as connection:
+        if not await fetch(connection, QUERIES["find_collection"], {"collection_id": collection.id}):
+            raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
+        await lock_cases(connection, collection.id)
+        yield connection
+
+
+async def lock_cases(connection: Connection, collection_id: UUID) -> None:
+    await connection.execute(QUERIES["lock"], {"collection_id": collection_id})
+
+
+async def add_cases(
+    connection: Connection, key: Mapping[str, Any], drafts: Sequence[CaseDraft], *, existing: Existing = "refuse"
+) -> Written:
+    """To a collection whose cases are locked. `key`: collection_id and owner_id."""
+    check_drafts(drafts)
+    resolved = await resolve_drafts(drafts, key, lambda names: _documents(connection, key, names))
+    rows = [row | {"case_id": uuid4()} for row in resolved]
+    same = await _find_same(connection, key, rows)
+    if existing == "refuse":
+        _refuse(same, rows)
+    new = [row for row in rows if row["query_key"] not in same]
+    known = [row | {"case_id": same[row["query_key"]]} for row in rows if row["query_key"] in same]
+    replaced = known if existing == "replace" else []
+    async with connection.cursor() as cursor:
+        await cursor.executemany(QUERIES["insert"], new)
+        await cursor.executemany(QUERIES["update"], replaced)
+    return Written(tuple(row["case_id"] for row in new), len(replaced), len(known) - len(replaced))
 
 
 async def _documents(
@@ -192,9 +205,9 @@ async def _find(connection: Connection, case_id: UUID) -> dict[str, Any]:
 
 
 async def _find_same(
-    connection: Connection, collection: Collection, rows: Sequence[Mapping[str, Any]]
+    connection: Connection, key: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
 ) -> dict[str, UUID]:
-    values = {"collection_id": collection.id, "keys": [row["query_key"] for row in rows]}
+    values = {**key, "keys": [row["query_key"] for row in rows]}
     return {row["query_key"]: row["case_id"] for row in await fetch(connection, QUERIES["find_same"], values)}
 
 

@@ -11,10 +11,12 @@ from graphrag.settings import Settings
 from graphrag.stores.catalog import Catalog
 from graphrag.stores.conversations import Conversations
 from graphrag.stores.evaluations import EvaluationStore
+from graphrag.stores.experiments import ExperimentStore
 from graphrag.stores.feedback import FeedbackStore
 from graphrag.stores.golden import GoldenStore
 from graphrag.stores.graph import PostgresGraph
 from graphrag.stores.postgres import PostgresStore
+from graphrag.stores.proposals import ProposalStore
 from graphrag.stores.streams import StreamStore
 
 
@@ -58,8 +60,16 @@ class Stores:
         return GoldenStore(self.database)
 
     @cached_property
+    def proposals(self) -> ProposalStore:
+        return ProposalStore(self.database)
+
+    @cached_property
     def evaluations(self) -> EvaluationStore:
         return EvaluationStore(self.database)
+
+    @cached_property
+    def experiments(self) -> ExperimentStore:
+        return ExperimentStore(self.database)
 
     @cached_property
     def streams(self) -> StreamStore:

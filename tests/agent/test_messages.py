@@ -10,7 +10,8 @@ from agent import messages, nodes
 from agent.messages import is_not_found, say
 
 LANGUAGES = {"es", "fr", "en"}
-RETRIEVAL = {"fulltext", "vector", "rerank"}  # what graphrag.retrieval names when it does without
+RETRIEVAL = {"fulltext", "vector", "rerank", "graph"}  # what graphrag.retrieval names when it does without
+KEEPING = {"save"}  # what agent.conversation and api.routes.chat do
 
 
 def placeholders(sentence: str) -> set[str]:
@@ -42,7 +43,7 @@ def test_every_stage_that_announces_itself_has_a_status_message() -> None:
 
 def test_every_stage_that_can_be_done_without_has_a_message() -> None:
     """R11.1 Degraded mode shown: transform, both legs, rerank, expand, generate, verify."""
-    degradable = first_arguments("_degrade") | RETRIEVAL
+    degradable = first_arguments("_degrade") | RETRIEVAL | KEEPING
     assert degradable >= {"transform", "fulltext", "vector", "rerank", "expand", "generate", "verify"}
     assert {f"degraded_{name}" for name in degradable} <= set(messages._MESSAGES)
 

@@ -42,7 +42,7 @@ NO_DATABASE = {
 }
 QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
 DOORS = ["/api/chat", "/api/v1/chat", "/api/chat/stream", "/api/v1/chat/stream"]
-RECOVERY_SECONDS = 20  # the pool tries to reconnect at growing intervals
+RECOVERY_SECONDS = 20  # a machine is busy at times
 
 
 @pytest.fixture(scope="module")
@@ -361,7 +361,7 @@ def test_a_fault_that_nobody_foresaw_is_an_error_with_its_id(own_database: OwnDa
     """R9 500 in our format, nothing of the inside; a stream that has begun ends with it as an event."""
     assert until(lambda: own_database.ask().status_code == 200, RECOVERY_SECONDS)
     with psycopg.connect(own_database.url, autocommit=True) as connection:
-        connection.execute("ALTER TABLE causeway.lexeme_statistics RENAME TO hidden")
+        connection.execute("REVOKE SELECT ON causeway.lexeme_statistics FROM causeway_app")
     try:
         for _ in range(20):  # the server cuts the connection of a failed request: the client has been told
             error = check_error(own_database.ask("en"), 500, "internal_error")
@@ -374,7 +374,7 @@ def test_a_fault_that_nobody_foresaw_is_an_error_with_its_id(own_database: OwnDa
         assert check_error_body(body)["code"] == "internal_error"
     finally:
         with psycopg.connect(own_database.url, autocommit=True) as connection:
-            connection.execute("ALTER TABLE causeway.hidden RENAME TO lexeme_statistics")
+            connection.execute("GRANT SELECT ON causeway.lexeme_statistics TO causeway_app")
     assert own_database.ask().status_code == 200
 
 

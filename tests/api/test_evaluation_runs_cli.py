@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from agent.evaluation.metrics import METRICS
 from api.evaluation_cli import app
-from graphrag.errors import EvaluationNotFound, GoldenVersionNotFound, NoGoldenCases
+from graphrag.errors import EvaluationNotFound, GoldenVersionNotFound, JudgeUnavailable, NoGoldenCases
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from tests.api.commands import rows
@@ -54,13 +54,14 @@ def read(done: Result) -> Any:
 
 def test_a_run_is_measured_listed_and_shown(evaluate: Evaluate) -> None:
     """R10.2, R10.4 one command, without a server; its figures in all and by group."""
-    options = ("--name", "primera", "--set", "rerank=false", "--set", "strategy=fulltext", "--set", "rrf_k=-1")
+    values = ("--set", "rerank=false", "--set", "strategy=fulltext", "--set", "rrf_k=-1")
+    options = ("--no-answers", "--name", "primera", *values)
     made = evaluate("run", "--collection", "fábrica", *options, "--k", "5", "--json")
     run = read(made)
     assert (run["status"], run["done"], run["total"], run["summary"]["cases"]) == ("done", 3, 3, 2)
     config = run["config"]
     assert (config["rerank"], config["strategy"], config["rrf_k"], config["top_k"]) == (False, "fulltext", 60, 5)
-    assert "Searching" in made.stderr
+    assert "Measuring" in made.stderr
     assert read(evaluate("show", run["id"], "--json")) == run
     listed = rows(evaluate("list").stdout)
     assert listed[run["id"]] == ["primera", "fábrica", "done", "1.0000", "1.0000"]
@@ -70,15 +71,15 @@ def test_a_run_is_measured_listed_and_shown(evaluate: Evaluate) -> None:
     assert "rrf_k=-1" in shown.stderr
     table = rows(shown.stdout)
     # All, causal, factual, medium, hard: the case without an answer counts in none.
-    assert table["cases"] == ["2", "1", "1", "1", "1"]
-    assert table["hit@1"] == ["1.000"] * 5
+    assert table["cases"] == ["", "2", "1", "1", "1", "1"]
+    assert table["hit@1"] == ["2"] + ["1.000"] * 5
     assert [name for name in table if name in METRICS] == list(METRICS)
-    assert table["latency p50"][0].endswith(" ms")
+    assert table["latency p50"][1].endswith(" ms")
 
 
 def test_two_runs_are_compared(evaluate: Evaluate) -> None:
     """R10.4 by the questions that both have: what differs, who won, and each case that changed."""
-    order = ("run", "--set", "strategy=fulltext", "--json", "--collection")
+    order = ("run", "--no-answers", "--set", "strategy=fulltext", "--json", "--collection")
     best = read(evaluate(*order, "fábrica"))
     worst = read(evaluate(*order, "otra", "--set", "graph=false"))
     compared = evaluate("compare", best["id"], worst["id"], "--metric", "hit@1")
@@ -120,12 +121,41 @@ def test_a_run_that_fails_tells_why(evaluate: Evaluate, monkeypatch: pytest.Monk
     assert "geheim" not in done.output
 
 
+def test_answers_are_measured_and_estimates_say_so(evaluate: Evaluate) -> None:
+    """R10.3 without a model the figures are estimates, by name and in a line of their own; each says of how many."""
+    run = read(evaluate("run", "--collection", "fábrica", "--json"))
+    summary = run["summary"]
+    assert (run["config"]["judge"], run["config"]["chat_model"]) == ("estimate", "extractive")
+    assert (summary["answers"]["answered"], summary["answers"]["chat_models"]) == (3, {"extractive": 2})
+    assert {"faithfulness", "answer_relevance"}.isdisjoint(summary["metrics"])
+    shown = evaluate("show", run["id"]).stdout
+    table = rows(shown)
+    assert table["faithfulness_estimate"][:2] == ["2", "1.000"]
+    assert table["refused_rightly"][:2] == ["1", "1.000"]
+    assert table["refused_wrongly"][:2] == ["2", "0.000"]
+    assert table["answer latency p50"][1].endswith(" ms")
+    assert "faithfulness" not in table
+    assert "estimates by words and meaning, without a judge" in shown
+
+
+def test_judges_and_their_prompts_are_in_the_open(evaluate: Evaluate) -> None:
+    """R10.3 what a judge is told, and who judges."""
+    told = read(evaluate("judges", "--json"))
+    assert told["judge_model"] is None
+    shown = evaluate("judges").stdout
+    for prompt in told["prompts"].values():
+        assert prompt in shown
+    assert "RAG_JUDGE_MODEL" in shown
+
+
 def test_what_is_wrong_is_told(evaluate: Evaluate) -> None:
     """R9.5, R10.4"""
     unknown = str(uuid4())
     for arguments in (["show", unknown], ["compare", unknown, unknown]):
         assert isinstance(evaluate(*arguments).exception, EvaluationNotFound)
     assert isinstance(evaluate("run", "--collection", "vacía").exception, NoGoldenCases)
+    no_judge = evaluate("run", "--collection", "otra", "--judge", "model")
+    assert isinstance(no_judge.exception, JudgeUnavailable)
     for arguments in (
         ["run", "--set", "rerank"],
         ["show", "x"],

@@ -9,9 +9,10 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.api import test_evaluations_api
 from tests.api.expectations import check_error
 from tests.api.pages import read_pages
-from tests.api.test_evaluations_api import finished, order
+from tests.api.test_evaluations_api import finished
 from tests.api.test_golden_cases_api import case, write_texts
 from tests.conftest import run_server, run_worker
 
@@ -37,6 +38,11 @@ def api(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[htt
         cases = [case(question, "horno.md") for question in QUESTIONS]
         client.post("/golden-cases/import", json={"cases": cases}).raise_for_status()
         yield client
+
+
+def order(api: httpx.Client, **body: Any) -> dict[str, Any]:
+    """Of the search alone: it is how runs begin and end that is looked at."""
+    return test_evaluations_api.order(api, answers=False, **body)
 
 
 def results(api: httpx.Client, run: dict[str, Any]) -> list[dict[str, Any]]:

@@ -44,7 +44,8 @@ def api(server: Server) -> Iterator[httpx.Client]:
 
 
 def order(api: httpx.Client, path: str = "/evaluations", **body: Any) -> dict[str, Any]:
-    answer = api.post(path, json=body)
+    """Of the search alone, unless answers are asked for."""
+    answer = api.post(path, json={"answers": False, **body})
     assert answer.status_code == 202, answer.text
     assert answer.json()["status"] in ("waiting", "running", "done")
     return dict(answer.json())
@@ -60,12 +61,12 @@ def finished(api: httpx.Client, run: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_run_is_measured_in_the_background(api: httpx.Client) -> None:
     """R9.5, R10.2, R10.4 ordered, followed, read: figures, groups, latencies, each case by its ids."""
-    ordered = order(api, name="primera")
+    ordered = order(api, name="primera", answers=True)
     assert (ordered["total"], ordered["summary"], ordered["name"]) == (3, None, "primera")
     run = finished(api, ordered)
     assert (run["status"], run["done"], run["error"]) == ("done", 3, None)
     summary = run["summary"]
-    assert set(summary["metrics"]) == set(METRICS)
+    assert set(METRICS) <= set(summary["metrics"])
     assert (summary["cases"], summary["metrics"]["hit@1"], summary["metrics"]["mrr@10"]) == (3, 1, 1)
     assert set(summary["latency_ms"]) == {"p50", "p95", "p99"}
     assert {name: of["cases"] for name, of in summary["by_category"].items()} == {
@@ -81,6 +82,12 @@ def test_a_run_is_measured_in_the_background(api: httpx.Client) -> None:
     ]
     assert all(of["retrieved_document_ids"][0] == of["relevant_document_ids"][0] for of in results)
     assert all(of["milliseconds"] > 0 for of in results)
+    assert all(of["answer_milliseconds"] >= of["first_token_milliseconds"] > 0 for of in results)
+    assert {of["chat_model"] for of in results} == {"extractive"} == set(summary["answers"]["chat_models"])
+    assert run["config"]["judge"] == "estimate"
+    assert summary["metrics"]["faithfulness_estimate"] == summary["metrics"]["cited_relevant"] == 1
+    assert summary["defined"]["faithfulness_estimate"] == summary["answers"]["answered"] == 3
+    assert summary["answers"]["statements"] == {"supported": 3}
     assert rest["next_cursor"] is None
     assert "retén" not in str(results)  # of the document's text there is nothing
 
@@ -175,12 +182,22 @@ def test_nothing_is_measured_without_cases(api: httpx.Client) -> None:
     check_error(api.post("/evaluations", json={"collection": "nada"}), 404, "collection_not_found")
 
 
+def test_no_model_judges_where_there_is_none(api: httpx.Client) -> None:
+    """R10.3 who asks for one is told how to get it, in three languages, rather than given an estimate."""
+    body = {"collection": "fábrica", "judge": "model"}
+    for language, words in {"es": "Ningún modelo", "fr": "Aucun modèle", "en": "No model may judge"}.items():
+        answer = api.post("/evaluations", json=body, headers={"Accept-Language": language})
+        message = check_error(answer, 409, "judge_unavailable")["message"]
+        assert words in message
+        assert "RAG_JUDGE_MODEL" in message
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
         {"k": 0}, {"k": 1_001}, {"k": 10**40}, {"version": 0}, {"version": "last"}, {"version": 2**31}, {"name": "\0"},
         {"name": "x" * 201}, {"retrieval": []}, {"retrieval": {str(n): n for n in range(51)}}, {"collection": ""},
-        {"nonsense": 1}, {"k": True}, {"k": "5"}, {"version": True},
+        {"nonsense": 1}, {"k": True}, {"k": "5"}, {"version": True}, {"judge": "x"}, {"answers": "perhaps"},
     ],
 )  # fmt: skip
 def test_what_is_no_order_is_told(api: httpx.Client, wrong: dict[str, Any]) -> None:

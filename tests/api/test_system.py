@@ -29,6 +29,7 @@ def test_health_tells_what_is_loaded(client: httpx.Client) -> None:
         "database": "ok",
         "chat_model": "extractive",
         "embedding_models": [{"id": "bundled", "name": "bundled", "status": "loaded", "dimensions": 256}],
+        "breakers": [{"name": "database", "state": "closed", "failures": 0, "retry_after": 0.0}],
     }
 
 

@@ -1,6 +1,16 @@
 """A scripted stand-in for an OpenAI-compatible server, for Ollama and for Gemini, over a real socket."""
 
-from tests.model_server.behaviours import Behaviour, Body, CutStream, EmbeddingsBehaviour, Fail, Garbage, Hang, Reply
+from tests.model_server.behaviours import (
+    Behaviour,
+    Body,
+    CutStream,
+    Each,
+    EmbeddingsBehaviour,
+    Fail,
+    Garbage,
+    Hang,
+    Reply,
+)
 from tests.model_server.contract import RecordedRequest
 from tests.model_server.serving import ModelServer
 from tests.model_server.vectors import unit_vector
@@ -9,6 +19,7 @@ __all__ = [
     "Behaviour",
     "Body",
     "CutStream",
+    "Each",
     "EmbeddingsBehaviour",
     "Fail",
     "Garbage",

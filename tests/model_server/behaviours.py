@@ -44,5 +44,12 @@ class CutStream:
     ending: Literal["drop", "stall", "error", "end"] = "drop"
 
 
-Behaviour = Reply | Fail | Hang | Garbage | CutStream
+@dataclass(frozen=True, slots=True)
+class Each:
+    """Another behaviour for each request, by its body."""
+
+    choose: "Callable[[Body], Reply | Fail | Hang | Garbage | CutStream]"
+
+
+Behaviour = Reply | Fail | Hang | Garbage | CutStream | Each
 EmbeddingsBehaviour = Fail | Hang | Garbage

@@ -17,7 +17,17 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tests.model_server import gemini, ollama, openai
-from tests.model_server.behaviours import Behaviour, Body, CutStream, EmbeddingsBehaviour, Fail, Garbage, Hang, Reply
+from tests.model_server.behaviours import (
+    Behaviour,
+    Body,
+    CutStream,
+    Each,
+    EmbeddingsBehaviour,
+    Fail,
+    Garbage,
+    Hang,
+    Reply,
+)
 from tests.model_server.contract import Contract, RecordedRequest, Refusal, split_words
 
 
@@ -108,6 +118,8 @@ class ModelServer:
 
     def _perform(self, behaviour: Behaviour, asked: RecordedRequest, contract: Contract) -> ASGIApp:
         match behaviour:
+            case Each(choose):
+                return self._perform(choose(asked.body), asked, contract)
             case Fail(status, retry_after):
                 headers = {} if retry_after is None else {"retry-after": str(retry_after)}
                 return contract.error(status, f"Scripted failure {status}", headers)

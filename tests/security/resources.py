@@ -35,11 +35,13 @@ def make_resources(server: Server, key: str) -> dict[str, Any]:
             "category": "factual",
         }
         case = made(api.post("/golden-cases", json=golden))
+        (proposal,) = made(api.post("/golden-cases/proposals", json={"collection": name}))["proposals"]
         version = made(api.post("/golden-cases/versions", json={"collection": name}))
         run = made(api.post("/evaluations", json={"collection": name}))
         wait_for(api, f"/evaluations/{run['id']}", "done")
         yearly = {"collection": name, "name": MARK, "cron": "0 3 1 1 *"}
         schedule = made(api.post("/evaluations/schedules", json=yearly))
+        experiment = made(api.post("/experiments", json={"collection": name, "name": MARK}))
     return {
         "name": name,
         "collection": name,
@@ -53,12 +55,14 @@ def make_resources(server: Server, key: str) -> dict[str, Any]:
         "citation": 1,
         "stream_id": stream_id,
         "case_id": case["id"],
+        "proposal_id": proposal["id"],
         "number": version["number"],
         "version": version["number"],
         "evaluation_id": run["id"],
         "schedule_id": schedule["id"],
         "baseline": run["id"],
         "candidate": run["id"],
+        "experiment_id": experiment["id"],
     }
 
 

@@ -25,7 +25,8 @@ QUESTION = "¿Por qué se averió el murmullador de la zarzaquimera?"
 ANSWER = "Porque el trufaldín estaba oxidado, dice el pergaminista [1]."
 ASKED = ["murmullador", "pergaminista"]
 RULES = "Responde siempre como un almirantazgo."
-SECRETS = [*WORDS, *ASKED, "almirantazgo", "geheim", *WRONG_KEYS]
+OWNER = "anna.murmullador@example.org"
+SECRETS = ["anna", *WORDS, *ASKED, "almirantazgo", "geheim", *WRONG_KEYS]
 WAIT_SECONDS = 60
 FAILURES: list[Behaviour] = [
     *(Fail(401), Fail(500), Garbage()),
@@ -59,7 +60,7 @@ def indiscreet_model() -> Iterator[str]:
 
 @contextmanager
 def talkative(base_url: str, database: str, **environment: str) -> Iterator[Server]:
-    told = {"RAG_LOG_LEVEL": "DEBUG", "DATABASE_URL": database, "RAG_SYSTEM_PROMPT": RULES}
+    told = {"RAG_LOG_LEVEL": "DEBUG", "DATABASE_URL": database, "RAG_SYSTEM_PROMPT": RULES, "RAG_OWNER": OWNER}
     model = {"RAG_CHAT_MODEL": "openai:scripted", "OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": KEY}
     with run_server(**told, **model, RAG_CHAT_MAX_RETRIES="0", **environment) as server:
         yield server
@@ -95,7 +96,7 @@ def test_what_goes_well_is_logged_without_its_words(make_database: Callable[[], 
     with ModelServer(default=Reply(ANSWER)) as model, talkative(model.base_url, make_database()) as server:
         with server.client(Authorization=f"Bearer {WRONG_KEYS[0]}") as client:
             for name, data in {
-                "a.md": f"# Informe\n\n{DOCUMENT}\n".encode(),
+                "zarzaquimera de Anna.md": f"# Informe\n\n{DOCUMENT}\n".encode(),
                 "b.docx": make_docx(lambda document: document.add_paragraph(DOCUMENT)),
                 "c.csv": "pieza;causa\nzarzaquimera;trufaldín\n".encode(),
             }.items():
@@ -109,7 +110,8 @@ def test_what_goes_well_is_logged_without_its_words(make_database: Callable[[], 
             client.get(f"/api/v1/conversations/{begun['conversation_id']}")
             client.get("/api/v1/conversations", params={"search": "murmullador"})
         lines = check_log(server)
-    assert any('"stage"' in line for line in lines)  # it does log
+    told = {json.loads(line)["event"] for line in lines if line.startswith("{")}
+    assert {"stage", "request", "job", "search"} <= told  # it does log
 
 
 def test_what_a_model_says_when_it_fails_is_not_logged(make_database: Callable[[], str]) -> None:

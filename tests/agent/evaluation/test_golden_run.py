@@ -43,7 +43,8 @@ async def shelf(services: Services, owner: str) -> Shelf:
 
 
 async def order(shelf: Shelf, **choices: Any) -> EvaluationRun:
-    return await order_run(shelf.collection, services=shelf.services, **choices)
+    """Of the search alone: the answers have tests of their own."""
+    return await order_run(shelf.collection, services=shelf.services, answers=False, **choices)
 
 
 async def evaluate(shelf: Shelf, run: EvaluationRun) -> EvaluationRun:
@@ -86,7 +87,11 @@ async def test_what_is_overridden_is_what_is_measured(shelf: Shelf) -> None:
     """R4.10, R10.4 after the collection's own values; what is not valid is passed over with a warning."""
     configured = await shelf.services.store.configure_collection(shelf.collection, {"strategy": "fulltext"})
     run = await order_run(
-        configured, services=shelf.services, overrides={"rerank": False, "rrf_k": "x", "nonsense": 1}, k=25
+        configured,
+        services=shelf.services,
+        overrides={"rerank": False, "rrf_k": "x", "nonsense": 1},
+        k=25,
+        answers=False,
     )
     assert (run.config["strategy"], run.config["rerank"], run.config["rrf_k"]) == ("fulltext", False, 60)
     assert run.config["top_k"] == 25
@@ -233,6 +238,18 @@ async def test_another_embedding_model_ends_the_run(shelf: Shelf) -> None:
     assert (failed.status, failed.reason) == (RunStatus.FAILED, "collection_changed")
     assert "order the run anew" in failed.cause
     assert failed.finished_at is not None
+
+
+async def test_who_was_thought_dead_ends_no_run_of_anothers(shelf: Shelf) -> None:
+    """R10.4, security 17: its error is its own, where another one has taken the run up."""
+    run = await order(shelf)
+    store = shelf.services.evaluations
+    slow, quick = [await store.begin(run.owner_id, run.collection_id, run.id) for _ in range(2)]
+    for begun, status in ((slow, RunStatus.RUNNING), (quick, RunStatus.FAILED)):
+        assert begun is not None
+        evaluator = Evaluator(shelf.services, {run.id: begun.ticket})
+        await evaluator.give_up(run.owner_id, run.collection_id, run.id, KeyError())
+        assert (await store.find(run.owner_id, run.id)).status is status
 
 
 async def test_an_error_of_ours_is_not_told_in_its_words(shelf: Shelf) -> None:

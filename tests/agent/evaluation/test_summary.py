@@ -68,7 +68,7 @@ def test_skipped_and_unanswerable_cases_spoil_no_mean() -> None:
     assert (summary["cases"], summary["skipped"], summary["unanswerable"]) == (1, 1, 1)
     assert summary["metrics"]["mrr@10"] == 1
     assert summary["latency_ms"]["p99"] == 90
-    assert summary["by_category"]["temporal"] == {"cases": 0, "metrics": {}}
+    assert summary["by_category"]["temporal"] == {"cases": 0, "metrics": {}, "defined": {}}
     assert "causal" not in summary["by_category"]
 
 
@@ -84,6 +84,30 @@ def test_stages_that_were_done_without_are_counted() -> None:
     """R11.1, R10.4"""
     results = [result((A,), (A,), failed=("vector", "rerank")), result((B,), (A,), failed=("vector",))]
     assert summarise(results)["degraded"] == {"rerank": 1, "vector": 2}
+
+
+def test_a_metric_is_of_the_cases_that_it_is_defined_for() -> None:
+    """R10.3 what is not defined for a case spoils no mean; how many cases each is of stands beside it."""
+    cases = [
+        result((A,), (A,), metrics={"hit@1": 1.0, "faithfulness": 0.5}, answer_milliseconds=20, chat_model="x"),
+        result((B,), (A,), metrics={"hit@1": 0.0}, answer_milliseconds=10, unjudged=("faithfulness",)),
+        result((), (A,), metrics={"refused_rightly": 1.0}, answer_milliseconds=30, statements={"supported": 2}),
+        result((C,), (A,), metrics={"hit@1": 0.0}, answer_failed=("generate",)),
+    ]
+    summary = summarise(cases)
+    assert summary["metrics"] == {"hit@1": 1 / 3, "faithfulness": 0.5, "refused_rightly": 1.0}
+    assert summary["defined"] == {"hit@1": 3, "faithfulness": 1, "refused_rightly": 1}
+    assert (summary["cases"], summary["unanswerable"]) == (3, 1)
+    assert summary["answers"] == {
+        "answered": 3,
+        "latency_ms": {"p50": 20, "p95": 30, "p99": 30},
+        "first_token_ms": {},
+        "chat_models": {"x": 1},
+        "statements": {"supported": 2},
+        "unjudged": {"faithfulness": 1},
+        "degraded": {"generate": 1},
+    }
+    assert summarise([result((A,), (A,))])["answers"] is None
 
 
 def test_first_rank_counts_from_one() -> None:

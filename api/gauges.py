@@ -1,0 +1,32 @@
+"""What is looked up when somebody asks for the metrics: nobody tells when it changes."""
+
+import asyncio
+
+from graphrag.errors import DatabaseUnavailable
+from graphrag.metrics import BREAKER_STATE, DATABASE_CONNECTIONS, DATABASE_WAITING, JOBS, JOBS_WAITING
+from graphrag.services import Services
+
+STATES = {"closed": 0, "half_open": 1, "open": 2}
+PATIENCE_SECONDS = 1  # with a database that is away: the other metrics tell of it
+
+
+async def look_around(services: Services) -> None:
+    _look_at_pool(services)
+    for breaker in services.breakers():
+        BREAKER_STATE.labels(name=breaker.name).set(STATES[breaker.state])
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            waiting = await services.library.queue.count_waiting()
+    except (DatabaseUnavailable, TimeoutError):
+        JOBS_WAITING.clear()  # missing, not as it was
+        return
+    for job in JOBS:
+        JOBS_WAITING.labels(task=job).set(waiting.get(job, 0))
+
+
+def _look_at_pool(services: Services) -> None:
+    stats = services.database.pool_stats()
+    idle = stats.get("pool_available", 0)
+    DATABASE_CONNECTIONS.labels(state="idle").set(idle)
+    DATABASE_CONNECTIONS.labels(state="used").set(stats.get("pool_size", 0) - idle)
+    DATABASE_WAITING.set(stats.get("requests_waiting", 0))

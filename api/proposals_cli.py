@@ -1,0 +1,102 @@
+"""The command line's `eval golden propose`, `proposals`, `accept` and `reject`."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.table import Table
+
+from agent.proposing.proposing import Proposed, propose_cases
+from api.proposal_schemas import MOST_PROPOSALS, ProposalOut, ProposedOut
+from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
+from graphrag.evaluation_models import DocumentReference
+from graphrag.proposal_models import CaseEdits, CaseProposal, Method, Origin, ProposalState
+from graphrag.services import Services
+
+Ids = Annotated[list[UUID], typer.Argument(metavar="ID...", help="See `eval golden proposals`.")]
+
+
+def propose(
+    collection: CollectionOption = None,
+    documents: Annotated[
+        list[str] | None, typer.Option(help="One by its id, source or filename; again for more. Without it, all.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_PROPOSALS, help="New ones, at most.")] = 20,
+    by: Annotated[Method, typer.Option(help="model: the chat model; where it can't, the rules.")] = "rules",
+    max_calls: Annotated[int | None, typer.Option(min=0, help="Of the chat model; else RAG_PROPOSAL_CALLS.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make questions of documents, as proposals: a case is what you accept of them."""
+
+    async def made(services: Services) -> Proposed:
+        asked = await services.collection(services.settings.owner, collection)
+        return await propose_cases(
+            asked, services=services, documents=documents or (), limit=limit, method=by, max_calls=max_calls
+        )
+
+    proposed = run(made)
+    if as_json:
+        print_json(ProposedOut.of(proposed).model_dump(mode="json"))
+        return
+    _show(proposed.proposals)
+    for warning in proposed.warnings:
+        err.print(warning, style="yellow")
+
+
+def proposals(
+    collection: CollectionOption = None,
+    state: Annotated[ProposalState, typer.Option(help="What was decided of them.")] = ProposalState.PROPOSED,
+    origin: Annotated[Origin | None, typer.Option(help="Where they come from.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the proposals: from documents, and from answers that got a thumbs-down."""
+
+    async def listed(services: Services) -> list[CaseProposal]:
+        asked = await services.collection(services.settings.owner, collection)
+        return await services.proposals.list_all(asked, state=state, origin=origin)
+
+    found = run(listed)
+    if as_json:
+        print_json({"proposals": [ProposalOut.of(proposal).model_dump(mode="json") for proposal in found]})
+    else:
+        _show(found)
+
+
+def accept(
+    ids: Ids,
+    document: Annotated[
+        list[str] | None, typer.Option(help="A relevant one, by id, source or filename, in place of the proposed ones.")
+    ] = None,
+) -> None:
+    """Make golden cases of proposals."""
+    names = None if document is None else tuple(map(DocumentReference.named, document))
+    _decide(
+        ids, lambda services, each: services.proposals.accept(services.settings.owner, each, CaseEdits(documents=names))
+    )
+    out.print(f"{len(ids)} accepted", highlight=False)
+
+
+def reject(ids: Ids) -> None:
+    """Proposals that are not to come again."""
+    _decide(ids, lambda services, each: services.proposals.reject(services.settings.owner, each))
+    out.print(f"{len(ids)} rejected", highlight=False)
+
+
+def _decide(ids: list[UUID], decide: Callable[[Services, UUID], Awaitable[object]]) -> None:
+    """One after another: those before one that fails are decided."""
+
+    async def all_of_them(services: Services) -> None:
+        for each in ids:
+            await decide(services, each)
+
+    run(all_of_them)
+
+
+def _show(found: Sequence[CaseProposal]) -> None:
+    table = Table("Id", "Question", "Expected answer", "Category", "Difficulty", "From")
+    for proposal in found:
+        told = proposal.expected_answer or proposal.reason
+        origin = f"{proposal.origin}, {proposal.method}"
+        table.add_row(str(proposal.id), proposal.query, told, proposal.category, proposal.difficulty, origin)
+    out.print(table)

@@ -1,0 +1,37 @@
+"""What PostgreSQL says, as errors of ours."""
+
+import psycopg
+
+from graphrag.errors import DatabaseFull, DatabaseUnavailable, DatabaseUnprepared
+
+# Tables that are gone or not there yet, an index that is damaged, a replica that takes no writes.
+OUT_OF_STEP = (
+    psycopg.errors.UndefinedTable,
+    psycopg.errors.UndefinedColumn,
+    psycopg.errors.UndefinedFunction,
+    psycopg.errors.UndefinedObject,
+    psycopg.errors.InternalError_,
+    psycopg.errors.DataCorrupted,
+    psycopg.errors.IndexCorrupted,
+    psycopg.errors.ReadOnlySqlTransaction,
+)
+FAILURES = (psycopg.OperationalError, *OUT_OF_STEP)
+
+
+def ours(exc: psycopg.Error) -> DatabaseUnavailable:
+    """For one of FAILURES."""
+    told = one_line(exc)
+    match exc:
+        case psycopg.errors.QueryCanceled():
+            return DatabaseUnavailable(f"PostgreSQL took too long: {told}.")
+        case psycopg.errors.DiskFull():
+            return DatabaseFull(f"PostgreSQL has no space left: {told}. Free some where it is.")
+        case psycopg.OperationalError():
+            return DatabaseUnavailable(f"PostgreSQL does not answer: {told}. Check DATABASE_URL and the server.")
+    return DatabaseUnprepared(
+        f"PostgreSQL has not what is asked for: {told}. Run `causeway migrate`, or restore a backup."
+    )
+
+
+def one_line(exc: Exception) -> str:
+    return " ".join(str(exc).split()).rstrip(".")

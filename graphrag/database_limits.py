@@ -1,0 +1,14 @@
+"""The service's settings of how long the database is waited for."""
+
+from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt
+
+
+class DatabaseLimits(BaseModel):
+    waiting_bytes: NonNegativeInt = Field(
+        default=200_000_000, description="Uploads that are kept while the database is away; 0: they are refused"
+    )
+    database_pool_size: PositiveInt = 8
+    database_timeout_seconds: PositiveFloat = Field(default=3, description="For a connection")
+    database_statement_seconds: PositiveFloat = Field(
+        default=4, description="Of one statement that a request waits for; jobs and commands take their time"
+    )

@@ -1,0 +1,136 @@
+"""Whether the database's server is there: found out once for all who wait, then again until it is back."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from graphrag.breaker import BreakerState
+from graphrag.endings import end
+from graphrag.errors import DatabaseUnavailable
+from graphrag.telemetry import log
+
+SUSPICIOUS_SECONDS = 1.5  # that something lasts, which may be a long statement or a server that hangs
+AGAIN_SECONDS = 0.5  # between two looks at a server that is away
+# A network that swallows what is sent is an error after seconds, not after a quarter of an hour. A URL may have others.
+PATIENCE = {"connect_timeout": 2, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 2}
+PATIENCE |= {"tcp_user_timeout": 4000}  # milliseconds
+
+
+@dataclass(slots=True)
+class Watch:
+    """A server that hangs tells nobody, and a statement that lasts tells nothing of the server: so it is asked itself,
+    by a connection of its own.
+    """
+
+    is_there: Callable[[], Awaitable[bool]]  # answers in some seconds, whatever the server does
+    lose: Callable[[], None]  # ends at once what waits for the server
+    open: Callable[[], Awaitable[None]]  # raises DatabaseUnavailable
+    failures: int = 0  # looks in a row
+    _looking: asyncio.Task[None] | None = field(default=None, repr=False)
+    _is_away: bool = False
+    _is_opening: bool = False
+
+    @property
+    def is_away(self) -> bool:
+        return self._is_away
+
+    @property
+    def state(self) -> BreakerState:
+        if not self._is_away:
+            return BreakerState("database", "closed", 0, 0.0)
+        return BreakerState("database", "half_open" if self._is_opening else "open", self.failures, AGAIN_SECONDS)
+
+    def check(self) -> None:
+        """Raises DatabaseUnavailable while it is known to be away."""
+        if self._is_away:
+            raise away()
+
+    @contextmanager
+    def during(self) -> Iterator[None]:
+        """Around what needs the server: it is looked after while that lasts."""
+        timer: asyncio.TimerHandle
+        loop = asyncio.get_running_loop()
+
+        def again() -> None:
+            nonlocal timer
+            self.suspect()
+            timer = loop.call_later(SUSPICIOUS_SECONDS, again)
+
+        timer = loop.call_later(SUSPICIOUS_SECONDS, again)
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def suspect(self) -> None:
+        """It is looked after; where it is away, until it is back."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
+
+    def miss(self) -> None:
+        """It is known to be away."""
+        self._is_away = True
+        self.suspect()
+
+    async def close(self) -> None:
+        if self._looking:
+            await end(self._looking)
+
+    async def _look(self) -> None:
+        if not self._is_away and await self.is_there():
+            return
+        self._note_absence()
+        while self._is_away:
+            await asyncio.sleep(AGAIN_SECONDS)
+            if await self.is_there():
+                await self._return()
+            else:
+                self.failures += 1
+
+    def _note_absence(self) -> None:
+        log.warning("the database is away")
+        self._is_away = True
+        self.failures = 1
+        self.lose()
+
+    async def _return(self) -> None:
+        self._is_opening = True
+        try:
+            await self.open()
+        except DatabaseUnavailable as exc:
+            self.failures += 1
+            log.warning("the database is there, and can't be used yet", error=exc)
+        else:
+            log.warning("the database is back", failures=self.failures)
+            self._is_away, self.failures = False, 0
+        finally:
+            self._is_opening = False
+
+
+def away() -> DatabaseUnavailable:
+    return DatabaseUnavailable(
+        "PostgreSQL does not answer: it is looked after every moment. Check DATABASE_URL and the server.",
+        retry_after=1,
+    )
+
+
+def patient(url: str) -> str:
+    """With an end to all waiting for the network, where it does not say otherwise."""
+    return make_conninfo("", **{**PATIENCE, **conninfo_to_dict(url)})
+
+
+def answers(address: str) -> bool:
+    """Whether the server takes connections, or says that it takes no more of them. Blocks for some seconds at most."""
+    return psycopg.pq.PGconn.ping(address.encode()) == psycopg.pq.Ping.OK
+
+
+def hang_up(connection: psycopg.AsyncConnection[dict[str, object]]) -> None:
+    """Who waits for it is told at once that it is lost. It is not closed, which would be behind their backs."""
+    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as held:
+        held.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,57 @@
+"""What is told of every job of the queue: its trace, a last line, and what is counted. As of a request."""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import procrastinate
+from opentelemetry.trace import SpanKind
+from pydantic import BaseModel
+
+from graphrag.metrics import JOB_SECONDS, JOBS_RUNNING
+from graphrag.records import Record, begin_record
+from graphrag.telemetry import log
+from graphrag.tracing import first_span, trace_id
+
+DONE, AGAIN, GIVEN_UP = "done", "again", "given_up"
+
+
+class _Arguments(BaseModel):
+    """What is read of them here."""
+
+    owner_id: str
+    collection_id: str = ""
+    trace: str = ""  # of who asked for the job
+
+
+@dataclass(frozen=True, slots=True)
+class JobWatch:
+    """A worker's middleware."""
+
+    mark_owner: Callable[[str], str]
+
+    async def watch(self, do: Callable[[], Awaitable[Any]], context: procrastinate.JobContext, _: object) -> Any:
+        job, name = context.job, context.job.task_name
+        arguments = _Arguments.model_validate(job.task_kwargs)
+        record = begin_record(job=str(job.id), owner=self.mark_owner(arguments.owner_id))
+        record.identity |= {"collection": arguments.collection_id} if arguments.collection_id else {}
+        started, outcome = time.perf_counter(), AGAIN
+        running, traced = JOBS_RUNNING.labels(task=name), first_span(f"job {name}", arguments.trace, SpanKind.CONSUMER)
+        with running.track_inprogress(), traced as span:
+            record.identity |= {"trace_id": known} if (known := trace_id(span)) else {}
+            try:
+                result = await do()
+                outcome = record.facts.pop("outcome", DONE)
+                return result
+            finally:
+                seconds = time.perf_counter() - started
+                JOB_SECONDS.labels(task=name, outcome=outcome).observe(seconds)
+                _tell(record, name, outcome, seconds)
+
+
+def _tell(record: Record, name: str, outcome: str, seconds: float) -> None:
+    write = log.info if outcome == DONE else log.warning
+    told = {"stages": record.timings, "caches": record.lookups}
+    known = {name: value for name, value in told.items() if value}
+    write("job", task=name, outcome=outcome, milliseconds=round(seconds * 1000, 2), **record.facts, **known)

@@ -1,0 +1,159 @@
+"""How much one process does at a time. What comes on top waits, is searched for more simply, and at last is refused."""
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
+from weakref import WeakValueDictionary
+
+from anyio import CapacityLimiter
+from prometheus_client import Counter, Gauge
+
+from graphrag.deadline import seconds_left
+from graphrag.errors import Overloaded
+from graphrag.load_limits import LoadLimits
+from graphrag.telemetry import log
+
+SIMPLER_FROM, SIMPLEST_FROM = 0.1, 0.3  # of the longest wait
+SHARE_OF_ONE = 0.75  # of the places, where there are several owners: one can't take all
+MOST_OF_DEADLINE = 0.5  # is waited for a place: then there is time for the work, too
+WEIGHT_OF_LATEST = 0.1  # in the average time that a place is held
+
+WORKING = Gauge("causeway_load_working", "Searches and answers that are being prepared")
+WAITING = Gauge("causeway_load_waiting", "Searches and answers that wait for their turn to be prepared")
+LEVEL = Gauge("causeway_load_level", "What the next one gets: 0 full effort, 1 simpler, 2 simplest, 3 none")
+STARTED = Counter("causeway_load_begun", "Searches and answers that were begun, by effort; or refused", ["effort"])
+
+
+class Effort(IntEnum):
+    """That is made for a search or an answer."""
+
+    FULL = 0
+    SIMPLER = 1
+    SIMPLEST = 2
+    NONE = 3  # it is refused
+
+
+@dataclass(slots=True)
+class Place:
+    """Of one who works. It may be left before the end, as where an answer waits for a language model."""
+
+    effort: Effort = Effort.FULL
+    is_kept: bool = False
+    _release: Callable[[], None] | None = field(default=None, repr=False)
+
+    def leave(self) -> None:
+        release, self._release = self._release, None
+        if release:
+            release()
+
+    def keep(self) -> Callable[[], None]:
+        """Beyond the block that it was taken for, until what this gives is called."""
+        self.is_kept = True
+        return self.leave
+
+
+@dataclass(frozen=True, slots=True)
+class LoadState:
+    effort: Effort  # that the next one gets
+    working: int
+    waiting: int
+    wait_seconds: float  # until the next one's turn, about
+
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class _Line:
+    """Of one owner, who has so many of all places at most."""
+
+    places: CapacityLimiter
+    size: int
+
+    @property
+    def waiting(self) -> int:
+        return self.places.statistics().tasks_waiting
+
+
+class Load:
+    """Of one process. Turns are given in order, but no owner has all places where there are several."""
+
+    def __init__(self, limits: LoadLimits, *, has_owners: bool, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._size = limits.max_searches
+        self._share = max(1, int(self._size * SHARE_OF_ONE)) if has_owners else self._size
+        self._longest_wait = limits.load_queue_seconds
+        self._all = _Line(CapacityLimiter(self._size), self._size)
+        self._lines: WeakValueDictionary[str, _Line] = WeakValueDictionary()
+        self._waiting = 0
+        self._held_seconds = 0.0  # by one, in the average of the latest
+
+    def state(self) -> LoadState:
+        seconds = self._held_seconds * self._waiting / self._size
+        return LoadState(self._effort(seconds), self._all.places.borrowed_tokens, self._waiting, seconds)
+
+    @asynccontextmanager
+    async def place(self, owner_id: str) -> AsyncIterator[Place]:
+        """Raises Overloaded where the turn would come, or comes, too late."""
+        line = self._lines.setdefault(owner_id, _Line(CapacityLimiter(self._share), self._share))
+        if self._effort(self._wait_seconds(line)) is Effort.NONE:
+            raise self._overloaded(line)
+        release = await self._take(line)
+        effort = min(self._effort(self._wait_seconds(line)), Effort.SIMPLEST)
+        STARTED.labels(effort=effort.name.lower()).inc()
+        if effort is not Effort.FULL:
+            log.info("high load", effort=effort.name.lower(), waiting=self._waiting)
+        place = Place(effort, _release=release)
+        try:
+            yield place
+        finally:
+            if not place.is_kept:
+                place.leave()
+
+    async def _take(self, line: _Line) -> Callable[[], None]:
+        """Gives what releases it. Raises Overloaded."""
+        holder = object()
+        self._count(waiting=+1)
+        try:
+            async with asyncio.timeout(min(self._longest_wait, seconds_left() * MOST_OF_DEADLINE)):
+                await line.places.acquire_on_behalf_of(holder)
+                try:
+                    await self._all.places.acquire_on_behalf_of(holder)
+                except BaseException:
+                    line.places.release_on_behalf_of(holder)
+                    raise
+        except TimeoutError as exc:
+            raise self._overloaded(line) from exc
+        finally:
+            self._count(waiting=-1)
+        began = self._clock()
+
+        def release() -> None:
+            self._all.places.release_on_behalf_of(holder)
+            line.places.release_on_behalf_of(holder)
+            self._held_seconds += WEIGHT_OF_LATEST * (self._clock() - began - self._held_seconds)
+            self._count()
+
+        return release
+
+    def _wait_seconds(self, line: _Line) -> float:
+        """By those before one who comes now, in the own line and in that of all."""
+        return self._held_seconds * (line.waiting / line.size + self._all.waiting / self._all.size)
+
+    def _effort(self, wait_seconds: float) -> Effort:
+        shares = (SIMPLER_FROM, SIMPLEST_FROM, 1.0)
+        return Effort(sum(wait_seconds > share * self._longest_wait for share in shares))
+
+    def _overloaded(self, line: _Line) -> Overloaded:
+        STARTED.labels(effort="none").inc()
+        seconds = max(1, math.ceil(self._wait_seconds(line)))
+        log.warning("refused: high load", waiting=self._waiting, retry_after=seconds)
+        return Overloaded(f"Too many questions at the same time: try again in {seconds} s.", retry_after=seconds)
+
+    def _count(self, *, waiting: int = 0) -> None:
+        self._waiting += waiting
+        state = self.state()
+        WORKING.set(state.working)
+        WAITING.set(state.waiting)
+        LEVEL.set(state.effort)

@@ -1,0 +1,48 @@
+"""What logs call an owner: always the same, and nobody's name."""
+
+import hashlib
+import os
+import secrets
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from graphrag.settings import Settings
+
+BYTES = 6  # of a mark: two of a million owners have the same one with a chance of 0.2 %
+KEY_BYTES = 32
+FILE = "log-salt"
+
+
+class OwnerMarks:
+    """A keyed hash: who knows a name can't look for it without the key."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.of = lru_cache(maxsize=10_000)(self._mark)
+
+    def _mark(self, owner_id: str) -> str:
+        told = owner_id.encode(errors="surrogatepass")
+        return hashlib.blake2b(told, key=self._key, digest_size=BYTES).hexdigest()
+
+    @cached_property
+    def _key(self) -> bytes:
+        if given := self._settings.log_salt:
+            return hashlib.sha256(given.get_secret_value().encode()).digest()
+        try:
+            return _kept(self._settings.home / FILE)
+        except OSError:  # a home that can't be written to: marks hold as long as the process
+            return secrets.token_bytes(KEY_BYTES)
+
+
+def _kept(path: Path) -> bytes:
+    """The file's bytes; made by the first process that asks, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        made = path.with_name(f"{FILE}.{secrets.token_hex(8)}")
+        made.touch(mode=0o600)
+        made.write_bytes(secrets.token_bytes(KEY_BYTES))
+        with suppress(FileExistsError):  # another one was faster
+            os.link(made, path)
+        made.unlink()
+    return path.read_bytes()[:KEY_BYTES]

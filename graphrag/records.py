@@ -1,0 +1,80 @@
+"""What is known of the request or job in hand: who asks for what, which every log line says, and how it went."""
+
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Record:
+    """One object for all tasks and threads that work for it. Never a word of a question, a document or a name."""
+
+    identity: dict[str, str]  # in every line: request_id, trace_id, owner, collection, config
+    facts: dict[str, Any] = field(default_factory=dict)  # in the last one
+    results: dict[str, int] = field(default_factory=dict)  # by stage
+    timings: dict[str, float] = field(default_factory=dict)  # by stage, in milliseconds
+    lookups: dict[str, dict[str, int]] = field(default_factory=dict)  # by cache: hits and misses
+    slow: list[str] = field(default_factory=list)  # stages
+    degraded: list[str] = field(default_factory=list)  # stages that failed and were done without
+
+
+_record: ContextVar[Record | None] = ContextVar("record", default=None)
+_timings: ContextVar[dict[str, float] | None] = ContextVar("timings", default=None)
+_lookups: ContextVar[dict[str, dict[str, int]] | None] = ContextVar("lookups", default=None)
+
+
+def begin_record(**identity: str) -> Record:
+    """Of everything awaited from here on."""
+    record = Record(identity)
+    _record.set(record)
+    _timings.set(record.timings)
+    _lookups.set(record.lookups)
+    return record
+
+
+def current_record() -> Record | None:
+    return _record.get()
+
+
+def identify(**identity: str) -> None:
+    """From here on every log line says so."""
+    if record := _record.get():
+        record.identity |= identity
+
+
+def note(**facts: Any) -> None:
+    """For the last log line of the request or job. Kinds, numbers and names of ours."""
+    if record := _record.get():
+        record.facts |= facts
+
+
+def collect_timings() -> dict[str, float]:
+    """The stages of everything awaited from here on, in milliseconds; a stage that runs twice is added up."""
+    timings: dict[str, float] = {}
+    _timings.set(timings)
+    if record := _record.get():
+        record.timings = timings
+    return timings
+
+
+def collect_lookups() -> dict[str, dict[str, int]]:
+    """Of the caches, by everything awaited from here on: hits and misses."""
+    lookups: dict[str, dict[str, int]] = {}
+    _lookups.set(lookups)
+    if record := _record.get():
+        record.lookups = lookups
+    return lookups
+
+
+def add_time(stage: str, milliseconds: float) -> None:
+    timings = _timings.get()
+    if timings is not None:
+        timings[stage] = round(timings.get(stage, 0.0) + milliseconds, 2)
+
+
+def add_lookups(cache: str, *, hits: int, misses: int) -> None:
+    lookups = _lookups.get()
+    if lookups is not None:
+        known = lookups.setdefault(cache, {"hits": 0, "misses": 0})
+        known["hits"] += hits
+        known["misses"] += misses

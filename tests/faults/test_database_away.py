@@ -1,0 +1,168 @@
+"""The database away: at the start, in mid-life, or there and silent; then back."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from graphrag.database import Database
+from graphrag.errors import DatabaseUnavailable, DatabaseUnprepared
+from graphrag.hurry import hurried
+from graphrag.settings import Settings
+from tests.api.expectations import check_error
+from tests.conftest import run_server
+from tests.own_postgres import OwnPostgres, run_postgres
+
+SIGN_SECONDS = 5
+BACK_SECONDS = 20  # a machine is busy at times
+
+
+@pytest.fixture(scope="module")
+def own_postgres() -> Iterator[OwnPostgres]:
+    """In place of the one that all tests share: it is stopped and frozen here."""
+    with run_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+async def database(own_postgres: OwnPostgres) -> AsyncIterator[Database]:
+    opened = Database(Settings(database_url=SecretStr(own_postgres.url)))
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+async def until_back(database: Database) -> None:
+    deadline = time.monotonic() + BACK_SECONDS
+    while True:
+        try:
+            return await database.ping()
+        except DatabaseUnavailable:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.05)
+
+
+async def fail(database: Database, statement: str = "SELECT 1") -> float:
+    """Seconds until it is an error."""
+    started = time.monotonic()
+    with pytest.raises(DatabaseUnavailable):
+        async with database.transaction("me") as connection:
+            await connection.execute(statement.encode())
+    return time.monotonic() - started
+
+
+async def test_a_server_that_is_stopped_is_an_error_at_once_until_it_is_back(
+    database: Database, own_postgres: OwnPostgres
+) -> None:
+    """R11.1 Found out once; nobody else waits, and who asks is told when to come again."""
+    assert database.state.state == "closed"
+    own_postgres.stop()
+    assert await fail(database) < SIGN_SECONDS
+    assert database.state.state == "open"
+    with pytest.raises(DatabaseUnavailable) as caught:
+        await database.ping()
+    assert caught.value.details == {"retry_after": 1}
+    own_postgres.start()
+    await until_back(database)
+    assert (database.state.state, database.state.failures) == ("closed", 0)
+
+
+async def test_a_restart_that_nobody_saw_costs_nobody_an_error(database: Database, own_postgres: OwnPostgres) -> None:
+    """R11.1 Connections that the server has forgotten are passed over."""
+    await asyncio.gather(*(database.ping() for _ in range(8)))
+    own_postgres.stop()
+    own_postgres.start()
+    for _ in range(10):
+        await database.ping()
+
+
+async def test_a_server_that_hangs_is_an_error_within_seconds(database: Database, own_postgres: OwnPostgres) -> None:
+    """R11.1 New transactions, and those that wait for a statement already, however long that might take."""
+    working = asyncio.create_task(fail(database, "SELECT pg_sleep(60)"))
+    await asyncio.sleep(0.2)
+    own_postgres.freeze()
+    try:
+        assert max(await asyncio.gather(working, *(fail(database) for _ in range(10)))) < SIGN_SECONDS
+        assert database.state.state == "open"
+    finally:
+        own_postgres.thaw()
+    await until_back(database)
+
+
+async def test_a_long_statement_of_a_server_that_is_well_is_left_alone(database: Database) -> None:
+    """R11.1 Jobs take their time."""
+    async with database.transaction("me") as connection:
+        cursor = await connection.execute("SELECT pg_sleep(2.5), 7 AS seven")
+        row = await cursor.fetchone()
+    assert row is not None
+    assert row["seven"] == 7
+    assert database.state.state == "closed"
+
+
+async def test_a_statement_that_somebody_waits_for_ends_in_time(own_postgres: OwnPostgres) -> None:
+    """R11.1 By the server, which is not taken to be away for that."""
+    database = Database(Settings(database_url=SecretStr(own_postgres.url), database_statement_seconds=0.1))
+    try:
+        with hurried(), pytest.raises(DatabaseUnavailable, match="took too long"):
+            async with database.transaction("me") as connection:
+                await connection.execute("SELECT pg_sleep(60)")
+        with hurried(), hurried(False):
+            async with database.transaction("me") as connection:
+                await connection.execute("SELECT pg_sleep(0.2)")
+        assert database.state.state == "closed"
+    finally:
+        await database.close()
+
+
+async def test_what_a_database_lacks_is_told_apart(make_database: Callable[[], str]) -> None:
+    """R11.1 A table that is gone is no outage: others go on."""
+    url = make_database()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER TABLE causeway.entities RENAME TO hidden")
+    database = Database(Settings(database_url=SecretStr(url)))
+    try:
+        with pytest.raises(DatabaseUnprepared, match="causeway migrate"):
+            async with database.transaction("me") as connection:
+                await connection.execute("SELECT FROM entities")
+        await database.ping()
+    finally:
+        await database.close()
+
+
+def test_the_service_starts_without_its_database(own_postgres: OwnPostgres, tmp_path: Path) -> None:
+    """R11.3 It runs, says so, takes uploads with «indexing unavailable», and goes on by itself when the database is
+    there: the last version of each upload is indexed.
+    """
+    own_postgres.stop()
+    environment = {"DATABASE_URL": own_postgres.url, "CAUSEWAY_HOME": str(tmp_path)}
+    with run_server(**environment) as server, server.client(**{"Accept-Language": "en"}) as client:
+        health = client.get("/health").json()
+        assert (health["status"], health["database"]) == ("degraded", "unavailable")
+        assert {"name": "database", "state": "open"}.items() <= health["breakers"][0].items()
+        assert 'causeway_breaker_open{breaker="database"} 1.0' in client.get("/metrics").text
+        check_error(client.get("/ready"), 503, "database_unavailable")
+        refused = client.post("/api/chat", json={"message": "What stopped oven H2?"})
+        check_error(refused, 503, "database_unavailable")
+        assert refused.headers["Retry-After"] == "1"
+        plain = client.post("/api/chat", json={"message": "Hello?", "rag_enabled": False}).json()
+        assert (plain["degraded"], plain["conversation_id"]) == (["save"], None)
+        text = {"documents": [{"text": "Oven H2 stopped."}]}
+        check_error(client.post("/api/collections/default/documents", json=text), 503, "indexing_unavailable")
+        for day in ("Monday", "Tuesday"):
+            note = ("note.txt", f"Oven H2 stopped on {day} because of its pump.".encode())
+            kept = client.post("/api/documents", files=[("files", note)])
+            assert kept.status_code == 202
+            assert kept.json()["indexing"] == "unavailable"
+            assert "kept" in kept.json()["message"]
+        own_postgres.start()
+        deadline = time.monotonic() + 3 * BACK_SECONDS
+        while "Tuesday" not in client.post("/api/chat", json={"message": "When did oven H2 stop?"}).text:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        assert client.get("/health").json()["status"] == "ok"
+        assert [document["filename"] for document in client.get("/api/documents").json()["documents"]] == ["note.txt"]
+        assert not (tmp_path / "files" / "waiting").exists()
