@@ -174,6 +174,7 @@ def test_a_worker_orders_what_is_due(api: httpx.Client, runs: list[dict[str, Any
                 name="de anoche",
                 choices=choices,
                 now=yesterday,
+                defer=services.library.queue.defer_schedule,
             )
             for name in ("fábrica", "vacía")
         ]
