@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -39,11 +39,10 @@ from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.opening import join_judges, open_cross_encoder, open_judges
 from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
-from graphrag.settings import GenerationConfig, RetrievalConfig, Settings
+from graphrag.settings import GenerationConfig, RetrievalConfig
 from graphrag.stores.erasure import Erasure
 from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.opened import Stores
-from graphrag.stores.schedules import ScheduleStore
 from graphrag.telemetry import log
 
 DEFAULT_COLLECTION = "default"
@@ -235,10 +234,6 @@ class Services(Stores):
         return Workshop(self.library, self.pipeline, self, self.retention)
 
     @cached_property
-    def schedules(self) -> ScheduleStore:
-        return ScheduleStore(self.database, self.settings.max_schedules, self.library.queue.defer_schedule)
-
-    @cached_property
     def retention(self) -> Retention:
         return Retention(self.conversations, self.library.queue, self.settings.conversation_days)
 
@@ -303,9 +298,3 @@ class Services(Stores):
         registry = await asyncio.to_thread(lambda: self.embeddings)
         wanted = checked_name(name or self.settings.collection or DEFAULT_COLLECTION)
         return await self.store.create_collection(owner_id, wanted, embedding_model=registry.default)
-
-
-@lru_cache(maxsize=1)
-def shared_services() -> Services:
-    """One per process, for a graph that nobody handed its services: LangGraph Studio."""
-    return Services(Settings.from_environment())

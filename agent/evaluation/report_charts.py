@@ -11,15 +11,16 @@ from agent.evaluation.report_figures import Bin
 
 SVG = "{http://www.w3.org/2000/svg}"
 # Drawn for half a page, so that a telephone's is not much smaller.
-SIZE = {"width": 520, "height": 270}
-FONT_SIZE = 13
+SIZE = {"width": 460, "height": 260}
+FONT_SIZE = 12
 LABELS = 5  # of a long axis
 Series = Mapping[str, Sequence[float | None]]
 
 
 def draw_bars(series: Series, labels: Sequence[str], *, title: str) -> Markup:
     """Of values in [0, 1]."""
-    return _draw(pygal.Bar(**_options(), range=(0, 1), x_labels=labels), series, title)
+    chart = pygal.Bar(**_options(height=300), range=(0, 1), x_labels=labels, x_label_rotation=30, truncate_label=-1)
+    return _draw(chart, series, title)
 
 
 def draw_lines(series: Series, labels: Sequence[str], *, title: str, others: Sequence[bool]) -> Markup:
@@ -50,8 +51,9 @@ def draw_histogram(bins: Sequence[Bin], *, title: str, name: str) -> Markup:
 def _options(**others: object) -> dict[str, object]:
     sizes = ("label", "major_label", "legend", "value")
     style = Style(**{f"{name}_font_size": FONT_SIZE for name in sizes}, font_family="sans-serif")
-    own = {"js": [], "css": [], "style": style, "legend_at_bottom": True, "margin": 8, "max_scale": 6}
-    return own | SIZE | {"disable_xml_declaration": True} | others
+    own = {"js": [], "css": [], "style": style, "disable_xml_declaration": True, "max_scale": 6}
+    room = {"legend_at_bottom": True, "legend_at_bottom_columns": 3, "margin": 8, "margin_right": 24}
+    return own | room | SIZE | others
 
 
 def _draw(chart: pygal.Graph, series: Mapping[str, Sequence[object]], title: str) -> Markup:

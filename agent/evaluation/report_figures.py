@@ -7,15 +7,12 @@ from typing import get_args
 
 import numpy as np
 
+from agent.evaluation.answer_metrics import ANSWER_METRICS
 from agent.evaluation.comparison import DECIDING
 from agent.evaluation.metrics import METRICS
 from graphrag.evaluation_models import CaseResult, CaseStatus, Category, Difficulty
 
-ANSWERS = (
-    "faithfulness", "answer_relevance", "faithfulness_estimate", "answer_relevance_estimate", "citation_precision",
-    "citation_recall", "cited_relevant", "refused_rightly", "refused_wrongly",
-)  # fmt: skip
-ORDER = {"retrieval": tuple(METRICS), "answers": ANSWERS}  # within a group of metrics
+ORDER = {"retrieval": tuple(METRICS), "answers": tuple(ANSWER_METRICS)}  # within a group of metrics
 HEADLINES = ("hit@10", DECIDING, "mrr@10", "faithfulness", "faithfulness_estimate", "citation_recall")
 LOWER_IS_BETTER = {"refused_wrongly"}
 JUDGED_BY = (DECIDING, "faithfulness", "faithfulness_estimate", "refused_rightly", "refused_wrongly")
@@ -61,10 +58,11 @@ def group_cases(results: Sequence[CaseResult]) -> list[Group]:
     return [group for group in groups if group.cases or group.name == "all"]
 
 
-def find_worst(results: Sequence[CaseResult], *, limit: int) -> list[tuple[CaseResult, float]]:
-    """Each with what it is worth: the least of the metrics that a case is judged by. A perfect one is none of them."""
-    rated = [(result, rating) for result in results if (rating := _rate(result)) is not None and rating < 1]
-    return sorted(rated, key=lambda pair: (pair[1], pair[0].position))[:limit]
+def find_worst(results: Sequence[CaseResult], *, limit: int) -> list[CaseResult]:
+    """By the least of the metrics that a case is judged by. One that lacks nothing is none of them."""
+    rated = [(_rate(result), result) for result in results]
+    lacking = [pair for pair in rated if pair[0] < 1]
+    return [result for _, result in sorted(lacking, key=lambda pair: (pair[0], pair[1].position))[:limit]]
 
 
 def distribute(values: Sequence[float]) -> list[Bin]:
@@ -84,6 +82,6 @@ def _group(name: str, results: Sequence[CaseResult]) -> Group:
     return Group(name, len(results), {name: Figure(fmean(known), len(known)) for name, known in values.items()})
 
 
-def _rate(result: CaseResult) -> float | None:
+def _rate(result: CaseResult) -> float:
     known = {name: result.metrics[name] for name in JUDGED_BY if name in result.metrics}
-    return min((1 - value if name in LOWER_IS_BETTER else value for name, value in known.items()), default=None)
+    return min((1 - value if name in LOWER_IS_BETTER else value for name, value in known.items()), default=1.0)

@@ -1,15 +1,15 @@
 """A report as one HTML page that needs nothing else: no script, no address, its charts inside."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 from uuid import UUID
 
 import yaml
-from babel.dates import format_datetime
+from babel.dates import format_date, format_skeleton
 from babel.numbers import format_decimal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -37,6 +37,11 @@ WORDS: dict[str, dict[str, str]] = yaml.safe_load((HERE / "report_words.yml").re
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )
+TIMES = {
+    "latency_search": "milliseconds",
+    "latency_first_token": "first_token_milliseconds",
+    "latency_answer": "answer_milliseconds",
+}
 MOST_WORST = 20  # questions
 MOST_CHANGED = 10
 MOST_FOUND = 10  # documents of a question
@@ -74,7 +79,18 @@ class Page:
         return ("+" if value >= 0 else "−") + self.number(abs(value))
 
     def time(self, moment: datetime) -> str:
-        return format_datetime(moment, "medium", locale=self.language) + " UTC"
+        """To the minute, in UTC."""
+        moment = moment.astimezone(UTC)
+        return f"{format_date(moment, 'medium', locale=self.language)}, {moment:%H:%M}"
+
+    def value(self, value: Any) -> str:
+        """Of a setting."""
+        match value:
+            case bool():
+                return self.word("yes" if value else "no")
+            case list():
+                return ", ".join(map(str, value)) or "–"
+        return "–" if value is None else str(value)
 
     @cached_property
     def groups(self) -> list[Group]:
@@ -116,16 +132,29 @@ class Page:
         return [of for of in self.report.results if of.status is CaseStatus.SKIPPED]
 
     @cached_property
-    def worst(self) -> list[tuple[CaseResult, float]]:
+    def worst(self) -> list[CaseResult]:
         return find_worst(self.report.results, limit=MOST_WORST)
 
     @property
     def judged_by(self) -> str:
         return ", ".join(name for name in JUDGED_BY if name in self.all.figures)
 
+    def rated(self, result: CaseResult) -> dict[str, float]:
+        return {name: result.metrics[name] for name in JUDGED_BY if name in result.metrics}
+
     @property
     def degraded(self) -> Mapping[str, int]:
-        return count_failed(of.failed for of in self.report.results)
+        return count_failed((*of.failed, *of.answer_failed) for of in self.report.results)
+
+    @property
+    def unjudged(self) -> Mapping[str, int]:
+        return count_failed(of.unjudged for of in self.report.results)
+
+    @property
+    def chat_models(self) -> str:
+        """Each with how many answers it wrote; "" where nothing was answered."""
+        known = count_failed([of.chat_model] for of in self.report.results if of.chat_model)
+        return ", ".join(f"{name} ({count})" for name, count in known.items())
 
     def name(self, document: UUID) -> str | None:
         """None: it has been deleted."""
@@ -156,10 +185,9 @@ class Page:
     @cached_property
     def times(self) -> dict[str, dict[str, float]]:
         """Milliseconds: which → quantile → how many."""
-        of: dict[str, Callable[[CaseResult], float | None]] = {"latency_search": lambda result: result.milliseconds}
         known = {
-            name: [value for result in self.report.results if (value := read(result)) is not None]
-            for name, read in of.items()
+            name: [value for result in self.report.results if (value := getattr(result, field)) is not None]
+            for name, field in TIMES.items()
         }
         return {name: percentiles(values) for name, values in known.items() if values}
 
@@ -169,14 +197,14 @@ class Page:
             name: [group.figures[name].mean if name in group.figures else None for group in self.groups]
             for name in self.headlines[:DRAWN]
         }
-        labels = [f"{self.word(group.name)} ({group.cases})" for group in self.groups]
+        labels = [self.word(group.name) for group in self.groups]
         return draw_bars(series, labels, title=self.word("by_group"))
 
     @property
     def trend_chart(self) -> Markup:
         points = self.report.trend[::-1]
         series = {name: [point.metrics.get(name) for point in points] for name in self.headlines[:DRAWN]}
-        labels = [f"{point.run.created_at:%Y-%m-%d}" for point in points]
+        labels = [format_skeleton("MMMd", point.run.created_at, locale=self.language) for point in points]
         others = [not point.has_same_cases for point in points]
         return draw_lines(series, labels, title=self.word("trend"), others=others)
 

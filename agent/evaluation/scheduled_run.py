@@ -32,7 +32,9 @@ async def add_schedule(
     """
     overrides = RetrievalConfig.checked(choices["overrides"])
     kept = {**choices, "overrides": overrides}
-    return await services.schedules.add(collection, timetable, name=name, choices=kept, now=_now())
+    return await services.schedules.add(
+        collection, timetable, name=name, choices=kept, now=_now(), defer=services.library.queue.defer_schedule
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,11 @@ class Scheduler:
                 await self._order(schedule, schedule.following(self.now()))
 
     async def _order(self, schedule: Schedule, following: datetime) -> None:
+        schedules, queue = self.services.schedules, self.services.library.queue
+
         async def defer(connection: Connection, collection: Collection, run_id: UUID) -> None:
-            await self.services.schedules.advance(connection, schedule, following, run_id)
-            await self.services.library.queue.defer_evaluation(connection, collection, run_id)
+            await schedules.advance(connection, schedule, following, run_id=run_id, defer=queue.defer_schedule)
+            await queue.defer_evaluation(connection, collection, run_id)
 
         try:
             collection = await self.services.collection(schedule.owner_id, schedule.collection)
@@ -61,7 +65,7 @@ class Scheduler:
         except (NotDue, *TRANSIENT):
             raise
         except Exception as exc:
-            await self.services.schedules.fail(schedule, following, **_told(exc))
+            await schedules.fail(schedule, following, defer=queue.defer_schedule, **_told(exc))
 
 
 def _told(error: Exception) -> dict[str, str]:

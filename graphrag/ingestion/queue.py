@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol, cast
+from typing import Any, cast
 from uuid import UUID
 
 import procrastinate
@@ -18,6 +18,7 @@ from graphrag.database import APPLICATION_ROLE, OPTIONS, Connection, Database
 from graphrag.endings import end
 from graphrag.errors import CollectionChanged, DatabaseUnavailable, RetrievalUnavailable
 from graphrag.ingestion.job_watch import GIVEN_UP, JobWatch
+from graphrag.ingestion.workers import Evaluators, Schedulers, Workers
 from graphrag.ingestion_models import Ingestion
 from graphrag.models import Collection
 from graphrag.records import note
@@ -41,40 +42,6 @@ WAITING = """
     SELECT task_name, count(*) FROM procrastinate_jobs
     WHERE status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= now()) GROUP BY task_name"""
 EVALUATIONS = "evaluations"  # a queue of their own, and a lock: one at a time, so that their latencies mean something
-
-
-class Workers(Protocol):
-    """Who do the jobs. Each can be done again from its start at any time."""
-
-    async def ingest(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None: ...
-
-    async def give_up(
-        self, owner_id: str, collection_id: UUID, documents: Sequence[UUID], error: BaseException
-    ) -> None: ...
-
-    async def tidy_files(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None: ...
-
-    async def optimize(self, owner_id: str, collection_id: UUID) -> None: ...
-
-    async def purge(self, owner_id: str, collection_id: UUID) -> None: ...
-
-    async def forget_conversations(self, owner_id: str) -> None: ...
-
-    async def forget_idempotency_keys(self, owner_id: str) -> None: ...
-
-
-class Evaluators(Protocol):
-    """Who measure how good the answers' parts are. An evaluation that is begun again goes on where it was left."""
-
-    async def evaluate(self, owner_id: str, collection_id: UUID, run_id: UUID) -> None: ...
-
-    async def give_up(self, owner_id: str, collection_id: UUID, run_id: UUID, error: BaseException) -> None: ...
-
-
-class Schedulers(Protocol):
-    """Who order the evaluations that are due, each due time once, however often they are asked to."""
-
-    async def order_due(self, owner_id: str, schedule_id: UUID, due_at: datetime) -> None: ...
 
 
 @dataclass

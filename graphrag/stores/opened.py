@@ -17,6 +17,7 @@ from graphrag.stores.golden import GoldenStore
 from graphrag.stores.graph import PostgresGraph
 from graphrag.stores.postgres import PostgresStore
 from graphrag.stores.proposals import ProposalStore
+from graphrag.stores.schedules import ScheduleStore
 from graphrag.stores.streams import StreamStore
 
 
@@ -70,6 +71,10 @@ class Stores:
     @cached_property
     def experiments(self) -> ExperimentStore:
         return ExperimentStore(self.database)
+
+    @cached_property
+    def schedules(self) -> ScheduleStore:
+        return ScheduleStore(self.database, self.settings.max_schedules)
 
     @cached_property
     def streams(self) -> StreamStore:

@@ -32,10 +32,16 @@ class ScheduleStore:
 
     database: Database
     most: int  # of one owner
-    defer: Defer
 
     async def add(
-        self, collection: Collection, timetable: Timetable, *, name: str, choices: Mapping[str, Any], now: datetime
+        self,
+        collection: Collection,
+        timetable: Timetable,
+        *,
+        name: str,
+        choices: Mapping[str, Any],
+        now: datetime,
+        defer: Defer,
     ) -> Schedule:
         """`choices` are kept as JSON. Raises InvalidSchedule, QuotaExceeded or CollectionNotFound."""
         key = {"schedule_id": uuid4(), "owner_id": collection.owner_id, "collection_id": collection.id}
@@ -51,7 +57,7 @@ class ScheduleStore:
                 await self._check_quota(connection, collection.owner_id)
                 await connection.execute(QUERIES["add"], key | planned)
                 (row,) = await fetch(connection, QUERIES["find"], key)
-                await self.defer(connection, _read(row))
+                await defer(connection, _read(row))
                 return _read(row)
         except ForeignKeyViolation as exc:
             raise CollectionNotFound(
@@ -90,25 +96,21 @@ class ScheduleStore:
             if not (await connection.execute(QUERIES["delete"], {"schedule_id": schedule_id})).rowcount:
                 raise _not_found(schedule_id)
 
-    async def advance(self, connection: Connection, schedule: Schedule, following: datetime, run_id: UUID) -> None:
-        """It has ordered this run, within the run's own transaction. Raises NotDue, which undoes that."""
-        await self._advance(connection, schedule, following, run_id=run_id)
-
-    async def fail(self, schedule: Schedule, following: datetime, *, cause: str, reason: str) -> None:
-        """It has ordered nothing this time. Raises NotDue."""
-        async with self.database.transaction(schedule.owner_id) as connection:
-            await self._advance(connection, schedule, following, cause=cause, reason=reason)
-
-    async def _advance(
+    async def advance(
         self,
         connection: Connection,
         schedule: Schedule,
         following: datetime,
         *,
+        defer: Defer,
         run_id: UUID | None = None,
         cause: str = "",
         reason: str = "",
     ) -> None:
+        """It has ordered this run, within whose transaction this is; or nothing, for that reason.
+
+        Raises NotDue, which undoes the transaction.
+        """
         values = {
             "schedule_id": schedule.id,
             "due_at": schedule.due_at,
@@ -119,7 +121,12 @@ class ScheduleStore:
         }
         if not (await connection.execute(QUERIES["advance"], values)).rowcount:
             raise NotDue
-        await self.defer(connection, replace(schedule, due_at=following))
+        await defer(connection, replace(schedule, due_at=following))
+
+    async def fail(self, schedule: Schedule, following: datetime, *, defer: Defer, cause: str, reason: str) -> None:
+        """It has ordered nothing this time. Raises NotDue."""
+        async with self.database.transaction(schedule.owner_id) as connection:
+            await self.advance(connection, schedule, following, defer=defer, cause=cause, reason=reason)
 
     async def _check_quota(self, connection: Connection, owner_id: str) -> None:
         await connection.execute(QUERIES["lock"], {"owner_id": owner_id})

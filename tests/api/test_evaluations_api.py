@@ -257,8 +257,8 @@ def test_openapi_documents_every_door(api: httpx.Client, server: Server) -> None
         if any(name in path for name in ("golden-cases", "evaluations", "retrieve/evaluate", "retrieve/metrics"))
     }
     operations = [operation for of in paths.values() for operation in of.values()]
-    assert len(paths) == 14
-    assert len(operations) == 20
+    assert len(paths) == 21
+    assert len(operations) == 29
     for operation in operations:
         assert operation["summary"]
         assert {"401", "404", "422", "503"} <= set(operation["responses"])
