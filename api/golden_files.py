@@ -19,7 +19,7 @@ from pydantic import (
 
 from api.golden_schemas import EXAMPLE, NO_ANSWER, CaseFields, CollectionChoice
 from api.schemas import Storable
-from graphrag.errors import InvalidGoldenCase
+from graphrag.evaluation_errors import InvalidGoldenCase
 from graphrag.evaluation_models import CaseDraft, DocumentReference, Existing, GoldenCase
 from graphrag.models import Collection
 from graphrag.stores.golden import GoldenStore

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from croniter import croniter  # type: ignore[import-untyped]  # it comes without types
 
-from graphrag.errors import InvalidSchedule
+from graphrag.evaluation_errors import InvalidSchedule
 
 FIELDS = 5  # minute, hour, day of the month, month, day of the week
 

@@ -6,20 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
-
 from graphrag import language
 from graphrag.authentication.authentication import Authentication, open_authentication
 from graphrag.breaker import BreakerState
-from graphrag.causal_graph.model_extraction import ModelExtractor
-from graphrag.chat_models import EXTRACTIVE, NamedModel, beginning_with, open_chat_model, open_fallbacks
 from graphrag.collection_names import checked_name
-from graphrag.embeddings.bundled import BundledEmbeddings
-from graphrag.embeddings.cached import cached
-from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
-from graphrag.errors import CollectionNotFound, InvalidSettings
+from graphrag.errors import CollectionNotFound
 from graphrag.evaluation_models import canonical_hash
-from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.files.opening import open_files
 from graphrag.guarded_chat_model import GuardedChatModel
 from graphrag.ingestion.library import Library
@@ -27,22 +19,18 @@ from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.spool import Spool
 from graphrag.ingestion.workshop import Workshop
-from graphrag.load import Effort, Load
+from graphrag.load import Load
 from graphrag.models import Collection
+from graphrag.opened_models import OpenedModels
 from graphrag.owner_marks import OwnerMarks
 from graphrag.parsers.isolation import IsolatedParser
-from graphrag.protocols import FileStorage, Reranker
-from graphrag.query_transformation.refinement import Refiner
+from graphrag.protocols import FileStorage
 from graphrag.records import identify
-from graphrag.rerankers.bundled import BundledReranker
-from graphrag.rerankers.cross_encoder import CrossEncoderReranker
-from graphrag.rerankers.opening import join_judges, open_cross_encoder, open_judges
 from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
-from graphrag.settings import GenerationConfig, RetrievalConfig
+from graphrag.settings import RetrievalConfig
 from graphrag.stores.erasure import Erasure
 from graphrag.stores.ingestions import Ingestions
-from graphrag.stores.opened import Stores
 from graphrag.telemetry import log
 
 DEFAULT_COLLECTION = "default"
@@ -50,7 +38,7 @@ HASH_CHARS = 12  # of a configuration's hash in logs
 
 
 @dataclass(frozen=True)
-class Services(Stores):
+class Services(OpenedModels):
     """Made cheaply; the database and the models open themselves at their first use, or all at once in `open`."""
 
     async def open(self, *, awaits_database: bool = False) -> None:
@@ -102,10 +90,6 @@ class Services(Stores):
         return open_files(self.settings)
 
     @cached_property
-    def embeddings(self) -> EmbeddingRegistry:
-        return load_registry(self.settings.embeddings_config)
-
-    @cached_property
     def load(self) -> Load:
         return Load(self.settings, has_owners=self.settings.auth != "none")
 
@@ -114,86 +98,8 @@ class Services(Stores):
         return QueryCache(self.settings.query_cache_seconds)
 
     @cached_property
-    def reranker(self) -> Reranker:
-        """Where a model judges, the ones after it stand in when it fails. Raises InvalidSettings."""
-        judges = open_judges(
-            self.settings,
-            cross_encoder=self.cross_encoder,
-            chat_model=lambda: self._within(self.settings.chat_first_token_seconds, purpose="reranking"),
-        )
-        return join_judges(judges, self.settings, self.embeddings)
-
-    @cached_property
-    def _local_reranker(self) -> Reranker:
-        return join_judges(open_judges(self.settings, cross_encoder=self.cross_encoder), self.settings, self.embeddings)
-
-    def reranker_of(self, collection: Collection, effort: Effort = Effort.FULL) -> Reranker:
-        """Under high load the bundled one, which needs nothing."""
-        if effort is not Effort.FULL:
-            return self._bundled_reranker
-        return self.reranker if self.may_read(collection) else self._local_reranker
-
-    @cached_property
-    def _bundled_reranker(self) -> Reranker:
-        return BundledReranker()
-
-    @cached_property
-    def cross_encoder(self) -> CrossEncoderReranker | None:
-        """Raises InvalidSettings."""
-        return open_cross_encoder(self.settings)
-
-    @cached_property
-    def chat_model(self) -> BaseChatModel:
-        return open_chat_model(self.settings) if self.settings.chat_model else self.extractive_chat_model
-
-    @cached_property
-    def chat_models(self) -> tuple[NamedModel, ...]:
-        """In the order in which they are asked for an answer; the last one needs nothing. Raises InvalidSettings."""
-        first = NamedModel(self.settings.chat_model or EXTRACTIVE, self.chat_model)
-        quoting = NamedModel(EXTRACTIVE, self.extractive_chat_model)
-        fallbacks = [*open_fallbacks(self.settings), quoting]
-        return (first,) if first.model is quoting.model else (first, *fallbacks)
-
-    @cached_property
-    def judge_model(self) -> NamedModel | None:
-        """That judges answers in evaluations; None: there is none. Raises InvalidSettings."""
-        name = self.settings.judge_model or self.settings.chat_model
-        if name is None:
-            return None
-        known = {named.name: named for named in self.chat_models}
-        return known.get(name) or NamedModel(name, open_chat_model(self.settings, name, variable="RAG_JUDGE_MODEL"))
-
-    @cached_property
-    def extractive_chat_model(self) -> ExtractiveChatModel:
-        return ExtractiveChatModel()
-
-    @cached_property
-    def refiner(self) -> Refiner | None:
-        """None where no model is to refine what the rules understand of a question."""
-        if not (self.settings.chat_model and self.settings.query_refinement):
-            return None
-        seconds = self.settings.transform_timeout_seconds
-        model = self._within(seconds, purpose="refining")
-        # The guard comes first: it learns of the slowness. The other limit is for who waits for a turn.
-        return Refiner(model, cache=self.cache, timeout_seconds=seconds + 0.2)
-
-    def _within(self, seconds: float, *, purpose: str) -> BaseChatModel:
-        model = self.chat_model
-        return model.within(seconds, purpose=purpose) if isinstance(model, GuardedChatModel) else model
-
-    @cached_property
-    def background_chat_model(self) -> BaseChatModel:
-        """The chat model as documents are ingested with it."""
-        model = self.chat_model
-        return model.in_background() if isinstance(model, GuardedChatModel) else model
-
-    @cached_property
     def parser(self) -> IsolatedParser:
         return IsolatedParser(self.settings.parsing)
-
-    @cached_property
-    def bundled_embeddings(self) -> BundledEmbeddings:
-        return BundledEmbeddings()
 
     @cached_property
     def pipeline(self) -> Pipeline:
@@ -207,15 +113,6 @@ class Services(Stores):
             relation_extractor=self.relation_extractor,
             may_read=self.may_read,
         )
-
-    @cached_property
-    def relation_extractor(self) -> ModelExtractor | None:
-        """One a process: its budget is the run's. Raises InvalidSettings."""
-        if not self.settings.graph_max_calls:
-            return None
-        if not self.settings.chat_model:
-            raise InvalidSettings("RAG_GRAPH_MAX_CALLS needs RAG_CHAT_MODEL: the model that finds relations.")
-        return ModelExtractor(self.background_chat_model, self.cache, self.settings.graph_max_calls)
 
     @cached_property
     def library(self) -> Library:
@@ -236,11 +133,6 @@ class Services(Stores):
     @cached_property
     def retention(self) -> Retention:
         return Retention(self.conversations, self.library.queue, self.settings.conversation_days)
-
-    async def embedding_model(self, collection: Collection) -> EmbeddingModel:
-        """Raises EmbeddingModelUnavailable."""
-        registry = await asyncio.to_thread(lambda: self.embeddings)
-        return cached(registry.get(collection.embedding_model), cache=self.cache, owner_id=collection.owner_id)
 
     async def collection(self, owner_id: str, name: str | None) -> Collection:
         """The named one; else RAG_COLLECTION, else «default», else the only one there is. Raises CollectionNotFound."""
@@ -281,17 +173,6 @@ class Services(Stores):
         parts = {"retrieval": config, "generation": generation}
         told = {name: part.model_dump(mode="json") for name, part in parts.items()}
         return canonical_hash({**told, "embedding_model": collection.embedding_model})[:HASH_CHARS]
-
-    def may_read(self, collection: Collection) -> bool:
-        """Whether the service's chat model is given the collection's questions and documents for all that is not the
-        answer: not where the collection has another model of its own.
-        """
-        config, _ = self.generation_config(collection)
-        return beginning_with(config.chat_model, self.chat_models)[0][0] is self.chat_models[0]
-
-    def generation_config(self, collection: Collection | None) -> tuple[GenerationConfig, list[str]]:
-        """The service's values, then the collection's; one that is not valid is passed over, with a warning."""
-        return self.settings.generation.overridden(collection.generation_config if collection else {})
 
     async def make_collection(self, owner_id: str, name: str | None) -> Collection:
         """The named one, made where there is none. Raises InvalidCollectionName."""

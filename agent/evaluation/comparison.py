@@ -11,7 +11,7 @@ from uuid import UUID
 
 from agent.evaluation.significance import SMALLEST, Effect, Verdict, holm, paired
 from agent.evaluation.summary import latencies
-from graphrag.errors import EvaluationUnfinished
+from graphrag.evaluation_errors import EvaluationUnfinished
 from graphrag.evaluation_models import CaseResult, EvaluationRun, RunStatus
 from graphrag.stores.evaluations import EvaluationStore
 

@@ -11,7 +11,8 @@ from agent.evaluation.ranking import DEEPEST, rank_documents
 from agent.evaluation.summary import summarise
 from agent.evaluation.trend import as_summary, find_changes, warnings_of
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.errors import CausewayError, CollectionChanged, NoGoldenCases
+from graphrag.errors import CausewayError, CollectionChanged
+from graphrag.evaluation_errors import NoGoldenCases
 from graphrag.evaluation_models import (
     CaseResult,
     CaseStatus,

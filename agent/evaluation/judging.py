@@ -6,7 +6,7 @@ from agent.evaluation.answer_metrics import AnswerJudge
 from agent.evaluation.estimate import SUPPORTED_FROM, Estimate
 from agent.evaluation.judges import PROMPTS_HASH, ModelJudge
 from graphrag.chat_models import NamedModel, beginning_with
-from graphrag.errors import JudgeUnavailable
+from graphrag.evaluation_errors import JudgeUnavailable
 from graphrag.evaluation_models import Judging
 from graphrag.models import Collection
 from graphrag.services import Services

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from agent.evaluation.comparison import DECIDING, Comparison, check_done, compare
 from agent.evaluation.trend import TrendPoint, read_trend
-from graphrag.errors import EvaluationNotFound
+from graphrag.evaluation_errors import EvaluationNotFound
 from graphrag.evaluation_models import CaseResult, EvaluationRun
 from graphrag.services import Services
 from graphrag.stores.evaluations import EvaluationStore

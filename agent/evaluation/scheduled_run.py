@@ -9,7 +9,8 @@ from uuid import UUID
 
 from agent.evaluation.golden_run import UNEXPECTED, order_run
 from graphrag.database import Connection
-from graphrag.errors import CausewayError, ScheduleNotFound
+from graphrag.errors import CausewayError
+from graphrag.evaluation_errors import ScheduleNotFound
 from graphrag.ingestion.queue import TRANSIENT
 from graphrag.models import Collection
 from graphrag.schedules import Schedule, Timetable

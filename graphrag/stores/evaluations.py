@@ -11,7 +11,8 @@ from psycopg.errors import ForeignKeyViolation
 from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database, queries
-from graphrag.errors import CollectionNotFound, EvaluationNotFound
+from graphrag.errors import CollectionNotFound
+from graphrag.evaluation_errors import EvaluationNotFound
 from graphrag.evaluation_models import CaseResult, CaseStatus, EvaluationRun, GoldenCase, RunPlan, RunStatus
 from graphrag.models import Collection
 from graphrag.stores.queries import fetch

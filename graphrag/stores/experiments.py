@@ -11,7 +11,8 @@ from psycopg.errors import ForeignKeyViolation
 from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database, queries
-from graphrag.errors import CollectionNotFound, ExperimentNotFound, ExperimentRunning
+from graphrag.errors import CollectionNotFound
+from graphrag.evaluation_errors import ExperimentNotFound, ExperimentRunning
 from graphrag.experiment_models import (
     AnswerRecord,
     Experiment,

@@ -12,7 +12,8 @@ from psycopg.types.json import Jsonb
 from pydantic import TypeAdapter
 
 from graphrag.database import Connection, Database, queries
-from graphrag.errors import CollectionNotFound, GoldenCaseExists, GoldenCaseNotFound, GoldenVersionNotFound
+from graphrag.errors import CollectionNotFound
+from graphrag.evaluation_errors import GoldenCaseExists, GoldenCaseNotFound, GoldenVersionNotFound
 from graphrag.evaluation_models import (
     CaseDraft,
     Category,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from graphrag.errors import InvalidGoldenCase
+from graphrag.evaluation_errors import InvalidGoldenCase
 from graphrag.evaluation_models import CaseDraft, DocumentReference, query_key
 
 Lookup = Callable[[Sequence[DocumentReference]], Awaitable[Sequence[DocumentReference]]]

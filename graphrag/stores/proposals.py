@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from graphrag.database import Connection, Database, queries
-from graphrag.errors import InvalidGoldenCase
+from graphrag.evaluation_errors import InvalidGoldenCase
 from graphrag.evaluation_models import CaseDraft, query_key
 from graphrag.models import Collection
 from graphrag.proposal_models import (

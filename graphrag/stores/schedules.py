@@ -11,7 +11,8 @@ from psycopg.errors import ForeignKeyViolation
 from psycopg.types.json import Jsonb
 
 from graphrag.database import Connection, Database, queries
-from graphrag.errors import CollectionNotFound, QuotaExceeded, ScheduleNotFound
+from graphrag.errors import CollectionNotFound, QuotaExceeded
+from graphrag.evaluation_errors import ScheduleNotFound
 from graphrag.models import Collection
 from graphrag.schedules import Schedule, Timetable
 from graphrag.stores.queries import fetch

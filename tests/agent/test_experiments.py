@@ -11,7 +11,8 @@ from pydantic import SecretStr
 from agent.context import Context
 from agent.events import Event, token_event
 from agent.experiments import in_experiment, read_report, start_experiment
-from graphrag.errors import ExperimentNotFound, ProviderError
+from graphrag.errors import ProviderError
+from graphrag.evaluation_errors import ExperimentNotFound
 from graphrag.experiment_models import Experiment, SideCounts
 from graphrag.models import Collection
 from graphrag.services import Services

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from agent.evaluation.metrics import METRICS
 from api.evaluation_cli import app
-from graphrag.errors import EvaluationNotFound, GoldenVersionNotFound, JudgeUnavailable, NoGoldenCases
+from graphrag.evaluation_errors import EvaluationNotFound, GoldenVersionNotFound, JudgeUnavailable, NoGoldenCases
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from tests.api.commands import rows

@@ -8,7 +8,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from api.evaluation_cli import app
-from graphrag.errors import ExperimentNotFound, ExperimentRunning, InvalidSettings
+from graphrag.errors import InvalidSettings
+from graphrag.evaluation_errors import ExperimentNotFound, ExperimentRunning
 from graphrag.experiment_models import AnswerRecord
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from api.golden_files import GoldenExport, GoldenImport, export_golden, read_golden_file
-from graphrag.errors import InvalidGoldenCase
+from graphrag.evaluation_errors import InvalidGoldenCase
 from graphrag.evaluation_models import (
     CaseDraft,
     Category,

@@ -13,7 +13,8 @@ from typer.testing import CliRunner, Result
 
 from agent.evaluation.report_page import WORDS
 from api.evaluation_cli import app
-from graphrag.errors import EvaluationNotFound, InvalidSchedule, InvalidSettings, ScheduleNotFound
+from graphrag.errors import InvalidSettings
+from graphrag.evaluation_errors import EvaluationNotFound, InvalidSchedule, ScheduleNotFound
 from graphrag.models import LOCAL_OWNER
 from graphrag.schedules import Schedule, Timetable
 from graphrag.services import Services

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from agent.evaluation.golden_run import Evaluator, order_run
 from agent.evaluation.judges import PROMPTS, PROMPTS_HASH
-from graphrag.errors import JudgeUnavailable
+from graphrag.evaluation_errors import JudgeUnavailable
 from graphrag.evaluation_models import CaseResult, EvaluationRun
 from graphrag.services import Services
 from graphrag.settings import Settings

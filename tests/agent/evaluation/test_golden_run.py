@@ -12,9 +12,8 @@ from pydantic import SecretStr
 from agent.evaluation.comparison import compare_runs
 from agent.evaluation.golden_run import Evaluator, order_run
 from graphrag.embeddings.registry import EmbeddingRegistry
-from graphrag.errors import (
-    CausewayError,
-    CollectionChanged,
+from graphrag.errors import CausewayError, CollectionChanged
+from graphrag.evaluation_errors import (
     EvaluationNotFound,
     EvaluationUnfinished,
     GoldenVersionNotFound,

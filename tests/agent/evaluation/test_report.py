@@ -14,7 +14,7 @@ from agent.evaluation.golden_run import Evaluator, order_run
 from agent.evaluation.report import find_latest, read_report
 from agent.evaluation.report_figures import distribute, find_worst, group_cases, order_metrics
 from agent.evaluation.report_page import WORDS, write_page
-from graphrag.errors import EvaluationNotFound, EvaluationUnfinished
+from graphrag.evaluation_errors import EvaluationNotFound, EvaluationUnfinished
 from graphrag.evaluation_models import CaseResult, CaseStatus, EvaluationRun
 from graphrag.services import Services
 from tests.golden_library import HORNO, PUENTE, TINS, Shelf, draft, open_shelf

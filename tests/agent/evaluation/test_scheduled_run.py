@@ -10,13 +10,8 @@ from pydantic import SecretStr
 from agent.evaluation.golden_run import Evaluator
 from agent.evaluation.scheduled_run import Scheduler, add_schedule
 from graphrag.database import Connection
-from graphrag.errors import (
-    DatabaseUnavailable,
-    InvalidSchedule,
-    InvalidSettings,
-    QuotaExceeded,
-    ScheduleNotFound,
-)
+from graphrag.errors import DatabaseUnavailable, InvalidSettings, QuotaExceeded
+from graphrag.evaluation_errors import InvalidSchedule, ScheduleNotFound
 from graphrag.evaluation_models import EvaluationRun, RunStatus
 from graphrag.schedules import Schedule, Timetable
 from graphrag.services import Services

@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from graphrag.errors import (
-    CollectionNotFound,
+from graphrag.errors import CollectionNotFound
+from graphrag.evaluation_errors import (
     GoldenCaseExists,
     GoldenCaseNotFound,
     GoldenVersionNotFound,

@@ -9,7 +9,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from graphrag.conversation_models import Message, MessageStatus
-from graphrag.errors import CollectionNotFound, GoldenCaseExists, InvalidGoldenCase
+from graphrag.errors import CollectionNotFound
+from graphrag.evaluation_errors import GoldenCaseExists, InvalidGoldenCase
 from graphrag.evaluation_models import DocumentReference
 from graphrag.ingestion.sources import SourceText
 from graphrag.proposal_models import (
