@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 from uuid import UUID, uuid4
 
-from prometheus_client import Counter
-
 from agent.context import Context
 from agent.evaluation.experiment_report import ExperimentReport, report
 from agent.events import Event
@@ -17,6 +15,7 @@ from graphrag.chat_models import beginning_with
 from graphrag.errors import CausewayError, InvalidSettings
 from graphrag.evaluation_models import canonical_hash
 from graphrag.experiment_models import AnswerRecord, Experiment, ExperimentPlan, Variant, as_b
+from graphrag.metrics import EXPERIMENT_ANSWERS
 from graphrag.models import Collection
 from graphrag.services import Services
 from graphrag.settings import GenerationConfig, RetrievalConfig
@@ -24,7 +23,6 @@ from graphrag.stores.experiments import ExperimentStore
 from graphrag.telemetry import log
 
 Answering = Callable[[Context], AsyncGenerator[Event, None]]
-ANSWERS = Counter("causeway_experiment_answers", "Answers of experiments, by side and outcome", ["variant", "outcome"])
 
 
 async def start_experiment(
@@ -117,7 +115,7 @@ class _Trial:
             self.first_token_ms = self._milliseconds()
 
     async def finish(self, record: AnswerRecord) -> None:
-        ANSWERS.labels(variant=self.variant, outcome=record.outcome).inc()
+        EXPERIMENT_ANSWERS.labels(variant=self.variant, outcome=record.outcome).inc()
         log.info("experiment", experiment=str(self.experiment.id), variant=self.variant, outcome=record.outcome)
         if record.outcome == "complete":
             record = replace(record, first_token_ms=self.first_token_ms, total_ms=self._milliseconds())
