@@ -26,7 +26,7 @@ from api.serving import listen, serve_http
 from api.terminal import CollectionOption, JsonOption, err, load_settings, out, print_json, run
 from graphrag.database import Database
 from graphrag.embeddings.registry import load_registry
-from graphrag.errors import CausewayError
+from graphrag.errors import CausewayError, DatabaseUnavailable
 from graphrag.ingestion.sources import find_files
 from graphrag.ingestion_models import IngestionStatus
 from graphrag.query_transformation.checking import check_question
@@ -75,10 +75,18 @@ async def _serve(settings: Settings, listener: socket.socket, paths: list[Path])
     try:
         await services.open(awaits_database=True)
         if paths:
-            await _ingest_first(services, paths)
+            await _ingest_or_tell(services, paths)
         await serve_http(services, listener, announce=_announce)
     finally:
         await services.close()
+
+
+async def _ingest_or_tell(services: Services, paths: list[Path]) -> None:
+    """Without its database the service starts all the same."""
+    try:
+        await _ingest_first(services, paths)
+    except DatabaseUnavailable as exc:
+        err.print(f"Nothing was indexed: {exc} Then: causeway ingest PATH", style="yellow", soft_wrap=True)
 
 
 async def _ingest_first(services: Services, paths: list[Path]) -> None:

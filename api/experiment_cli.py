@@ -107,9 +107,7 @@ def _print(experiment: Experiment, found: ExperimentReport) -> None:
     out.print(_metrics(found))
     out.print("Means over conversations; p is corrected for several metrics. " + PEEKING, style="dim", highlight=False)
     if found.most_needed:
-        told = (
-            f"With {found.most_needed} conversations, a difference of .05 in any share is found four times out of five."
-        )
+        told = f"A difference of .05 in a share needs {found.most_needed} conversations in all, at the most."
         out.print(told, style="dim", highlight=False)
 
 

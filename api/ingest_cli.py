@@ -62,7 +62,7 @@ def worker(collection: CollectionOption = None) -> None:
         out.print("Waiting for jobs  (Ctrl-C stops it)")
         await services.library.queue.work(services.workshop, Evaluator(services), Scheduler(services))
 
-    run(work)
+    run(work, awaits_database=True)
 
 
 async def _rechunk(

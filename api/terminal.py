@@ -32,12 +32,13 @@ def load_settings(**overrides: Any) -> Settings:
     return settings.model_copy(update={name: value for name, value in overrides.items() if value is not None})
 
 
-def run(command: Callable[[Services], Awaitable[T]]) -> T:
+def run(command: Callable[[Services], Awaitable[T]], *, awaits_database: bool = False) -> T:
+    """`awaits_database`: for one that goes on for ever, and may as well begin before it is there."""
     services = Services(load_settings())
 
     async def opened() -> T:
         try:
-            await services.open()
+            await services.open(awaits_database=awaits_database)
             return await command(services)
         finally:
             await services.close()

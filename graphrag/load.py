@@ -19,6 +19,7 @@ from graphrag.telemetry import log
 
 SIMPLER_FROM, SIMPLEST_FROM = 0.1, 0.3  # of the longest wait
 SHARE_OF_ONE = 0.75  # of the places, where there are several owners: one can't take all
+LONGEST_RETRY_SECONDS = 60  # that anybody is told to wait
 MOST_OF_DEADLINE = 0.5  # is waited for a place: then there is time for the work, too
 WEIGHT_OF_LATEST = 0.1  # in the average time that a place is held
 
@@ -70,6 +71,7 @@ class _Line:
 
     places: CapacityLimiter
     size: int
+    appointed: float = 0.0  # when the last who was refused is to come back
 
     @property
     def waiting(self) -> int:
@@ -99,8 +101,11 @@ class Load:
         line = self._lines.setdefault(owner_id, _Line(CapacityLimiter(self._share), self._share))
         if self._effort(self._wait_seconds(line)) is Effort.NONE:
             raise self._overloaded(line)
+        came = self._clock()
         release = await self._take(line)
-        effort = min(self._effort(self._wait_seconds(line)), Effort.SIMPLEST)
+        # The line alone does not tell: where many are refused, it is short.
+        waited = self._clock() - came
+        effort = min(self._effort(max(waited, self._wait_seconds(line))), Effort.SIMPLEST)
         STARTED.labels(effort=effort.name.lower()).inc()
         if effort is not Effort.FULL:
             log.info("high load", effort=effort.name.lower(), waiting=self._waiting)
@@ -132,7 +137,8 @@ class Load:
         def release() -> None:
             self._all.places.release_on_behalf_of(holder)
             line.places.release_on_behalf_of(holder)
-            self._held_seconds += WEIGHT_OF_LATEST * (self._clock() - began - self._held_seconds)
+            held = self._clock() - began
+            self._held_seconds += WEIGHT_OF_LATEST * (held - self._held_seconds) if self._held_seconds else held
             self._count()
 
         return release
@@ -147,7 +153,11 @@ class Load:
 
     def _overloaded(self, line: _Line) -> Overloaded:
         STARTED.labels(effort="none").inc()
-        seconds = max(1, math.ceil(self._wait_seconds(line)))
+        now, turn = self._clock(), self._held_seconds / line.size
+        latest = now + LONGEST_RETRY_SECONDS
+        # One after the other at the rate of the work: all at once, most would be refused again.
+        line.appointed = min(max(now + self._wait_seconds(line), line.appointed + turn), latest)
+        seconds = max(1, math.ceil(line.appointed - now))
         log.warning("refused: high load", waiting=self._waiting, retry_after=seconds)
         return Overloaded(f"Too many questions at the same time: try again in {seconds} s.", retry_after=seconds)
 

@@ -13,7 +13,8 @@ CITATION_STATUSES = ("supported", "partly", "unsupported", "unknown")
 JOB_OUTCOMES = ("done", "again", "given_up")  # again: it will be tried again
 JOBS = ("ingest", "tidy_files", "optimize", "purge", "forget_conversations", "forget_idempotency_keys", "evaluate")
 
-disable_created_metrics()  # twice as many lines, of which nothing here makes use
+# Else twice as many lines, of which nothing here makes use.
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the library gives it no types
 HTTP_REQUESTS = Counter("causeway_http_requests", "Requests that were answered", ["method", "route", "status"])
 HTTP_SECONDS = Histogram(
     "causeway_http_request_seconds", "Until the last byte of the answer", ["method", "route"], buckets=SECONDS

@@ -1,1 +1,1 @@
-"""How good retrieval is, in numbers: datasets, metrics, runs."""
+"""How good searches and answers are, in numbers: datasets, metrics, judges, runs."""

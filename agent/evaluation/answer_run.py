@@ -7,7 +7,7 @@ from typing import Any
 from agent.evaluation.answer_metrics import AnswerJudge, count_statements, judge_answer, measure_answer
 from agent.evaluation.answering import answer_question
 from agent.evaluation.judging import open_judge, plan_judging
-from graphrag.chat_models import EXTRACTIVE
+from graphrag.chat_models import beginning_with
 from graphrag.evaluation_models import CaseResult, Judging, canonical_hash
 from graphrag.models import Collection
 from graphrag.services import Services
@@ -33,9 +33,10 @@ def plan_answers(
     """
     retrieval, _ = services.retrieval_config(collection, overrides, top_k=services.settings.chat_top_k)
     generation, _ = services.generation_config(collection)
+    models, _ = beginning_with(generation.chat_model, services.chat_models)
     return {
         "answer_top_k": retrieval.top_k,
-        "chat_model": generation.chat_model or EXTRACTIVE,
+        "chat_model": models[0].name,
         "system_prompt_hash": canonical_hash(generation.system_prompt) if generation.system_prompt else None,
         **services.settings.model_dump(mode="json", include=set(OF_THE_SERVICE)),
         **plan_judging(judge, collection, services),

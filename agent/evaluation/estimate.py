@@ -13,11 +13,11 @@ from typing import ClassVar
 from agent.evaluation.evidence import (
     Sentence,
     coverage,
+    embed,
     find_evidence,
     held_forms,
     rarities,
     read_context,
-    similarities,
 )
 from agent.verification.reading import language_of
 from agent.verification.statements import content_of
@@ -77,4 +77,5 @@ def _relevance(answer: str, question: str, expected: str, passages: Sequence[Pas
 
 
 def _nearest(text: str, sentences: Sequence[str]) -> float:
-    return max(0.0, min(1.0, max(similarities(text, sentences))))
+    vector, *others = embed([text, *sentences])
+    return max(0.0, min(1.0, max(float(vector @ other) for other in others)))

@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import log
+from math import fsum, log
 
 import numpy as np
+import numpy.typing as npt
 
 from agent.verification.support import sentence_spans
 from graphrag.embeddings.bundled import BundledEmbeddings
@@ -23,12 +24,14 @@ COGNATE_CHARS = 5  # words that begin alike are one, in one language or two
 _GROUPED = re.compile(r"(?<=\d)[.,\u00a0\u202f ](?=\d{3}(?!\d))")
 _DECIMAL = re.compile(r"(?<=\d),(?=\d)")
 Form = tuple[str, str]  # a word's stem, and the word without accents
+Vector = npt.NDArray[np.float64]  # of unit length, or zero
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
     text: str
     forms: frozenset[str]
+    vector: Vector
     passage: int
     place: int  # in its passage
 
@@ -41,20 +44,35 @@ class Evidence:
 
 
 def read_context(passages: Sequence[Passage]) -> list[Sentence]:
-    found = []
-    for number, passage in enumerate(passages):
-        for place, span in enumerate(sentence_spans(passage)):
-            text = passage.content[span.start : span.end]
-            if text and not is_heading(text):
-                found.append(Sentence(text, held_forms(text, passage.document.language), number, place))
-    return found
+    """Its sentences and rows, without headings."""
+    found = [
+        (passage.content[span.start : span.end], passage.document.language, number, place)
+        for number, passage in enumerate(passages)
+        for place, span in enumerate(sentence_spans(passage))
+    ]
+    told = [each for each in found if each[0] and not is_heading(each[0])]
+    vectors = embed([text for text, *_ in told])
+    return [
+        Sentence(text, held_forms(text, language), vector, number, place)
+        for (text, language, number, place), vector in zip(told, vectors, strict=True)
+    ]
 
 
 def find_evidence(statement: str, language: str, context: Sequence[Sentence], passages: Sequence[Passage]) -> Evidence:
     """Of a context of one sentence or more."""
+    (meant,) = embed([statement])
+    near = [float(sentence.vector @ meant) for sentence in context]
     weights = rarities(statement, language, context)
+    chosen = [context[at] for at in sorted(_choose(weights, near, context))]
+    text = " ".join(sentence.text for sentence in chosen)
+    whole = passages[chosen[0].passage]
+    meaning = max(*near, float(embed([text])[0] @ meant))
+    return Evidence(replace(whole, content=text, places=()), whole, max(0.0, min(1.0, meaning)))
+
+
+def _choose(weights: Mapping[Form, float], near: Sequence[float], context: Sequence[Sentence]) -> list[int]:
+    """Greedily: the sentence that says most of it, then those that add most."""
     met = [{form for form in weights if _is_met(form, sentence.forms)} for sentence in context]
-    near = similarities(statement, [sentence.text for sentence in context])
     chosen = [max(range(len(context)), key=lambda at: _share(met[at], weights) + near[at] / 2)]
     while len(chosen) < MOST_SENTENCES:
         known = set[Form]().union(*(met[at] for at in chosen))
@@ -67,11 +85,7 @@ def find_evidence(statement: str, language: str, context: Sequence[Sentence], pa
         if best is None or gains[best] < LEAST_GAIN:
             break
         chosen.append(best)
-    ordered = [context[at] for at in sorted(chosen)]
-    text = " ".join(sentence.text for sentence in ordered)
-    whole = passages[ordered[0].passage]
-    meaning = max(*near, *similarities(statement, [text]))
-    return Evidence(replace(whole, content=text, places=()), whole, max(0.0, min(1.0, meaning)))
+    return chosen
 
 
 def rarities(text: str, language: str, context: Sequence[Sentence]) -> dict[Form, float]:
@@ -90,10 +104,9 @@ def held_forms(text: str, language: str) -> frozenset[str]:
     return frozenset(form for word in words(_normal(text)) for form in (stem(word, language), fold(word)))
 
 
-def similarities(text: str, others: Sequence[str]) -> list[float]:
-    """Cosines, by the bundled embeddings."""
-    vectors = np.asarray(_embeddings().embed_documents([text, *others]))
-    return [float(value) for value in vectors[1:] @ vectors[0]]
+def embed(texts: Sequence[str]) -> list[Vector]:
+    """By the bundled embeddings; the product of two is their cosine."""
+    return [np.asarray(vector) for vector in _embeddings().embed_documents(list(texts))]
 
 
 def _normal(text: str) -> str:
@@ -101,7 +114,7 @@ def _normal(text: str) -> str:
 
 
 def _share(met: set[Form], weights: Mapping[Form, float]) -> float:
-    return sum(weights[form] for form in met) / (sum(weights.values()) or 1)
+    return fsum(weights[form] for form in met) / (fsum(weights.values()) or 1)  # a set has no order to rely on
 
 
 def _is_met(form: Form, forms: frozenset[str]) -> bool:

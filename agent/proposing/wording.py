@@ -53,7 +53,9 @@ _ARTICLE = re.compile(
     r"l['’]|(?:el|la|los|las|un|una|unos|unas|se|no|le|les|des|une|the|an?|some|all|most|half|deux|dos|two)(?![\w-])",
     re.IGNORECASE,
 )
-_NOUN = re.compile(r"[A-Z][a-z]+ (?:of|to|from|for|between|in) ")  # "Sales of the blue model"
+_NOUN = re.compile(
+    r"[A-Z][a-z]+ (?:(?:of|to|from|for|between|in) |[A-Z]-?\d)"
+)  # "Sales of the blue model", "Lot A-2518"
 _DETERMINER = re.compile(r"(?:el|la|los|las|un|una|le|les|une|the|an?)\s|l['’]", re.IGNORECASE)
 _SECOND = {
     "es": re.compile(r"\s(?:y|e|pero|ni|aunque|mientras|cuando)\s"),
@@ -115,7 +117,7 @@ def _tidy(clause: str, language: str) -> str | None:
     text = _first_clause(text, language)
     count = len(words(text))
     is_read = FEWEST_WORDS <= count <= MOST_WORDS and not re.search(r"[;:?!()\[\]«»\"“”—–|]", text)
-    if not text or not is_read or not _OPENING[language].match(lowered(text)) or not is_alone(text, language):
+    if not text or not is_read or not _OPENING[language].match(text) or not is_alone(text, language):
         return None
     return lowered(text)
 

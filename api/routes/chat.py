@@ -21,12 +21,12 @@ from api.openapi_document import EVENT_STREAM
 from api.schemas import ChatRequest, ChatResponse, errors
 from api.sse import StreamResponse, with_errors
 from graphrag.endings import cancel_surely
-from graphrag.errors import DatabaseUnavailable
+from graphrag.errors import DatabaseFull, DatabaseUnavailable
 from graphrag.query_transformation.checking import check_question
 from graphrag.retrieval.filters import parse_filters
 
 T = TypeVar("T")
-router = APIRouter(tags=["chat"], responses=errors(400, 404, 502))
+router = APIRouter(tags=["chat"], responses=errors(400, 404, 502, 504))
 
 
 async def checked_context(body: ChatRequest, services: ServicesDep, owner: OwnerDep) -> Context:
@@ -93,8 +93,9 @@ async def events_of(
     question = body.message or ""
     try:
         turn = await conversing.begin(context.owner_id, question, place, collection=collection)
-    except DatabaseUnavailable:
-        if context.opened or place.conversation_id:  # the documents, and what was said before, are there
+    except DatabaseUnavailable as exc:
+        can_read = isinstance(exc, DatabaseFull)  # the documents, and what was said before
+        if place.conversation_id or (context.opened and not can_read):
             raise
         return stream_answer(graph, [HumanMessage(question)], replace(context, degraded=("save",))), {}
     named = {"X-Conversation-Id": str(turn.conversation.id), "X-Question-Id": str(turn.question.id)}

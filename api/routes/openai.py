@@ -80,7 +80,7 @@ async def make_context(body: CompletionRequest, asked: Asked, services: Services
     response_model=Completion,
     responses={
         200: {"content": EVENT_STREAM},
-        **errors(400, 404, 502),
+        **errors(400, 404, 502, 504),
     },
 )
 async def complete(

@@ -16,8 +16,9 @@ router = APIRouter(prefix="/retrieve", tags=["retrieve"], responses=errors(400, 
 @router.post(
     "",
     summary="Find the chunks that answer a question, with the scores of each stage",
-    description="One that takes longer than it may (`RAG_RETRIEVE_TIMEOUT_SECONDS`) gives 504, with what was found by "
-    "then in `details.results` and the stages that had not ended in `details.missing`.",
+    description="A stage for which there is no time (`RAG_RETRIEVE_TIMEOUT_SECONDS` for all together) is left out, as "
+    "`degraded` tells. Where that can't be, it gives 504, with what was found by then in `details.results` and the "
+    "stages that had not ended in `details.missing`.",
 )
 async def retrieve(body: RetrieveRequest, services: ServicesDep, owner: OwnerDep) -> RetrieveResponse:
     request = SearchRequest(

@@ -10,7 +10,9 @@ from typing import Any, cast
 from uuid import UUID
 
 import procrastinate
-from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+from procrastinate.jobs import JobDeferrer
+from procrastinate.types import JSONValue
 
 from graphrag.database import APPLICATION_ROLE, OPTIONS, Connection, Database
 from graphrag.endings import end
@@ -104,23 +106,24 @@ class Queue:
                 job = self._app.configure_task(
                     f"forget_{what}", connection=connection, queueing_lock=lock, schedule_at=at
                 )
-                await job.defer_async(owner_id=owner_id)
+                await _send(job, owner_id=owner_id)
 
     async def defer_evaluation(self, connection: Connection, collection: Collection, run_id: UUID) -> None:
         """It is done once the connection's transaction has ended well."""
         job = self._app.configure_task("evaluate", connection=connection)
-        await job.defer_async(owner_id=collection.owner_id, collection_id=str(collection.id), run_id=str(run_id))
+        await _send(job, owner_id=collection.owner_id, collection_id=str(collection.id), run_id=str(run_id))
 
     async def defer_schedule(self, connection: Connection, schedule: Schedule) -> None:
         """Its next due time."""
         job = self._app.configure_task("order_due", connection=connection, schedule_at=schedule.due_at)
         due_at = schedule.due_at.isoformat()
-        await job.defer_async(owner_id=schedule.owner_id, schedule_id=str(schedule.id), due_at=due_at)
+        await _send(job, owner_id=schedule.owner_id, schedule_id=str(schedule.id), due_at=due_at)
 
     async def _defer(self, task: str, collection: Collection, documents: Sequence[UUID] = (), **options: Any) -> None:
         job = self._app.configure_task(task, **options)
         traced = {"trace": parent} if (parent := current_parent()) else {}
-        await job.defer_async(
+        await _send(
+            job,
             owner_id=collection.owner_id,
             collection_id=str(collection.id),
             documents=[str(document) for document in documents],
@@ -250,6 +253,14 @@ class Queue:
             await self._schedulers.order_due(owner_id, UUID(schedule_id), datetime.fromisoformat(due_at))
 
         return app
+
+
+async def _send(job: JobDeferrer, **arguments: JSONValue) -> None:
+    """Raises AlreadyEnqueued or DatabaseUnavailable."""
+    try:
+        await job.defer_async(**arguments)
+    except ConnectorException as exc:
+        raise DatabaseUnavailable("PostgreSQL does not take a job. Check DATABASE_URL and the server.") from exc
 
 
 def _arguments(

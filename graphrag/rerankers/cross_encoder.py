@@ -9,13 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from graphrag.deadline import demand
-from graphrag.errors import InvalidSettings, MissingExtra, ProviderError
+from graphrag.errors import InvalidSettings, MissingExtra, OutOfTime, ProviderError
 from graphrag.models import Chunk, Hit
 from graphrag.rerankers.ranking import ranked, with_text
 
 if TYPE_CHECKING:
     from sentence_transformers.cross_encoder import CrossEncoder
 
+FORGIVENESS = 0.9  # of a slowness, each time that nothing is begun for it: it may have passed
 LOGIT_DIGITS = 4  # beyond these it is noise of the batch: how much padding a text got
 
 
@@ -46,14 +47,25 @@ class CrossEncoderReranker:
 
     async def _judge_in_turn(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Not begun where it would take longer than anybody waits: what runs in a thread can't be cancelled."""
-        demand(self._seconds_a_pair * (self._waiting + len(pairs)), stage="cross-encoder")
+        try:
+            demand(self._seconds_a_pair * (self._waiting + len(pairs)), stage="cross-encoder")
+        except OutOfTime:
+            self._seconds_a_pair *= FORGIVENESS
+            raise
         self._waiting += len(pairs)
-        judging = asyncio.get_running_loop().run_in_executor(self._thread, self._judge, pairs)
+        judging = asyncio.get_running_loop().run_in_executor(self._thread, self._judge_timed, pairs)
         judging.add_done_callback(lambda _: self._leave(len(pairs)))
         return await asyncio.shield(judging)  # who leaves does not end it, so its pairs still count
 
     def _leave(self, count: int) -> None:
         self._waiting -= count
+
+    def _judge_timed(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        _ = self._encoder  # that it is loaded first is no slowness of its own
+        started = time.perf_counter()
+        logits = self._judge(pairs)
+        self._seconds_a_pair = (time.perf_counter() - started) / len(pairs)
+        return logits
 
     @cached_property
     def _encoder(self) -> "CrossEncoder":
@@ -61,7 +73,6 @@ class CrossEncoderReranker:
 
     def _judge(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         encoder = self._encoder
-        started = time.perf_counter()
         from torch.nn import Identity
 
         try:
@@ -71,7 +82,6 @@ class CrossEncoderReranker:
             ).tolist()
         except Exception as exc:  # whatever PyTorch or the tokenizer raise
             raise ProviderError(f"Cross-encoder {self.model!r}: {exc!r}") from exc
-        self._seconds_a_pair = (time.perf_counter() - started) / len(pairs)
         if not all(map(math.isfinite, logits)):
             raise ProviderError(f"Cross-encoder {self.model!r}: it answers with what is no number.")
         return logits

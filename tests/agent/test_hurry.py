@@ -138,6 +138,14 @@ async def test_a_slow_vector_leg_is_left_behind(library: Services) -> None:
     check_left_out(await answer(library, f"{COST} (1)"), "vector")
 
 
+async def test_every_part_of_a_question_leaves_its_vector_leg_behind(library: Services) -> None:
+    """R11.1, R6.1 They wait for the same call of the model: that one no longer does harms no other."""
+    slow_embeddings(library)
+    told = await answer(library, "¿Cuánto costó la reparación del puente y quién es el directeur de la bibliothèque?")
+    assert {"vector", "time"} <= set(told["degraded"])
+    assert {"puente.md", "bibliotheque.md"} <= set(filenames(told["sources"]))
+
+
 async def test_a_slow_full_text_leg_is_left_behind(library: Services, store: SlowStore) -> None:
     """R11.1, 001.16.2"""
     store.slow = frozenset({"fulltext"})

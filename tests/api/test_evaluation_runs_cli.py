@@ -126,7 +126,7 @@ def test_answers_are_measured_and_estimates_say_so(evaluate: Evaluate) -> None:
     run = read(evaluate("run", "--collection", "fábrica", "--json"))
     summary = run["summary"]
     assert (run["config"]["judge"], run["config"]["chat_model"]) == ("estimate", "extractive")
-    assert (summary["answers"]["answered"], summary["answers"]["chat_models"]) == (3, {"extractive": 2})
+    assert (summary["answers"]["answered"], summary["answers"]["chat_models"]) == (3, {"extractive": 3})
     assert {"faithfulness", "answer_relevance"}.isdisjoint(summary["metrics"])
     shown = evaluate("show", run["id"]).stdout
     table = rows(shown)

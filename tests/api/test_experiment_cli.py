@@ -66,7 +66,7 @@ def test_an_experiment_is_begun_shown_stopped_and_deleted(command: Command, data
     assert table["found"][:3] == ["0.000", "1.000", "+1.000"]
     assert table["found"][5] == "better"
     assert "for one look" in shown
-    assert "With 3140 conversations" in shown
+    assert "needs 3140 conversations in all" in shown
     told = json.loads(read(command("show", made["id"], "--json")))
     assert told["metrics"]["found"]["verdict"] == "better"
     assert "stopped" in read(command("stop", made["id"]))

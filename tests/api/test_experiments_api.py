@@ -1,5 +1,6 @@
 """Experiments over HTTP: a real server, real conversations, a scripted model that A answers with and B does not."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -48,6 +49,11 @@ def ask(api: httpx.Client, message: str = HORNO, **body: Any) -> dict[str, Any]:
     answer = api.post("/chat", json={"message": message, **body})
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
+
+
+async def ask_over_mcp(server: Server) -> dict[str, Any]:
+    async with over_http(server.url) as client:
+        return await call(client, "ask", question=HORNO)
 
 
 def one_of_each(api: httpx.Client) -> dict[str, dict[str, Any]]:
@@ -130,7 +136,7 @@ def test_a_request_with_values_of_its_own_is_on_no_side(api: httpx.Client) -> No
         assert ask(api, filters={"filename": "horno.md"})["variant"] == "B"
 
 
-async def test_what_is_not_kept_is_drawn_for_itself(api: httpx.Client, server: Server) -> None:
+def test_what_is_not_kept_is_drawn_for_itself(api: httpx.Client, server: Server) -> None:
     """R9.4, R10.4 a list of messages, OpenAI's API, which says the side too, and MCP."""
     asked = [{"role": "user", "content": HORNO}]
     with experiment(api, share=1) as made, server.client() as openai:
@@ -138,8 +144,7 @@ async def test_what_is_not_kept_is_drawn_for_itself(api: httpx.Client, server: S
         assert (answer["variant"], answer["conversation_id"]) == ("B", None)
         told = openai.post("/v1/chat/completions", json={"model": "fábrica", "messages": asked}).json()["causeway"]
         assert (told["variant"], told["chat_model"]) == ("B", "extractive")
-        async with over_http(server.url) as mcp:
-            assert (await call(mcp, "ask", question=HORNO))["found"]
+        assert asyncio.run(ask_over_mcp(server))["found"]
         side = read(api, made)["sides"]["B"]
     assert (side["answers"], side["conversations"], side["found"]) == (3, 3, 3)
 

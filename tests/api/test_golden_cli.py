@@ -63,3 +63,21 @@ def test_the_demos_questions_find_their_documents(database: str) -> None:
     run = json.loads(made.stdout)
     assert (run["status"], run["done"], run["summary"]["cases"]) == ("done", 50, 40)
     assert run["summary"]["metrics"]["hit@10"] >= 0.95
+
+
+@pytest.mark.slow
+def test_cases_are_proposed_and_decided(database: str) -> None:
+    """R10.1 in the terminal: proposed of one document, shown, accepted and rejected; a decided one is refused."""
+    made = golden(database, "propose", "--documents", "ventas-2025.xlsx", "--json")
+    assert made.returncode == 0, made.stderr
+    first, second = json.loads(made.stdout)["proposals"]
+    assert first["query"] == "¿A cuánto ascendieron las ventas en enero de 2025?"
+    assert first["expected_answer"] == "31.200"
+    shown = rows(golden(database, "proposals").stdout)
+    assert shown[second["id"]][0] == second["query"]
+    decide = {"DATABASE_URL": database}
+    assert causeway("eval", "golden", "accept", first["id"], **decide).stdout == "1 accepted\n"
+    assert causeway("eval", "golden", "reject", second["id"], **decide).stdout == "1 rejected\n"
+    refused = causeway("eval", "golden", "accept", second["id"], **decide)
+    assert refused.returncode == 1
+    assert "is rejected already" in one_line(refused)

@@ -19,7 +19,7 @@ BODY = {"message": QUESTION, "collection": "demo"}
 SOON = 30  # seconds that nothing here takes, however busy the machine
 FILES, FILES_A_REQUEST = 200, 10
 INGESTED_SECONDS = 240
-WATCHED_WORKER = {"RAG_WORKER_JOBS": "1", "RAG_LOG_LEVEL": "INFO"}
+WATCHED_WORKER = {"RAG_WORKER_JOBS": "1", "RAG_LOG_LEVEL": "DEBUG"}
 
 
 @pytest.fixture(scope="module")

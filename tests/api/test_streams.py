@@ -199,6 +199,20 @@ async def test_stopping_ends_the_stream_for_all_who_read_it() -> None:
     await streams.close()
 
 
+@pytest.mark.parametrize("is_read", [True, False])
+async def test_what_an_answer_holds_it_gives_back_at_its_end(is_read: bool) -> None:
+    """R11.1 Its place among those who work, also where it is stopped before it began."""
+    streams, given_back = make_streams(), asyncio.Event()
+    stream = streams.start(Answer(["a", "b"]).events(), OWNER)
+    stream.at_end(given_back.set)
+    if is_read:
+        await read(streams, stream)
+    else:
+        streams.cancel(stream)
+    await asyncio.wait_for(given_back.wait(), SOON)
+    await streams.close()
+
+
 async def test_an_owner_has_so_many_streams_and_no_more() -> None:
     """Security 18: what is whole gives way, what is being made does not; others have their own."""
     streams = make_streams(streams_per_owner=2)

@@ -8,7 +8,7 @@ import pytest
 
 from graphrag.deadline import deadline
 from graphrag.errors import Overloaded
-from graphrag.load import WEIGHT_OF_LATEST, Effort, Load, Place
+from graphrag.load import Effort, Load, Place
 from graphrag.load_limits import LoadLimits
 from graphrag.retrieval.simplification import simplified
 from graphrag.settings import RetrievalConfig
@@ -30,7 +30,7 @@ async def make_load(*, seconds: float = LONG, has_owners: bool = False, held_sec
     limits = LoadLimits(max_searches=PLACES, load_queue_seconds=seconds)
     load = Load(limits, has_owners=has_owners, clock=clock)
     async with load.place("a"):
-        clock.now += held_seconds / WEIGHT_OF_LATEST
+        clock.now += held_seconds
     return load
 
 
@@ -92,9 +92,20 @@ async def test_the_longer_the_line_the_simpler_the_search(held_seconds: float, e
         if effort is Effort.NONE:
             with pytest.raises(Overloaded) as refused:
                 await take(load)
-            assert refused.value.details == {"retry_after": 100}
+            assert refused.value.details == {"retry_after": 60}
     await asyncio.gather(*waiting)
     assert load.state().effort is Effort.FULL
+
+
+async def test_who_has_waited_long_is_searched_for_simply() -> None:
+    """001.14.8 Though nobody waits any more: those who would were refused."""
+    clock = Clock()
+    load = Load(LoadLimits(max_searches=1, load_queue_seconds=LONG), has_owners=False, clock=clock)
+    async with load.place("a"):
+        (waiting,) = await wait_for(load, "a")
+        clock.now += LONG / 2
+    assert await waiting is Effort.SIMPLEST
+    assert await take(load) is Effort.FULL
 
 
 async def test_who_does_not_get_a_turn_in_time_is_refused() -> None:
@@ -106,6 +117,20 @@ async def test_who_does_not_get_a_turn_in_time_is_refused() -> None:
         assert refused.value.details["retry_after"] >= 1
         assert load.state().waiting == 0
     assert await take(load) is Effort.FULL
+
+
+async def test_the_refused_come_back_one_after_the_other() -> None:
+    """R11.1 At the rate of the work: all at the same time, most would be refused again."""
+    load = await make_load(seconds=20, held_seconds=44)
+    told: list[int] = []
+    async with full(load):
+        waiting = await wait_for(load, "a", "a")
+        for _ in range(4):
+            with pytest.raises(Overloaded) as refused:
+                await take(load)
+            told.append(refused.value.details["retry_after"])
+    await asyncio.gather(*waiting)
+    assert told == [22, 33, 44, 55]
 
 
 async def test_a_search_with_little_time_does_not_wait_it_away() -> None:

@@ -60,10 +60,8 @@ def test_tokens_are_counted_as_the_provider_tells_them() -> None:
         return REGISTRY.get_sample_value("causeway_model_tokens_total", {"model": "openai:counted", "kind": kind}) or 0
 
     usage = UsageMetadata(input_tokens=7, output_tokens=3, total_tokens=10)
-    for messages in (
-        [AIMessage("Yes", usage_metadata=usage)],
-        [AIMessageChunk("Y"), AIMessageChunk("", usage_metadata=usage)],
-    ):
+    pieces = [AIMessageChunk(content="Yes"), AIMessageChunk(content="", usage_metadata=usage)]
+    for messages in ([AIMessage("Yes", usage_metadata=usage)], pieces):
         before = counted("input"), counted("output")
         with model_call("openai:counted", "counted") as call:
             for message in messages:

@@ -125,9 +125,11 @@ class Twin:
         return answer
 
     async def tell(self) -> list[str]:
-        """All that can be read of its conversations."""
+        """All that can be read of its conversations, and of what was proposed."""
         addresses = {f"/conversations/{answer['conversation_id']}" for answer in self.said}
         paths = ["/conversations?limit=200", "/feedback?limit=200"]
+        if (await self.get("/collections"))["collections"]:
+            paths.append("/golden-cases/proposals?limit=200")
         paths += [
             address + path for address in addresses for path in ("", "/messages", "/export", "/export?format=json")
         ]
@@ -289,8 +291,19 @@ async def live_with_it(pair: Pair) -> list[dict[str, Any]]:
         message = f"/api/v1/conversations/{answer['conversation_id']}/messages/{answer['message_id']}"
         for number in range(1, len(answer["citations"]) + 1):
             await pair.having.client.put(f"{message}/citations/{number}/feedback", json={"rating": 1})
+        await pair.having.client.put(f"{message}/feedback", json={"rating": -1})
+    await decide_some(pair.having)
     await pair.having.settled()
     return told
+
+
+async def decide_some(twin: Twin) -> None:
+    """Of the golden cases that the document proposes one is rejected, the others wait."""
+    sent = {"documents": [NAME]}
+    proposed = (await twin.client.post("/api/v1/golden-cases/proposals", json=sent)).json()["proposals"]
+    assert len([of for of in proposed if SECRET.search(str(of))]) >= 2
+    first = proposed[0]["id"]
+    assert (await twin.client.post(f"/api/v1/golden-cases/proposals/{first}/reject")).status_code == 200
 
 
 async def delete(pair: Pair) -> None:
@@ -335,6 +348,7 @@ async def test_what_is_gone_has_never_been(
     told = await live_with_it(pair)
     assert any(SECRET.search(answer["answer"]) for answer in told)
     held = {"documents", "chunks", "messages", "checkpoint_blobs", "lexeme_statistics", "causal_edges", "entities"}
+    held.add("golden_proposals")
     held |= {"cache_entries", "conversations"} if writer == "model" else set()
     assert held <= find_words(pair.database)
     asked, known = len(model_server.requests), STEM if end is replace else ""

@@ -4,11 +4,15 @@ import asyncio
 import shutil
 import socket
 import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from graphrag.errors import InvalidSettings, MissingExtra, ProviderError
+from graphrag.deadline import deadline
+from graphrag.errors import InvalidSettings, MissingExtra, OutOfTime, ProviderError
 from graphrag.models import Hit
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from tests.factories import make_hit
@@ -163,3 +167,34 @@ async def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "sentence_transformers.cross_encoder", None)
     with pytest.raises(MissingExtra, match=r"pip install 'causeway\[local-models\]'"):
         await rerank(CrossEncoderReranker("cross-encoder/ms-marco-MiniLM-L6-v2"), "horno", hits("El horno."))
+
+
+class Big(CrossEncoderReranker):
+    """As if its model were big: every pair takes its time."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("big")
+        self.__dict__["_encoder"] = None
+        self.seconds, self.asked = seconds, 0
+
+    def _judge(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        self.asked += 1
+        time.sleep(self.seconds * len(pairs))
+        return [0.0] * len(pairs)
+
+
+async def test_it_is_not_begun_where_it_takes_longer_than_anybody_waits() -> None:
+    """R11.1, R5.2 By what a pair took before; a slowness that has passed is found out some time."""
+    reranker = Big(seconds=0.2)
+    found = hits(*TEXTS.values())
+    assert len(await rerank(reranker, "horno", found)) == 3
+    with deadline(0.3), pytest.raises(OutOfTime):
+        await rerank(reranker, "horno", found)
+    assert reranker.asked == 1
+    with deadline(60):
+        assert len(await rerank(reranker, "horno", found)) == 3
+    reranker.seconds = 0.0
+    for _ in range(30):
+        with deadline(0.3), suppress(OutOfTime):
+            await rerank(reranker, "horno", found)
+    assert reranker.asked > 2

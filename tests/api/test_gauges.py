@@ -1,0 +1,45 @@
+"""What is looked up when somebody asks for the metrics."""
+
+from datetime import UTC, datetime, timedelta
+
+from prometheus_client import REGISTRY
+from pydantic import SecretStr
+
+from api.gauges import look_around
+from graphrag.services import Services
+from graphrag.settings import Settings
+
+NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
+
+
+def waiting(task: str) -> float | None:
+    return REGISTRY.get_sample_value("causeway_jobs_waiting", {"task": task})
+
+
+async def test_jobs_that_wait_are_counted(services: Services, owner: str) -> None:
+    """R11.2 Of all owners and processes; one that is planned for later does not wait."""
+    await look_around(services)
+    before = waiting("forget_conversations"), waiting("forget_idempotency_keys")
+    now = datetime.now(UTC)
+    await services.library.queue.defer_forgetting(owner, now - timedelta(seconds=1))
+    await services.library.queue.defer_forgetting_keys(owner, now + timedelta(hours=1))
+    await look_around(services)
+    assert before[0] is not None
+    assert (waiting("forget_conversations"), waiting("forget_idempotency_keys")) == (before[0] + 1, before[1])
+
+
+async def test_the_pool_is_told(services: Services) -> None:
+    """R11.2 Connections that are used and idle, and who waits for one."""
+    async with services.database.transaction(""):
+        await look_around(services)
+        used = REGISTRY.get_sample_value("causeway_database_connections", {"state": "used"})
+    assert used == 1
+    assert REGISTRY.get_sample_value("causeway_database_waiting") == 0
+
+
+async def test_a_database_that_is_away_keeps_no_metric_back(services: Services) -> None:
+    """R11.2 What is not known is missing, not as it was."""
+    await look_around(services)
+    assert waiting("ingest") is not None
+    await look_around(Services(Settings(database_url=SecretStr(NOWHERE))))
+    assert waiting("ingest") is None
