@@ -14,6 +14,7 @@ LATER = {  # kinds of a fault that another case has, too
     "graph: its table gone",
     "question: the model that refines hangs",
     "question: the model refines with garbage",
+    "reranker: the model that grades hangs",
     "model: 500, the next one answers",
     "model: garbage, the next one answers",
     "model: the stream stalls",

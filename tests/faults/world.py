@@ -17,6 +17,7 @@ from tests.api.scripted import ANSWER, asking
 from tests.api.streams import PATH, read_events
 from tests.conftest import DEMO, Server, run_server
 from tests.graphrag.query_transformation.understanding_model import understanding
+from tests.graphrag.rerankers.grading_model import grading_by_words
 from tests.model_server import Behaviour, Body, Each, ModelServer, Reply
 
 QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion"
@@ -28,9 +29,11 @@ SHORTLY = {  # what is waited for in a test is waited for by nobody
     "RAG_CHAT_TOKEN_SECONDS": "1",
     "RAG_CHAT_BREAKER_FAILURES": "1000",  # every fault meets a service that is whole
     "RAG_QUERY_REFINEMENT": "true",
+    "RAG_RERANKER": "llm",
     "RAG_DATABASE_STATEMENT_SECONDS": "1",
     "RAG_QUERY_CACHE_SECONDS": "0",
 }
+PURPOSES = {"refining": "You prepare a question", "grading": "You grade"}  # how their prompts begin
 EMBEDDINGS = """embeddings:
   - {id: far, provider: openai, model: far, base_url: %s, timeout_seconds: 10}
 """
@@ -98,7 +101,7 @@ class World:
 
     @contextmanager
     def models(self, **by_purpose: Behaviour) -> Iterator[None]:
-        """Meanwhile they behave so: `first`, `second` or `refining`."""
+        """Meanwhile they behave so: `first`, `second`, `refining` or `grading`."""
 
         def behave(body: Body) -> Any:
             return by_purpose.get(purpose_of(body)) or well(body)
@@ -127,16 +130,17 @@ class World:
 
 
 def purpose_of(body: Body) -> str:
-    is_refining = str(body["messages"][0]["content"]).startswith("You prepare a question")
-    return "refining" if is_refining else str(body["model"])
+    told = str(body["messages"][0]["content"])
+    return next((name for name, start in PURPOSES.items() if told.startswith(start)), str(body["model"]))
 
 
 def well(body: Body) -> Reply:
-    return Reply(
-        understanding(standalone_question="", intent="causal", direction="causes")
-        if purpose_of(body) == "refining"
-        else ANSWER
-    )
+    match purpose_of(body):
+        case "refining":
+            return Reply(understanding(standalone_question="", intent="causal", direction="causes"))
+        case "grading":
+            return grading_by_words()
+    return Reply(ANSWER)
 
 
 @contextmanager
