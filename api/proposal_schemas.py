@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-from pydantic.json_schema import SkipJsonSchema
 
 from agent.proposing.proposing import Proposed
 from api.golden_schemas import EXAMPLE, EXAMPLE_ID, NO_ANSWER, CollectionChoice, Question, ShortText
@@ -27,30 +26,27 @@ class ProposalOrder(CollectionChoice):
     by: Literal["rules", "model"] = Field(
         default="rules", description="model: the chat model, a call a document; where it can't, the rules"
     )
-    max_calls: Annotated[int, Field(ge=0, le=1_000)] | SkipJsonSchema[None] = Field(
+    max_calls: Annotated[int, Field(ge=0, le=1_000)] | None = Field(
         default=None, description="Of the chat model; without it, RAG_PROPOSAL_CALLS"
     )
 
 
 class AcceptanceIn(BaseModel):
-    """What a person changes; what is left out stays as it was proposed."""
+    """What a person changes; what is left out, or null, stays as it was proposed."""
 
     model_config = ConfigDict(
         extra="forbid",
         json_schema_extra={"examples": [{"difficulty": "hard", "relevant_document_ids": [EXAMPLE_ID]}, EXAMPLE]},
     )
 
-    query: Question | SkipJsonSchema[None] = None
-    relevant_document_ids: Annotated[list[UUID], Field(max_length=1_000)] | SkipJsonSchema[None] = Field(
+    query: Question | None = None
+    relevant_document_ids: Annotated[list[UUID], Field(max_length=1_000)] | None = Field(
         default=None, description=f"Needed where none are proposed. {NO_ANSWER}"
     )
-    expected_answer: Annotated[Storable, StringConstraints(max_length=20_000)] | SkipJsonSchema[None] = None
-    category: Category | SkipJsonSchema[None] = None
-    difficulty: Difficulty | SkipJsonSchema[None] = None
-    tags: (
-        Annotated[list[Annotated[ShortText, StringConstraints(max_length=100)]], Field(max_length=50)]
-        | SkipJsonSchema[None]
-    ) = None
+    expected_answer: Annotated[Storable, StringConstraints(max_length=20_000)] | None = None
+    category: Category | None = None
+    difficulty: Difficulty | None = None
+    tags: Annotated[list[Annotated[ShortText, StringConstraints(max_length=100)]], Field(max_length=50)] | None = None
 
     def edits(self) -> CaseEdits:
         ids = self.relevant_document_ids

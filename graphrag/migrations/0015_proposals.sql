@@ -42,8 +42,10 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON golden_proposals TO causeway_app;
 -- that it is not proposed again. At the end of the transaction: a document that is cut anew is deleted and written again.
 CREATE FUNCTION causeway.forget_document_proposals() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (SELECT FROM causeway.documents WHERE collection_id = OLD.collection_id AND document_id = OLD.document_id
-                                                AND content_hash = OLD.content_hash) THEN
+    IF NOT EXISTS (SELECT FROM causeway.golden_proposals
+                   WHERE collection_id = OLD.collection_id AND document_id = OLD.document_id)  -- of thousands, nearly all
+       OR EXISTS (SELECT FROM causeway.documents WHERE collection_id = OLD.collection_id AND document_id = OLD.document_id
+                                                   AND content_hash = OLD.content_hash) THEN
         RETURN NULL;
     END IF;
     DELETE FROM causeway.golden_proposals

@@ -219,8 +219,8 @@ class Talk:
             {"document_id": str(documents[name].id), "content_hash": documents[name].content_hash} for name in found
         ]
         details = {"sources": sources, "citations": [{"document_id": str(documents[name].id)} for name in cited]}
-        fields = ("assistant", "No lo sé.", MessageStatus.COMPLETE, datetime.now(UTC), details)
-        answer = Message(uuid4(), turn.conversation.id, turn.question.id, *fields)
+        place = (uuid4(), turn.conversation.id, turn.question.id)
+        answer = Message(*place, "assistant", "No lo sé.", MessageStatus.COMPLETE, datetime.now(UTC), details)
         await store.answer(self.owner, turn, answer)
         return answer.id
 
