@@ -56,7 +56,8 @@ def served(database: str) -> Iterator[Served]:
 
     made = with_services(database, make)
     keys = {name: shown for name, (_, shown) in made.items()}
-    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", RAG_WORKER="false") as server:
+    patient = {"RAG_LOAD_QUEUE_SECONDS": "60", "RAG_RETRIEVE_TIMEOUT_SECONDS": "60"}  # nobody is refused, however slow
+    with run_server(DATABASE_URL=database, RAG_AUTH="api_key", RAG_WORKER="false", **patient) as server:
 
         def revoke(name: str) -> None:
             with_services(database, lambda services: services.authentication.api_keys.revoke("ana", made[name][0].id))
