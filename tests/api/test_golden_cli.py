@@ -59,18 +59,16 @@ def test_what_is_wrong_is_told_in_one_line(database: str, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_the_demos_questions_find_their_documents(database: str) -> None:
-    """R10.2, R10.4, R10.5 one command measures, in a process of its own and without a server: as well as CI's baseline;
-    and by both legs no worse than by vectors alone, which the gate does not let pass.
+    """R10.2, R10.4, R10.5 one command measures, in a process of its own and without a server; with both legs it is no
+    worse than with vectors alone, which CI's gate does not let pass.
     """
     usual = measure(database)
     assert (usual["status"], usual["done"], usual["summary"]["cases"]) == ("done", 50, 40)
     assert usual["summary"]["metrics"]["hit@10"] >= 0.95
-    assert gate(database, usual).returncode == 0
     hybrid, semantic = [measure(database, f"strategy={name}", "rerank=false") for name in ("hybrid", "semantic")]
     assert hybrid["summary"]["metrics"]["hit@10"] >= semantic["summary"]["metrics"]["hit@10"]
-    fallen = gate(database, semantic)
+    fallen = causeway("eval", "gate", "--baseline", str(BASELINE), "--run", semantic["id"], DATABASE_URL=database)
     assert fallen.returncode == 1
-    assert "ndcg@10: 0.8943 → 0.7" in fallen.stdout
     assert "worse by more than 0.02" in fallen.stdout
 
 
@@ -79,7 +77,3 @@ def measure(database: str, *choices: str) -> dict[str, Any]:
     made = causeway("eval", "run", "--collection", "demo", "--json", *options, DATABASE_URL=database)
     assert made.returncode == 0, made.stderr
     return dict(json.loads(made.stdout))
-
-
-def gate(database: str, run: dict[str, Any]) -> Run:
-    return causeway("eval", "gate", "--baseline", str(BASELINE), "--run", run["id"], DATABASE_URL=database)
