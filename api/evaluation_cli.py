@@ -13,6 +13,7 @@ from rich.table import Table
 from agent.evaluation.dataset import Dataset, Query, read_dataset
 from agent.evaluation.retrieval_run import Report, loaded, run_queries
 from api.comparison_cli import compare
+from api.evaluation_gate_cli import export, gate
 from api.evaluation_runs_cli import list_runs, measure, show
 from api.experiment_cli import app as experiment
 from api.golden_cli import app as golden
@@ -35,6 +36,8 @@ app.command()(compare)
 app.command()(trend)
 app.command("report")(report_run)
 app.command()(judges)
+app.command()(export)
+app.command()(gate)
 
 
 @app.command()

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from croniter import croniter  # type: ignore[import-untyped]  # it comes without types
+from croniter import croniter
 
 from graphrag.evaluation_errors import InvalidSchedule
 

@@ -1,0 +1,98 @@
+"""Whether a run is worse than a baseline, by more than is allowed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, ClassVar
+
+from agent.evaluation.significance import Effect, paired
+from agent.evaluation.summary import summarise
+from graphrag.errors import CausewayError
+from graphrag.evaluation_models import CaseResult, query_key
+
+EPSILON = 1e-9  # sums of the same parts in another order are the same
+GROUPS = ("by_category", "by_difficulty")
+
+
+class NotComparable(CausewayError):
+    """Nothing can be said: the message tells why, and what to do."""
+
+    code: ClassVar[str] = "not_comparable"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    query: str
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A run's summary, and where they were kept its values by question."""
+
+    summary: Mapping[str, Any]
+    questions: tuple[Question, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    metric: str
+    before: float
+    after: float
+    max_drop: float
+    effect: Effect | None = None  # None: the baseline has no values by question
+    fallen: tuple[str, ...] = ()  # questions, the deepest fall first
+
+    @property
+    def dropped(self) -> bool:
+        return self.before - self.after > self.max_drop + EPSILON
+
+
+def hold(results: Sequence[CaseResult], baseline: Baseline, *, metrics: Sequence[str], max_drop: float) -> list[Held]:
+    """Of each metric, by its mean over the baseline's questions. Raises NotComparable where the run lacks some of them;
+    questions that it has besides do not count.
+    """
+    if baseline.questions is None:
+        return _hold_means(baseline.summary, summarise(results), metrics, max_drop)
+    return [_hold_questions(baseline.questions, results, metric, max_drop) for metric in metrics]
+
+
+def _hold_questions(questions: Sequence[Question], results: Sequence[CaseResult], metric: str, max_drop: float) -> Held:
+    asked = {query_key(of.query): of for of in questions if metric in of.metrics}
+    if not asked:
+        raise _unknown(metric, {name for of in questions for name in of.metrics})
+    measured = {result.key: result.metrics[metric] for result in results if metric in result.metrics}
+    if missing := [of.query for key, of in asked.items() if key not in measured]:
+        raise NotComparable(
+            f"The run has no {metric} of {len(missing)} of the baseline's {len(asked)} questions, such as"
+            f" {missing[0]!r}: keep a new baseline."
+        )
+    before, after = [of.metrics[metric] for of in asked.values()], [measured[key] for key in asked]
+    falls = sorted((new - old, of.query) for old, new, of in zip(before, after, asked.values(), strict=True))
+    fallen = tuple(query for difference, query in falls if difference < -EPSILON)
+    return Held(metric, fmean(before), fmean(after), max_drop, paired(before, after), fallen)
+
+
+def _hold_means(
+    before: Mapping[str, Any], after: Mapping[str, Any], metrics: Sequence[str], max_drop: float
+) -> list[Held]:
+    if (asked := _cases(before)) != (measured := _cases(after)):
+        raise NotComparable(
+            f"The baseline is not of the same questions: it has {asked['cases']} with an answer, the run"
+            f" {measured['cases']}, or others by category and difficulty. Keep a new baseline."
+        )
+    known = before["metrics"].keys() & after["metrics"].keys()
+    for metric in metrics:
+        if metric not in known:
+            raise _unknown(metric, known)
+    return [Held(metric, before["metrics"][metric], after["metrics"][metric], max_drop) for metric in metrics]
+
+
+def _cases(summary: Mapping[str, Any]) -> dict[str, int]:
+    groups = {name: of["cases"] for by in GROUPS for name, of in summary[by].items() if of["cases"]}
+    return {"cases": summary["cases"], **groups}
+
+
+def _unknown(metric: str, known: set[str]) -> NotComparable:
+    told = f"Both have {', '.join(sorted(known))}." if known else "No question was measured."
+    return NotComparable(f"There is no {metric} to compare. {told}")
