@@ -10,11 +10,11 @@ from enum import IntEnum
 from weakref import WeakValueDictionary
 
 from anyio import CapacityLimiter
-from prometheus_client import Counter, Gauge
 
 from graphrag.deadline import seconds_left
 from graphrag.errors import Overloaded
 from graphrag.load_limits import LoadLimits
+from graphrag.metrics import LOAD_BEGUN, LOAD_LEVEL, LOAD_WAITING, LOAD_WORKING
 from graphrag.telemetry import log
 
 SIMPLER_FROM, SIMPLEST_FROM = 0.1, 0.3  # of the longest wait
@@ -22,11 +22,6 @@ SHARE_OF_ONE = 0.75  # of the places, where there are several owners: one can't 
 LONGEST_RETRY_SECONDS = 60  # that anybody is told to wait
 MOST_OF_DEADLINE = 0.5  # is waited for a place: then there is time for the work, too
 WEIGHT_OF_LATEST = 0.1  # in the average time that a place is held
-
-WORKING = Gauge("causeway_load_working", "Searches and answers that are being prepared")
-WAITING = Gauge("causeway_load_waiting", "Searches and answers that wait for their turn to be prepared")
-LEVEL = Gauge("causeway_load_level", "What the next one gets: 0 full effort, 1 simpler, 2 simplest, 3 none")
-STARTED = Counter("causeway_load_begun", "Searches and answers that were begun, by effort; or refused", ["effort"])
 
 
 class Effort(IntEnum):
@@ -106,7 +101,7 @@ class Load:
         # The line alone does not tell: where many are refused, it is short.
         waited = self._clock() - came
         effort = min(self._effort(max(waited, self._wait_seconds(line))), Effort.SIMPLEST)
-        STARTED.labels(effort=effort.name.lower()).inc()
+        LOAD_BEGUN.labels(effort=effort.name.lower()).inc()
         if effort is not Effort.FULL:
             log.info("high load", effort=effort.name.lower(), waiting=self._waiting)
         place = Place(effort, _release=release)
@@ -152,7 +147,7 @@ class Load:
         return Effort(sum(wait_seconds > share * self._longest_wait for share in shares))
 
     def _overloaded(self, line: _Line) -> Overloaded:
-        STARTED.labels(effort="none").inc()
+        LOAD_BEGUN.labels(effort="none").inc()
         now, turn = self._clock(), self._held_seconds / line.size
         latest = now + LONGEST_RETRY_SECONDS
         # One after the other at the rate of the work: all at once, most would be refused again.
@@ -164,6 +159,6 @@ class Load:
     def _count(self, *, waiting: int = 0) -> None:
         self._waiting += waiting
         state = self.state()
-        WORKING.set(state.working)
-        WAITING.set(state.waiting)
-        LEVEL.set(state.effort)
+        LOAD_WORKING.set(state.working)
+        LOAD_WAITING.set(state.waiting)
+        LOAD_LEVEL.set(state.effort)

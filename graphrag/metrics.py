@@ -8,10 +8,13 @@ COUNTS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 RETRIEVAL_OUTCOMES = ("found", "nothing", "partial", "failed")  # partial: one leg failed, the other stands
 # What an answer or a search is done without, and what is done by another.
 DEGRADABLE = ("transform", "fulltext", "vector", "rerank", "graph", "traverse", "expand", "generate", "verify", "save")
+DEGRADABLE += ("time", "load")  # why
+EFFORTS = ("full", "simpler", "simplest", "none")
 FALLBACKS = ("chat_model", "reranker")
 CITATION_STATUSES = ("supported", "partly", "unsupported", "unknown")
 JOB_OUTCOMES = ("done", "again", "given_up")  # again: it will be tried again
 JOBS = ("ingest", "tidy_files", "optimize", "purge", "forget_conversations", "forget_idempotency_keys", "evaluate")
+JOBS += ("order_due",)  # a scheduled evaluation
 
 # Else twice as many lines, of which nothing here makes use.
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library gives it no types
@@ -47,6 +50,10 @@ JOBS_RUNNING = Gauge("causeway_jobs_running", "That this process does", ["task"]
 JOBS_WAITING = Gauge("causeway_jobs_waiting", "In the queue that all processes share", ["task"])
 RUNNING_STREAMS = Gauge("causeway_running_streams", "Answers that are being made for a stream")
 DATABASE_CONNECTIONS = Gauge("causeway_database_connections", "Of this process's pool", ["state"])
+LOAD_WORKING = Gauge("causeway_load_working", "Searches and answers that are being prepared")
+LOAD_WAITING = Gauge("causeway_load_waiting", "Searches and answers that wait for their turn to be prepared")
+LOAD_LEVEL = Gauge("causeway_load_level", "What the next one gets: 0 full effort, 1 simpler, 2 simplest, 3 none")
+LOAD_BEGUN = Counter("causeway_load_begun", "Searches and answers, by effort; with none they were refused", ["effort"])
 BREAKER_STATE = Gauge("causeway_breaker_state", "0: closed; 1: half open, one call finds out; 2: open", ["name"])
 DATABASE_WAITING = Gauge("causeway_database_waiting", "Requests that wait for a connection")
 
@@ -59,6 +66,7 @@ def _begin_at_zero() -> None:
         DEGRADED: DEGRADABLE,
         FALLBACKS_USED: FALLBACKS,
         CITATIONS: CITATION_STATUSES,
+        LOAD_BEGUN: EFFORTS,
         FILES: ("indexed", "unchanged", "error"),
     }.items():
         for value in values:
