@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from agent.evaluation.comparison import DECIDING, Change, Comparison, compare_runs
-from agent.evaluation.metrics import METRICS
+from agent.evaluation.comparison import COMPARED, DECIDING, Change, Comparison, compare_runs
 from agent.evaluation.significance import SMALLEST, Effect, Verdict
 from api.comparison_schemas import ComparisonOut
 from api.evaluation_runs_cli import RunArgument, whole
@@ -32,8 +31,8 @@ def compare(
     as_json: JsonOption = False,
 ) -> None:
     """Show two runs side by side, what is more than chance, and the cases that changed."""
-    if metric not in METRICS:
-        raise typer.BadParameter(f"Known: {', '.join(METRICS)}.", param_hint="--metric")
+    if metric not in COMPARED:
+        raise typer.BadParameter(f"Known: {', '.join(COMPARED)}.", param_hint="--metric")
     found = run(
         lambda services: compare_runs(
             services.evaluations, services.settings.owner, baseline, candidate, metric=metric, smallest=smallest

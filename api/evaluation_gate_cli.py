@@ -9,6 +9,7 @@ import typer
 
 from agent.evaluation.comparison import check_done
 from agent.evaluation.gate import EPSILON, Baseline, Held, NotComparable, Question, hold
+from agent.evaluation.metrics import METRICS
 from agent.evaluation.significance import ALPHA
 from api.baseline_files import EvaluationExport, read_baseline
 from api.evaluation_runs_cli import SHORT, RunArgument, run_cases
@@ -49,7 +50,7 @@ def gate(
     collection: CollectionOption = None,
     run_id: Annotated[UUID | None, typer.Option("--run", metavar="RUN", help="Instead of a new one.")] = None,
 ) -> None:
-    """Hold retrieval to a baseline: 0 as good, 1 worse, 2 not measured."""
+    """Hold a collection to a baseline: 0 as good, 1 worse, 2 not measured."""
     if run_id and collection:
         raise typer.BadParameter("A run has its collection.", param_hint="--collection")
     try:
@@ -73,7 +74,11 @@ async def _hold(
 ) -> list[Held]:
     held_to = await _read_baseline(services, baseline)  # before the run: what is wrong with it is told at once
     owner = services.settings.owner
-    found = await (services.evaluations.find(owner, run_id) if run_id else run_cases(services, collection, name="gate"))
+    if run_id:
+        found = await services.evaluations.find(owner, run_id)
+    else:
+        answers = not METRICS.keys() >= set(metrics)
+        found = await run_cases(services, collection, name="gate", answers=answers)
     if found.status is RunStatus.FAILED:
         raise NotComparable(f"The evaluation {found.id} failed: {found.cause}")
     check_done(found)

@@ -17,7 +17,7 @@ from graphrag.errors import ProviderError
 from graphrag.models import Passage
 from graphrag.telemetry import log
 
-# Name → what it is. Of these, a run has either the judged ones or the estimates.
+# Name → what it is; of each, more is better. Of these, a run has either the judged ones or the estimates.
 ANSWER_METRICS = {
     "faithfulness": "share of an answer's statements that its context supports, by a model's judgement",
     "answer_relevance": "how well it answers the question, and agrees with the expected answer, by a model's judgement",
@@ -27,7 +27,7 @@ ANSWER_METRICS = {
     "citation_recall": "share of an answer's statements that a citation carries",
     "cited_relevant": "1 where a relevant document is cited",
     "refused_rightly": "1 where a question without an answer is refused, 0 where it is answered",
-    "refused_wrongly": "1 where a question with an answer is refused, 0 where it is answered",
+    "answered": "1 where a question with an answer is answered, 0 where it is refused",
 }
 
 
@@ -50,7 +50,7 @@ def measure_answer(given: GivenAnswer, *, relevant: Collection[UUID]) -> dict[st
     return {
         **measure_citations(given.verification),
         "cited_relevant": float(bool(cited & set(relevant))),
-        "refused_wrongly": refused,
+        "answered": 1.0 - refused,
     }
 
 

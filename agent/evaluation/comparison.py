@@ -9,6 +9,8 @@ from statistics import fmean
 from typing import Any, Literal
 from uuid import UUID
 
+from agent.evaluation.answer_metrics import ANSWER_METRICS
+from agent.evaluation.metrics import METRICS
 from agent.evaluation.significance import SMALLEST, Effect, Verdict, holm, paired
 from agent.evaluation.summary import latencies
 from graphrag.evaluation_errors import EvaluationUnfinished
@@ -17,6 +19,7 @@ from graphrag.stores.evaluations import EvaluationStore
 
 Outcome = Literal["won", "lost"]
 Pair = tuple[CaseResult, CaseResult]  # of one question
+COMPARED = (*METRICS, *ANSWER_METRICS)
 DECIDING = "ndcg@10"  # the metric that a case is won by, where no other is asked for
 EPSILON = 1e-9  # sums of the same parts in another order are the same
 FEWEST_OF_CATEGORY = 5  # questions

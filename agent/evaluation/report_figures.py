@@ -14,8 +14,7 @@ from graphrag.evaluation_models import CaseResult, CaseStatus, Category, Difficu
 
 ORDER = {"retrieval": tuple(METRICS), "answers": tuple(ANSWER_METRICS)}  # within a group of metrics
 HEADLINES = ("hit@10", DECIDING, "mrr@10", "faithfulness", "faithfulness_estimate", "citation_recall")
-LOWER_IS_BETTER = {"refused_wrongly"}
-JUDGED_BY = (DECIDING, "faithfulness", "faithfulness_estimate", "refused_rightly", "refused_wrongly")
+JUDGED_BY = (DECIDING, "faithfulness", "faithfulness_estimate", "refused_rightly", "answered")
 MOST_BINS = 15
 
 
@@ -83,5 +82,4 @@ def _group(name: str, results: Sequence[CaseResult]) -> Group:
 
 
 def _rate(result: CaseResult) -> float:
-    known = {name: result.metrics[name] for name in JUDGED_BY if name in result.metrics}
-    return min((1 - value if name in LOWER_IS_BETTER else value for name, value in known.items()), default=1.0)
+    return min((result.metrics[name] for name in JUDGED_BY if name in result.metrics), default=1.0)

@@ -21,7 +21,6 @@ from agent.evaluation.report_charts import draw_bars, draw_histogram, draw_lines
 from agent.evaluation.report_figures import (
     HEADLINES,
     JUDGED_BY,
-    LOWER_IS_BETTER,
     Group,
     distribute,
     find_worst,
@@ -172,11 +171,6 @@ class Page:
         """Metrics, in the order of the figures."""
         known = self.report.comparison.metrics if self.report.comparison else {}
         return [name for names in order_metrics(known).values() for name in names]
-
-    def verdict(self, name: str, change: Change) -> str:
-        """Where less is better, turned round."""
-        turned = {"better": "worse", "worse": "better"} if name in LOWER_IS_BETTER else {}
-        return turned.get(change.verdict, change.verdict)
 
     @property
     def changed(self) -> Sequence[ChangedCase]:

@@ -9,9 +9,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import Field
 
-from agent.evaluation.comparison import DECIDING, compare_runs
+from agent.evaluation.comparison import COMPARED, DECIDING, compare_runs
 from agent.evaluation.golden_run import order_run
-from agent.evaluation.metrics import METRICS
 from agent.evaluation.report import read_report
 from agent.evaluation.report_page import write_page
 from agent.evaluation.significance import SMALLEST
@@ -32,7 +31,7 @@ from api.trend_schemas import RetrievalMetrics
 from graphrag.evaluation_models import RunStatus
 
 Metric = Annotated[
-    str, Query(pattern=f"^({'|'.join(METRICS)})$", description=f"That decides who wins a case: {', '.join(METRICS)}")
+    str, Query(pattern=f"^({'|'.join(COMPARED)})$", description=f"That decides who wins a case: {', '.join(COMPARED)}")
 ]
 Smallest = Annotated[float, Query(gt=0, le=1, description="The difference of interest: how many questions would tell?")]
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]

@@ -132,7 +132,7 @@ def test_answers_are_measured_and_estimates_say_so(evaluate: Evaluate) -> None:
     table = rows(shown)
     assert table["faithfulness_estimate"][:2] == ["2", "1.000"]
     assert table["refused_rightly"][:2] == ["1", "1.000"]
-    assert table["refused_wrongly"][:2] == ["2", "0.000"]
+    assert table["answered"][:2] == ["2", "1.000"]
     assert table["answer latency p50"][1].endswith(" ms")
     assert "faithfulness" not in table
     assert "estimates by words and meaning, without a judge" in shown

@@ -77,7 +77,7 @@ def test_citations_are_counted_by_what_they_carry() -> None:
         "citation_precision": pytest.approx(1 / 3),
         "citation_recall": 1 / 2,
         "cited_relevant": 1.0,
-        "refused_wrongly": 0.0,
+        "answered": 1.0,
     }
     assert sum(count_statements(answer.verification).values()) == 2
     assert measure_answer(answer, relevant=[UUID(int=9)])["cited_relevant"] == 0
@@ -88,7 +88,7 @@ def test_what_is_right_but_not_cited_is_no_recall() -> None:
     answer = given("El horno H2 falló porque se rompió el retén de la puerta.", OVEN)
     assert answer.verification.statements[0].citations[0].implied
     metrics = measure_answer(answer, relevant=ids(answer))
-    assert metrics == {"citation_recall": 0.0, "cited_relevant": 0.0, "refused_wrongly": 0.0}
+    assert metrics == {"citation_recall": 0.0, "cited_relevant": 0.0, "answered": 1.0}
 
 
 def test_refusals_are_right_or_wrong_by_the_case() -> None:
@@ -96,7 +96,7 @@ def test_refusals_are_right_or_wrong_by_the_case() -> None:
     refusal, answer = given(REFUSAL), given("Se rompió el retén de la puerta [1].", OVEN)
     assert measure_answer(refusal, relevant=()) == {"refused_rightly": 1.0}
     assert measure_answer(answer, relevant=())["refused_rightly"] == 0.0
-    assert measure_answer(refusal, relevant=[UUID(int=1)]) == {"cited_relevant": 0.0, "refused_wrongly": 1.0}
+    assert measure_answer(refusal, relevant=[UUID(int=1)]) == {"cited_relevant": 0.0, "answered": 0.0}
 
 
 async def test_a_judge_is_asked_for_both_values() -> None:

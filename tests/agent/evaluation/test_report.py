@@ -178,7 +178,7 @@ def test_figures_are_of_those_that_have_them() -> None:
 
 def test_the_worst_come_first_and_the_perfect_not_at_all() -> None:
     """R10.4, 001.9.8 by the least of what a case is judged by: also a question that is wrongly refused."""
-    metrics: Mapping[str, float] = {"ndcg@10": 1.0, "refused_wrongly": 1.0}
+    metrics: Mapping[str, float] = {"ndcg@10": 1.0, "answered": 0.0}
     refused = result(3, metrics=metrics)
     cases = [result(0), result(1, rank=2), result(2, rank=4), refused, result(4, metrics={}), result(5, rank=None)]
     assert [case.position for case in find_worst(cases, limit=9)] == [3, 5, 2, 1]
