@@ -14,7 +14,7 @@ from babel.numbers import format_decimal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from agent.evaluation.comparison import Change, ChangedCase
+from agent.evaluation.comparison import ChangedCase
 from agent.evaluation.metrics import percentiles
 from agent.evaluation.report import RunReport
 from agent.evaluation.report_charts import draw_bars, draw_histogram, draw_lines
