@@ -11,11 +11,11 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, AnyMessage
 from langgraph.config import get_stream_writer
 
+from agent.delay_notice import told_when_slow
 from agent.events import Event, citation_event, flag_event, token_event
 from agent.pace import kept_pace
 from agent.prompts import SECRET
 from agent.sanitizing import AnswerFilter
-from agent.slowness import told_when_slow
 from agent.verification.checking import check_statement, cite
 from agent.verification.statements import Statement, StatementStream
 from graphrag.errors import AnswerInterrupted

@@ -2,7 +2,6 @@
 
 import re
 import time
-from typing import Any
 from uuid import uuid4
 
 from opentelemetry.trace import Span, SpanKind
@@ -82,11 +81,8 @@ def _tell(scope: Scope, record: Record, status: int, seconds: float, span: Span)
     span.update_name(f"{method} {route}")
     span.set_attributes({"http.request.method": method, "http.route": route, "http.response.status_code": status})
     write = log.warning if status >= 500 or record.degraded or record.slow else log.info
-    known = {"stages": record.timings, "results": record.results, "caches": record.lookups}
-    known |= {"slow": record.slow, "degraded": record.degraded}
-    told: dict[str, Any] = {name: value for name, value in known.items() if value}
-    milliseconds = round(seconds * 1000, 2)
-    write("request", method=method, route=route, status=status, milliseconds=milliseconds, **record.facts, **told)
+    told = {"method": method, "route": route, "status": status, "milliseconds": round(seconds * 1000, 2)}
+    write("request", **record.describe() | told)
 
 
 def _method(scope: Scope) -> str:

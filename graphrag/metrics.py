@@ -53,7 +53,8 @@ EXPERIMENT_ANSWERS = Counter(
     "causeway_experiment_answers", "Answers of experiments, by side and outcome", ["variant", "outcome"]
 )
 FILES = Counter("causeway_files", "Files whose ingestion ended here", ["status"])
-JOB_SECONDS = Histogram("causeway_job_seconds", "Of a job of the queue", ["task", "outcome"], buckets=SECONDS)
+JOB_SECONDS = Histogram("causeway_job_seconds", "Of a job of the queue", ["task"], buckets=SECONDS)
+JOBS_ENDED = Counter("causeway_jobs_ended", "Jobs of the queue, each time that one was tried", ["task", "outcome"])
 JOBS_RUNNING = Gauge("causeway_jobs_running", "That this process does", ["task"])
 JOBS_WAITING = Gauge("causeway_jobs_waiting", "In the queue that all processes share", ["task"])
 RUNNING_STREAMS = Gauge("causeway_running_streams", "Answers that are being made for a stream")
@@ -81,6 +82,8 @@ def _begin_at_zero() -> None:
             metric.labels(value)
     for job in JOBS:
         JOBS_RUNNING.labels(job)
+        for outcome in JOB_OUTCOMES:
+            JOBS_ENDED.labels(job, outcome)
 
 
 _begin_at_zero()

@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from graphrag.settings import Settings
+from graphrag.telemetry import log
 
 BYTES = 6  # of a mark: two of a million owners have the same one with a chance of 0.2 %
 KEY_BYTES = 32
@@ -31,7 +32,8 @@ class OwnerMarks:
             return hashlib.sha256(given.get_secret_value().encode()).digest()
         try:
             return _kept(self._settings.home / FILE)
-        except OSError:  # a home that can't be written to: marks hold as long as the process
+        except OSError as exc:  # marks hold as long as the process
+            log.warning("owners' marks hold until this process ends: set RAG_LOG_SALT", error=exc)
             return secrets.token_bytes(KEY_BYTES)
 
 
@@ -40,9 +42,14 @@ def _kept(path: Path) -> bytes:
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         made = path.with_name(f"{FILE}.{secrets.token_hex(8)}")
-        made.touch(mode=0o600)
-        made.write_bytes(secrets.token_bytes(KEY_BYTES))
-        with suppress(FileExistsError):  # another one was faster
-            os.link(made, path)
-        made.unlink()
-    return path.read_bytes()[:KEY_BYTES]
+        try:
+            made.touch(mode=0o600)
+            made.write_bytes(secrets.token_bytes(KEY_BYTES))
+            with suppress(FileExistsError):  # another one was faster
+                os.link(made, path)
+        finally:
+            made.unlink(missing_ok=True)
+    kept = path.read_bytes()[:KEY_BYTES]
+    if len(kept) < KEY_BYTES:  # with an empty key anybody could look for a name
+        raise OSError(f"{path} is too short")
+    return kept

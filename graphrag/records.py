@@ -12,10 +12,16 @@ class Record:
     identity: dict[str, str]  # in every line: request_id, trace_id, owner, collection, config
     facts: dict[str, Any] = field(default_factory=dict)  # in the last one
     results: dict[str, int] = field(default_factory=dict)  # by stage
-    timings: dict[str, float] = field(default_factory=dict)  # by stage, in milliseconds
+    timings: dict[str, float] = field(default_factory=dict)  # by stage, in milliseconds; of all that was collected
     lookups: dict[str, dict[str, int]] = field(default_factory=dict)  # by cache: hits and misses
     slow: list[str] = field(default_factory=list)  # stages
     degraded: list[str] = field(default_factory=list)  # stages that failed and were done without
+
+    def describe(self) -> dict[str, Any]:
+        """For its last log line; without what there is nothing of."""
+        told = {"stages": self.timings, "results": self.results, "caches": self.lookups}
+        told |= {"slow": self.slow, "degraded": self.degraded}
+        return self.facts | {name: value for name, value in told.items() if value}
 
 
 _record: ContextVar[Record | None] = ContextVar("record", default=None)
@@ -27,8 +33,8 @@ def begin_record(**identity: str) -> Record:
     """Of everything awaited from here on."""
     record = Record(identity)
     _record.set(record)
-    _timings.set(record.timings)
-    _lookups.set(record.lookups)
+    _timings.set(None)
+    _lookups.set(None)
     return record
 
 
@@ -52,8 +58,6 @@ def collect_timings() -> dict[str, float]:
     """The stages of everything awaited from here on, in milliseconds; a stage that runs twice is added up."""
     timings: dict[str, float] = {}
     _timings.set(timings)
-    if record := _record.get():
-        record.timings = timings
     return timings
 
 
@@ -61,20 +65,20 @@ def collect_lookups() -> dict[str, dict[str, int]]:
     """Of the caches, by everything awaited from here on: hits and misses."""
     lookups: dict[str, dict[str, int]] = {}
     _lookups.set(lookups)
-    if record := _record.get():
-        record.lookups = lookups
     return lookups
 
 
 def add_time(stage: str, milliseconds: float) -> None:
-    timings = _timings.get()
-    if timings is not None:
-        timings[stage] = round(timings.get(stage, 0.0) + milliseconds, 2)
+    record = _record.get()
+    for timings in (_timings.get(), record and record.timings):
+        if timings is not None:
+            timings[stage] = round(timings.get(stage, 0.0) + milliseconds, 2)
 
 
 def add_lookups(cache: str, *, hits: int, misses: int) -> None:
-    lookups = _lookups.get()
-    if lookups is not None:
-        known = lookups.setdefault(cache, {"hits": 0, "misses": 0})
-        known["hits"] += hits
-        known["misses"] += misses
+    record = _record.get()
+    for lookups in (_lookups.get(), record and record.lookups):
+        if lookups is not None:
+            known = lookups.setdefault(cache, {"hits": 0, "misses": 0})
+            known["hits"] += hits
+            known["misses"] += misses

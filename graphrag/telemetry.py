@@ -14,11 +14,11 @@ from graphrag.error_outlines import outline, outline_places, without_words
 from graphrag.observation import Observation
 from graphrag.records import add_lookups, add_time, current_record, note
 from graphrag.secrets import without_secrets
-from graphrag.slowness import Slowness
+from graphrag.thresholds import Thresholds
 from graphrag.tracing import span
 
 log = structlog.get_logger("causeway")
-_slowness = Slowness(Observation().slow_seconds)
+_thresholds = Thresholds(Observation().slow_seconds)
 
 
 @contextmanager
@@ -47,19 +47,19 @@ def measure_first_token(started: float) -> None:
     _warn_if_slow("first_token", seconds)
 
 
-def configure_slowness(limits: Mapping[str, float]) -> None:
+def configure_thresholds(limits: Mapping[str, float]) -> None:
     """Seconds, by stage."""
-    _slowness.limits = limits
+    _thresholds.limits = limits
 
 
 def _warn_if_slow(name: str, seconds: float) -> None:
-    if not _slowness.exceeds(name, seconds):
+    if not _thresholds.exceeds(name, seconds):
         return
     metrics.SLOW.labels(stage=name).inc()
     if record := current_record():
         record.slow.append(name)
-    if times := _slowness.news(name):
-        limit = round(_slowness.limits[name] * 1000)
+    if times := _thresholds.news(name):
+        limit = round(_thresholds.limits[name] * 1000)
         log.warning("slow stage", stage=name, milliseconds=round(seconds * 1000, 2), limit_ms=limit, times=times)
 
 

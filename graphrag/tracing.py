@@ -3,6 +3,7 @@
 import atexit
 import logging
 import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -69,7 +70,7 @@ def _open(exporter: str) -> "SpanExporter":
     if exporter == "console":
         from opentelemetry.sdk.trace.export import ConsoleSpanExporter
 
-        return ConsoleSpanExporter()
+        return ConsoleSpanExporter(out=sys.stderr)  # standard output is for answers, and for MCP
     if exporter != "otlp":
         raise InvalidSettings(f"OTEL_TRACES_EXPORTER={exporter}: otlp, console and none are known.")
     protocol = next((told for name in PROTOCOLS if (told := os.environ.get(name))), "http/protobuf")

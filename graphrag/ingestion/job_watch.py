@@ -9,8 +9,8 @@ import procrastinate
 from opentelemetry.trace import SpanKind
 from pydantic import BaseModel
 
-from graphrag.metrics import JOB_SECONDS, JOBS_RUNNING
-from graphrag.records import Record, begin_record
+from graphrag.metrics import JOB_SECONDS, JOBS_ENDED, JOBS_RUNNING
+from graphrag.records import Record, begin_record, note
 from graphrag.telemetry import log
 from graphrag.tracing import first_span, trace_id
 
@@ -36,22 +36,25 @@ class JobWatch:
         arguments = _Arguments.model_validate(job.task_kwargs)
         record = begin_record(job=str(job.id), owner=self.mark_owner(arguments.owner_id))
         record.identity |= {"collection": arguments.collection_id} if arguments.collection_id else {}
-        started, outcome = time.perf_counter(), AGAIN
+        started, outcome = time.perf_counter(), AGAIN  # also where its worker is stopped: another takes it up
         running, traced = JOBS_RUNNING.labels(task=name), first_span(f"job {name}", arguments.trace, SpanKind.CONSUMER)
         with running.track_inprogress(), traced as span:
             record.identity |= {"trace_id": known} if (known := trace_id(span)) else {}
             try:
                 result = await do()
-                outcome = record.facts.pop("outcome", DONE)
+                outcome = record.facts.get("outcome", DONE)
                 return result
+            except Exception as exc:
+                note(error=exc)
+                outcome = AGAIN if context.task.get_retry_exception(exc, job) else GIVEN_UP
+                raise
             finally:
                 seconds = time.perf_counter() - started
-                JOB_SECONDS.labels(task=name, outcome=outcome).observe(seconds)
+                JOBS_ENDED.labels(task=name, outcome=outcome).inc()
+                JOB_SECONDS.labels(task=name).observe(seconds)
                 _tell(record, name, outcome, seconds)
 
 
 def _tell(record: Record, name: str, outcome: str, seconds: float) -> None:
     write = log.info if outcome == DONE else log.warning
-    told = {"stages": record.timings, "caches": record.lookups}
-    known = {name: value for name, value in told.items() if value}
-    write("job", task=name, outcome=outcome, milliseconds=round(seconds * 1000, 2), **record.facts, **known)
+    write("job", **record.describe() | {"task": name, "outcome": outcome, "milliseconds": round(seconds * 1000, 2)})

@@ -3,11 +3,13 @@
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
 from pathlib import Path
 
+import pytest
 from pydantic import SecretStr
 
-from graphrag.owner_marks import FILE, OwnerMarks
+from graphrag.owner_marks import BYTES, FILE, OwnerMarks
 from graphrag.settings import Settings
 
 
@@ -40,10 +42,27 @@ def test_processes_on_several_machines_share_a_salt(tmp_path: Path) -> None:
 
 
 def test_a_home_that_cannot_be_written_to_stops_nothing(tmp_path: Path) -> None:
-    """R11.2 The marks then hold as long as the process."""
+    """R11.2 The marks then hold as long as the process; nothing is left behind."""
     (tmp_path / "file").touch()
     here = marks(tmp_path / "file")
     assert here.of("anna") == here.of("anna")
+
+
+def test_a_home_without_hard_links_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """R11.2"""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert len(marks(tmp_path).of("anna")) == 2 * BYTES
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_salt_that_was_lost_is_no_key(tmp_path: Path) -> None:
+    """Security 20: of an empty file anybody could make the marks."""
+    (tmp_path / FILE).touch()
+    assert marks(tmp_path).of("anna") != blake2b(b"anna", digest_size=BYTES).hexdigest()
 
 
 def test_an_owner_may_have_any_name(tmp_path: Path) -> None:

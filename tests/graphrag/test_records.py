@@ -7,7 +7,16 @@ import json
 import pytest
 
 from graphrag import telemetry
-from graphrag.records import begin_record, collect_timings, current_record, identify, note
+from graphrag.records import (
+    add_lookups,
+    add_time,
+    begin_record,
+    collect_lookups,
+    collect_timings,
+    current_record,
+    identify,
+    note,
+)
 
 
 async def test_requests_at_the_same_time_are_told_apart() -> None:
@@ -48,3 +57,15 @@ async def test_each_line_tells_of_its_request(monkeypatch: pytest.MonkeyPatch) -
     inside, outside = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert (inside["request_id"], inside["owner"], inside["count"]) == ("r1", "m1", 1)
     assert "request_id" not in outside
+
+
+async def test_a_record_has_the_stages_of_all_that_was_collected() -> None:
+    """R11.2 An evaluation's job collects for each question: its last line has the time of all."""
+    record = begin_record()
+    collected = []
+    for _ in range(3):
+        collected.append((collect_timings(), collect_lookups()))
+        add_time("rerank", 10)
+        add_lookups("query", hits=1, misses=2)
+    assert collected == [({"rerank": 10}, {"query": {"hits": 1, "misses": 2}})] * 3
+    assert record.describe() == {"stages": {"rerank": 30}, "caches": {"query": {"hits": 3, "misses": 6}}}

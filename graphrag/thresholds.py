@@ -8,7 +8,7 @@ QUIET_SECONDS = 60  # between two warnings of one stage: a slow hour is no flood
 
 
 @dataclass
-class Slowness:
+class Thresholds:
     limits: Mapping[str, float]  # seconds, by stage
     clock: Callable[[], float] = time.monotonic
     _quiet_until: dict[str, float] = field(default_factory=dict)
@@ -23,4 +23,4 @@ class Slowness:
         if self.clock() < self._quiet_until.get(stage, 0):
             return 0
         self._quiet_until[stage] = self.clock() + QUIET_SECONDS
-        return self._untold.pop(stage)
+        return self._untold.pop(stage, 0)  # another thread may just have told it

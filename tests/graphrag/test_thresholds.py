@@ -1,30 +1,46 @@
 """Stages that take too long, and how often that is said."""
 
+import itertools
+
 import pytest
 
 from graphrag.observation import Observation
 from graphrag.settings import Settings
-from graphrag.slowness import QUIET_SECONDS, Slowness
+from graphrag.thresholds import QUIET_SECONDS, Thresholds
 
 
 def test_a_stage_is_slow_over_its_threshold() -> None:
     """R11.2, 001.13.6 One without a threshold never is."""
-    slowness = Slowness({"rerank": 1.0})
-    assert slowness.exceeds("rerank", 1.01)
-    assert not slowness.exceeds("rerank", 1.0)
-    assert not slowness.exceeds("generate", 1000)
+    thresholds = Thresholds({"rerank": 1.0})
+    assert thresholds.exceeds("rerank", 1.01)
+    assert not thresholds.exceeds("rerank", 1.0)
+    assert not thresholds.exceeds("generate", 1000)
 
 
 def test_a_slow_hour_is_no_flood() -> None:
     """R11.2 One line a minute for each stage, which tells of how many it is."""
     now = 0.0
-    slowness = Slowness({}, clock=lambda: now)
+    thresholds = Thresholds({}, clock=lambda: now)
     told = []
     for second in range(3 * QUIET_SECONDS):
         now = float(second)
-        told.append(slowness.news("rerank"))
+        told.append(thresholds.news("rerank"))
     assert [times for times in told if times] == [1, QUIET_SECONDS, QUIET_SECONDS]
-    assert slowness.news("fulltext") == 1
+    assert thresholds.news("fulltext") == 1
+
+
+def test_two_threads_may_tell_at_once() -> None:
+    """R11.2 What the other one has told is not told again, and no stage fails by it."""
+    told, asked = [], itertools.count(1)
+
+    def clock() -> float:
+        if next(asked) == 2:  # once it is decided to tell
+            told.append(thresholds.news("rerank"))
+        return 0.0
+
+    thresholds = Thresholds({}, clock=clock)
+    told.append(thresholds.news("rerank"))
+    assert told == [2, 0]
 
 
 def test_the_thresholds_are_those_of_the_specification(monkeypatch: pytest.MonkeyPatch) -> None:
