@@ -1,13 +1,43 @@
 """What is looked up when somebody asks for the metrics: nobody tells when it changes."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-from graphrag.errors import DatabaseUnavailable
+from prometheus_client import start_http_server
+
+from graphrag.endings import end
+from graphrag.errors import DatabaseUnavailable, InvalidSettings
 from graphrag.metrics import BREAKER_STATE, DATABASE_CONNECTIONS, DATABASE_WAITING, JOBS, JOBS_WAITING
 from graphrag.services import Services
 
 STATES = {"closed": 0, "half_open": 1, "open": 2}
+LOOK_SECONDS = 15  # as often as Prometheus asks
 PATIENCE_SECONDS = 1  # with a database that is away: the other metrics tell of it
+
+
+@asynccontextmanager
+async def metrics_served(services: Services, host: str, port: int) -> AsyncIterator[None]:
+    """Meanwhile, by a thread, for a process that serves nothing else. Raises InvalidSettings."""
+    try:
+        server, _ = start_http_server(port, host)
+    except OSError as exc:
+        raise InvalidSettings(
+            f"Port {port} on {host} can't be used ({exc.strerror}). Choose another: --metrics-port {port + 1}"
+        ) from exc
+    looking = asyncio.create_task(_look_around_always(services))
+    try:
+        yield
+    finally:
+        await end(looking)
+        await asyncio.to_thread(server.shutdown)
+        server.server_close()
+
+
+async def _look_around_always(services: Services) -> None:
+    while True:
+        await look_around(services)
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 async def look_around(services: Services) -> None:

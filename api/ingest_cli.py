@@ -15,6 +15,7 @@ from watchfiles import awatch
 
 from agent.evaluation.golden_run import Evaluator
 from agent.evaluation.scheduled_run import Scheduler
+from api.gauges import metrics_served
 from api.terminal import CollectionOption, err, out, run
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.loading import Loading
@@ -55,12 +56,23 @@ def rechunk(
     print_outcomes(run(lambda services: _rechunk(services, collection, chunking, everything=everything)))
 
 
-def worker(collection: CollectionOption = None) -> None:
+def worker(
+    collection: CollectionOption = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(help="Where Prometheus finds this process's metrics; else nowhere.", min=1, max=65535)
+    ] = None,
+    metrics_host: Annotated[
+        str, typer.Option(help="Whoever reaches this address reads the metrics: no key is asked for.")
+    ] = "127.0.0.1",
+) -> None:
     """Do background jobs until Ctrl-C: beside the service's own worker, or in its stead (RAG_WORKER=false)."""
 
     async def work(services: Services) -> None:
-        out.print("Waiting for jobs  (Ctrl-C stops it)")
-        await services.library.queue.work(services.workshop, Evaluator(services), Scheduler(services))
+        async with AsyncExitStack() as stack:
+            if metrics_port:
+                await stack.enter_async_context(metrics_served(services, metrics_host, metrics_port))
+            out.print("Waiting for jobs  (Ctrl-C stops it)")
+            await services.library.queue.work(services.workshop, Evaluator(services), Scheduler(services))
 
     run(work, awaits_database=True)
 

@@ -167,8 +167,8 @@ def run_server(*arguments: str, **environment: str) -> Iterator[Server]:
 
 
 @contextmanager
-def run_worker(**environment: str) -> Iterator[Process]:
-    with started("worker", **environment) as process:
+def run_worker(*options: str, **environment: str) -> Iterator[Process]:
+    with started("worker", *options, **environment) as process:
         process.read_line("Waiting for jobs")
         yield process
         process.stop()

@@ -1,11 +1,17 @@
 """What is looked up when somebody asks for the metrics."""
 
+import asyncio
+import socket
 from datetime import UTC, datetime, timedelta
 
+import httpx
+import pytest
 from prometheus_client import REGISTRY
 from pydantic import SecretStr
 
-from api.gauges import look_around
+from api.gauges import look_around, metrics_served
+from graphrag.errors import InvalidSettings
+from graphrag.metrics import JOBS_WAITING
 from graphrag.services import Services
 from graphrag.settings import Settings
 
@@ -43,3 +49,24 @@ async def test_a_database_that_is_away_keeps_no_metric_back(services: Services) 
     assert waiting("ingest") is not None
     await look_around(Services(Settings(database_url=SecretStr(NOWHERE))))
     assert waiting("ingest") is None
+
+
+async def test_metrics_are_served_where_nothing_else_is(services: Services) -> None:
+    """R11.2 Of a worker, with what is looked up; a port that is taken is told at once, with the way out."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        taken.listen()
+        with pytest.raises(InvalidSettings, match=f"--metrics-port {port + 1}"):
+            async with metrics_served(services, "127.0.0.1", port):
+                pass
+    JOBS_WAITING.clear()
+    async with metrics_served(services, "127.0.0.1", port), httpx.AsyncClient() as client:
+        while waiting("ingest") is None:
+            await asyncio.sleep(0.01)
+        told = (await client.get(f"http://127.0.0.1:{port}/metrics")).text
+        assert 'causeway_jobs_waiting{task="ingest"}' in told
+        assert 'causeway_jobs_ended_total{outcome="given_up",task="ingest"}' in told
+    async with httpx.AsyncClient() as client:
+        with pytest.raises(httpx.ConnectError):
+            await client.get(f"http://127.0.0.1:{port}/metrics")

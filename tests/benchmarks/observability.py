@@ -1,25 +1,25 @@
 """What logs, metrics and traces cost a request: two services over one database, one silent, one that tells everything.
 
-python -m tests.benchmarks.observability --rounds 20
+python -m tests.benchmarks.observability --pairs 200
 
-The same requests go to both in turns. The processor time of the service's process is the robust figure, most of all
-that of its least turn: on a busy machine latencies vary by more than is to be measured, and the same work takes up to
-thrice the time. The metrics are counted by both: `stage` is what they cost.
+Each request goes to both, one right after the other: on a busy machine the same work takes up to thrice the time, but
+then for both. What is compared is the processor time of their processes, by the kernel's clock, from the end of one
+request to the end of the next: the traces that are sent in between are part of what they cost. The metrics are counted
+by both: `stage` is what they cost.
 """
 
 import argparse
+import ctypes
 import logging
-import statistics
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean, median, stdev
 
 import httpx
-import psutil
 
 from graphrag.embedded_postgres import EmbeddedPostgres
 from graphrag.telemetry import configure_logging, count_results, stage
@@ -32,7 +32,8 @@ REQUESTS: dict[str, tuple[str, str, dict[str, object] | None]] = {
     "retrieve": ("POST", "/api/v1/retrieve", {"query": QUESTION}),
     "chat": ("POST", "/api/v1/chat", {"messages": [{"role": "user", "content": QUESTION}]}),
 }
-COUNTS = {"health": 60, "retrieve": 40, "chat": 25}  # of one turn: psutil counts hundredths of a second
+SEND_SECONDS = 0.1  # between two batches of traces
+WARMING = 10
 SILENT = {"RAG_LOG_LEVEL": "ERROR"}
 # Every question is searched for anew.
 SETTINGS = {"RAG_QUERY_CACHE_SECONDS": "0", "RAG_WORKER": "false"}
@@ -40,21 +41,30 @@ OBSERVED = 10_000
 
 
 @dataclass
-class Cost:
-    milliseconds: list[float] = field(default_factory=list)
-    processor: list[float] = field(default_factory=list)  # milliseconds a request, of each turn
+class Costs:
+    """Of the requests of one kind to one service."""
 
-    def add_turn(self, server: Server, client: httpx.Client, name: str) -> None:
-        method, path, body = REQUESTS[name]
-        process = psutil.Process(server.process.pid)
-        before = process.cpu_times()
-        for _ in range(COUNTS[name]):
-            started = time.perf_counter()
-            client.request(method, path, json=body).raise_for_status()
-            self.milliseconds.append((time.perf_counter() - started) * 1000)
-        after = process.cpu_times()
-        used = after.user + after.system - before.user - before.system
-        self.processor.append(used * 1000 / COUNTS[name])
+    server: Server
+    client: httpx.Client
+    milliseconds: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)  # milliseconds since the request before ended
+    _used: float = 0
+
+    def ask(self, method: str, path: str, body: dict[str, object] | None) -> None:
+        started = time.perf_counter()
+        self.client.request(method, path, json=body).raise_for_status()
+        self.milliseconds.append((time.perf_counter() - started) * 1000)
+        used = processor_seconds(self.server.process.pid)
+        self.processor.append((used - self._used) * 1000)
+        self._used = used
+
+
+def processor_seconds(pid: int) -> float:
+    """Of all its threads, to the nanosecond; psutil's are hundredths of a second."""
+    clock = ctypes.c_int()
+    if error := ctypes.CDLL(None).clock_getcpuclockid(pid, ctypes.byref(clock)):
+        raise OSError(error, "no clock of the process")
+    return time.clock_gettime(clock.value)
 
 
 @contextmanager
@@ -64,6 +74,7 @@ def services() -> Iterator[dict[str, Server]]:
         database = EmbeddedPostgres(Path(home))
         shared = {"DATABASE_URL": database.start(), "CAUSEWAY_HOME": home, **SETTINGS}
         telling = {"RAG_LOG_LEVEL": "INFO", "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url}
+        telling["OTEL_BSP_SCHEDULE_DELAY"] = f"{SEND_SECONDS * 1000:.0f}"
         try:
             with (
                 run_server("--collection", "demo", "--ingest", str(DEMO), **shared, **SILENT) as silent,
@@ -74,16 +85,14 @@ def services() -> Iterator[dict[str, Server]]:
             database.stop()
 
 
-def measure(servers: dict[str, Server], rounds: int) -> dict[str, dict[str, Cost]]:
-    """By request, then by service."""
-    costs: dict[str, dict[str, Cost]] = {name: defaultdict(Cost) for name in REQUESTS}
-    clients = {kind: server.client() for kind, server in servers.items()}
-    for turn in range(-2, rounds):  # the first two warm the services up
-        order = list(servers) if turn % 2 else list(reversed(servers))
-        for name in REQUESTS:
-            for kind in order:
-                cost = costs[name][kind] if turn >= 0 else Cost()
-                cost.add_turn(servers[kind], clients[kind], name)
+def measure(servers: dict[str, Server], name: str, pairs: int) -> dict[str, Costs]:
+    """By service."""
+    costs = {kind: Costs(server, server.client()) for kind, server in servers.items()}
+    for pair in range(WARMING + pairs):
+        for kind in sorted(costs, reverse=bool(pair % 2)):
+            costs[kind].ask(*REQUESTS[name])
+    for cost in costs.values():
+        del cost.milliseconds[:WARMING], cost.processor[:WARMING]
     return costs
 
 
@@ -99,20 +108,19 @@ def stage_microseconds() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--pairs", type=int, default=200)
+    pairs = parser.parse_args().pairs
     logging.disable(logging.INFO)  # the embedded server's
-    with services() as servers:
-        costs = measure(servers, parser.parse_args().rounds)
-    print(
-        "| ms a request | least processor time: silent | telling | more, median of turns | median: silent | telling |"
-    )
+    print("| ms a request | processor: silent | more, when telling | ± | median: silent | telling |")
     print("|---|---|---|---|---|---|")
-    for name, by_kind in costs.items():
-        silent, telling = by_kind["silent"], by_kind["telling"]
-        more = [after - before for before, after in zip(silent.processor, telling.processor, strict=True)]
-        figures = [min(silent.processor), min(telling.processor), statistics.median(more)]
-        figures += [statistics.median(cost.milliseconds) for cost in (silent, telling)]
-        print(f"| {name} | " + " | ".join(f"{figure:.2f}" for figure in figures) + " |")
+    with services() as servers:
+        for name in REQUESTS:
+            costs = measure(servers, name, pairs)
+            silent, telling = costs["silent"], costs["telling"]
+            more = [after - before for before, after in zip(silent.processor, telling.processor, strict=True)]
+            figures = [fmean(silent.processor), fmean(more), 2 * stdev(more) / pairs**0.5]
+            figures += [median(cost.milliseconds) for cost in (silent, telling)]
+            print(f"| {name} | " + " | ".join(f"{figure:.2f}" for figure in figures) + " |")
     print(f"\nA stage's metrics: {stage_microseconds():.0f} µs")
 
 

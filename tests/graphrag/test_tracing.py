@@ -1,11 +1,13 @@
 """Where traces are sent, and what keeps them from being sent."""
 
+import io
 import sys
 
 import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.ai import UsageMetadata
 from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
 from prometheus_client import REGISTRY
 
 from graphrag.errors import InvalidSettings, MissingExtra
@@ -45,6 +47,20 @@ def test_what_is_not_spoken_is_refused_at_once(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv(variable, value)
     with pytest.raises(InvalidSettings, match=f"{variable}={value}"):
         configure_tracing()
+
+
+def test_traces_for_the_terminal_are_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R11.2, R9.4 Standard output is for answers, and MCP is spoken over it."""
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "console")
+    set_up: list[TracerProvider] = []
+    monkeypatch.setattr(trace, "set_tracer_provider", set_up.append)
+    monkeypatch.setattr("sys.stderr", errors := io.StringIO())
+    monkeypatch.setattr("sys.stdout", output := io.StringIO())
+    configure_tracing()
+    set_up[0].get_tracer("causeway").start_span("told").end()
+    set_up[0].force_flush()
+    assert '"told"' in errors.getvalue()
+    assert not output.getvalue()
 
 
 def test_without_traces_a_sender_s_is_not_passed_on() -> None:
