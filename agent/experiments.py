@@ -17,6 +17,7 @@ from graphrag.evaluation_models import canonical_hash
 from graphrag.experiment_models import AnswerRecord, Experiment, ExperimentPlan, Variant, as_b
 from graphrag.metrics import EXPERIMENT_ANSWERS
 from graphrag.models import Collection
+from graphrag.records import identify
 from graphrag.services import Services
 from graphrag.settings import GenerationConfig, RetrievalConfig
 from graphrag.stores.experiments import ExperimentStore
@@ -116,7 +117,6 @@ class _Trial:
 
     async def finish(self, record: AnswerRecord) -> None:
         EXPERIMENT_ANSWERS.labels(variant=self.variant, outcome=record.outcome).inc()
-        log.info("experiment", experiment=str(self.experiment.id), variant=self.variant, outcome=record.outcome)
         if record.outcome == "complete":
             record = replace(record, first_token_ms=self.first_token_ms, total_ms=self._milliseconds())
         try:
@@ -143,6 +143,7 @@ async def _begin(context: Context, conversation_id: UUID | None) -> _Trial | Non
     except Exception as exc:
         log.warning("answered without the experiment", error=exc)
         return None
+    identify(experiment=str(experiment.id), variant=variant)
     return _Trial(experiment, variant, asked, answer_id, store)
 
 

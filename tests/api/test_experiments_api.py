@@ -1,6 +1,7 @@
 """Experiments over HTTP: a real server, real conversations, a scripted model that A answers with and B does not."""
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -80,19 +81,13 @@ def answers(found: dict[str, Any]) -> int:
     return sum(side["answers"] for side in found["sides"].values())
 
 
-def test_a_conversation_stays_on_its_side(api: httpx.Client, environment: dict[str, str]) -> None:
-    """R10.4 thumbs count on the side that they are for, of an answer the last alone; the answers of a side are counted,
-    of the service, as after a restart.
-    """
-    with (
-        experiment(api),
-        run_server("--collection", "fábrica", **environment) as another,
-        another.client() as there,
-    ):
+def test_a_conversation_stays_on_its_side(api: httpx.Client, server: Server) -> None:
+    """R10.4 to its end, streamed or not."""
+    with experiment(api), server.client() as client:
         for variant, first in one_of_each(api).items():
             goes_on = {"conversation_id": first["conversation_id"]}
             second = ask(api, "¿y el puente de Arenal?", **goes_on)
-            third = stream(there, message="¿Y el entrepôt?", **goes_on)[-1].data
+            third = stream(client, message="¿Y el entrepôt?", **goes_on)[-1].data
             again = ask(api, **goes_on)
             for answer in (first, second, third, again):
                 told = answer["variant"], answer["chat_model"], len(answer["sources"])
@@ -230,5 +225,6 @@ def test_metrics_and_log_name_a_side_and_no_name(api: httpx.Client, server: Serv
         told = client.get("/metrics").text
     assert 'causeway_experiment_answers_total{outcome="complete",variant="B"}' in told
     log = server.log()
-    assert made["id"] in log
+    (line,) = [line for line in log.splitlines() if made["id"] in line and '"event": "request"' in line]
+    assert json.loads(line).items() >= {"route": "/api/v1/chat", "variant": "B", "found": True}.items()
     assert "Nombrissimo" not in log + told
