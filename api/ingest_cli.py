@@ -24,6 +24,7 @@ from graphrag.ingestion.sources import find_files, source_of
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.models import Chunking, Collection
 from graphrag.services import Services
+from graphrag.telemetry import configure_thresholds
 
 LISTED_DOCUMENTS = 40  # of more, only those with something to say
 COLUMNS = (
@@ -68,6 +69,7 @@ def worker(
     """Do background jobs until Ctrl-C: beside the service's own worker, or in its stead (RAG_WORKER=false)."""
 
     async def work(services: Services) -> None:
+        configure_thresholds(services.settings.slow_seconds)
         async with AsyncExitStack() as stack:
             if metrics_port:
                 await stack.enter_async_context(metrics_served(services, metrics_host, metrics_port))

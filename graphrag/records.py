@@ -70,14 +70,14 @@ def collect_lookups() -> dict[str, dict[str, int]]:
 
 def add_time(stage: str, milliseconds: float) -> None:
     record = _record.get()
-    for timings in (_timings.get(), record and record.timings):
+    for timings in (_timings.get(), record.timings if record else None):
         if timings is not None:
             timings[stage] = round(timings.get(stage, 0.0) + milliseconds, 2)
 
 
 def add_lookups(cache: str, *, hits: int, misses: int) -> None:
     record = _record.get()
-    for lookups in (_lookups.get(), record and record.lookups):
+    for lookups in (_lookups.get(), record.lookups if record else None):
         if lookups is not None:
             known = lookups.setdefault(cache, {"hits": 0, "misses": 0})
             known["hits"] += hits
