@@ -6,6 +6,7 @@ import multiprocessing
 import multiprocessing.forkserver
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,13 @@ MOST_SECONDS = 90
 
 _forking = multiprocessing.get_context("forkserver")
 _forking.set_forkserver_preload(["tests.processes", "api.cli", "api.app", "api.mcp_server"])
+
+
+def unused_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 class Process:

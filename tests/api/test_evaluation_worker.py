@@ -15,6 +15,7 @@ from tests.api.pages import read_pages
 from tests.api.test_evaluations_api import finished
 from tests.api.test_golden_cases_api import case, write_texts
 from tests.conftest import run_server, run_worker
+from tests.processes import unused_port
 
 pytestmark = pytest.mark.slow
 WAIT_SECONDS = 120
@@ -70,6 +71,18 @@ def test_a_run_that_waits_is_cancelled(api: httpx.Client, database: str, tmp_pat
     params = {"baseline": run["id"], "candidate": run["id"]}
     error = check_error(api.get("/evaluations/compare", params=params), 409, "evaluation_unfinished")
     assert error["details"] == {"run": run["id"], "status": "cancelled"}
+
+
+def test_a_worker_tells_of_itself(api: httpx.Client, database: str, tmp_path: Path) -> None:
+    """R9.7, R11.2 as a service does: its metrics, and what is slow."""
+    port = unused_port()
+    slow = {"RAG_SLOW_TRANSFORM_SECONDS": "0.000001"}
+    options = ("--metrics-port", str(port))
+    with run_worker(*options, DATABASE_URL=database, CAUSEWAY_HOME=str(tmp_path), **slow) as process:
+        finished(api, order(api))
+        told = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+    assert 'causeway_stage_seconds_count{stage="transform"} 80.0' in told
+    assert '"slow stage"' in process.log()
 
 
 def test_a_run_that_is_under_way_is_cancelled(api: httpx.Client, database: str, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,7 @@ from graphrag.ingestion.sources import find_files
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from tests.conftest import DEMO, with_services
-from tests.processes import ROOT
+from tests.processes import ROOT, unused_port
 
 LANGGRAPH = shutil.which("langgraph", path=os.path.dirname(sys.executable)) or ""
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not LANGGRAPH, reason="needs the extra studio")]
@@ -71,13 +70,6 @@ def running(**environment: str) -> Iterator[httpx.Client]:
 def studio(database: str) -> Iterator[httpx.Client]:
     with running(DATABASE_URL=database) as client:
         yield client
-
-
-def unused_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def wait_until_ready(client: httpx.Client, process: subprocess.Popen[bytes], log: Path) -> None:
