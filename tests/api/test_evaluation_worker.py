@@ -81,8 +81,8 @@ def test_a_worker_tells_of_itself(api: httpx.Client, database: str, tmp_path: Pa
     with run_worker(*options, DATABASE_URL=database, CAUSEWAY_HOME=str(tmp_path), **slow) as process:
         finished(api, order(api))
         told = httpx.get(f"http://127.0.0.1:{port}/metrics").text
+        assert '"slow stage"' in process.log()
     assert 'causeway_stage_seconds_count{stage="transform"} 80.0' in told
-    assert '"slow stage"' in process.log()
 
 
 def test_a_run_that_is_under_way_is_cancelled(api: httpx.Client, database: str, tmp_path: Path) -> None:
