@@ -30,11 +30,11 @@ def has_evidence(state: State) -> str:
 
 def build_graph() -> CompiledStateGraph[State, Context, Input, State]:
     builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("transform", in_span(preparing(nodes.transform)))
-    builder.add_node("retrieve", in_span(preparing(nodes.retrieve)))
-    builder.add_node("rerank", in_span(preparing(nodes.rerank)))
-    builder.add_node("traverse", in_span(preparing(nodes.traverse)))
-    builder.add_node("expand", in_span(preparing(nodes.expand)))
+    builder.add_node("transform", preparing(nodes.transform))
+    builder.add_node("retrieve", preparing(nodes.retrieve))
+    builder.add_node("rerank", preparing(nodes.rerank))
+    builder.add_node("traverse", preparing(nodes.traverse))
+    builder.add_node("expand", preparing(nodes.expand))
     builder.add_node("generate", in_span(nodes.generate))
     builder.add_node("refuse", in_span(nodes.refuse))
     builder.add_node("verify", in_span(nodes.verify))

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from api.pagination import Page
-from api.schemas import CitationOut, PathOut
+from api.schemas import DEGRADED, CitationOut, PathOut
 
 
 class AnswerOut(BaseModel):
@@ -39,3 +39,4 @@ class DocumentsOut(Page):
 class PathsOut(BaseModel):
     paths: list[PathOut] = Field(description="The best first, each link with the sentence that states it")
     language: Literal["es", "fr", "en"]
+    degraded: list[str] = Field(description=DEGRADED)

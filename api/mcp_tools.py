@@ -26,6 +26,7 @@ from api.search_results import describe, describe_hits
 from api.search_schemas import FiltersIn, SearchOut
 from api.timed_search import TimedSearch
 from graphrag.causal_graph.traversal import find_paths
+from graphrag.deadline import NO_TIME, within
 from graphrag.errors import SearchTimeout
 from graphrag.language import detect_question
 from graphrag.models import Document
@@ -132,8 +133,12 @@ class Tools:
                 trace=trace,
             )
             assert trace.query
-            paths = await find_paths(trace.query, found.hits, graph=self._services.graph, collection=asked, limit=limit)
-        return PathsOut.model_validate({"paths": describe_paths(paths, ()), "language": trace.query.language})
+            async with within("traverse", share=1):
+                paths = await find_paths(
+                    trace.query, found.hits, graph=self._services.graph, collection=asked, limit=limit
+                )
+        told = {"paths": describe_paths(paths, ()), "language": trace.query.language, "degraded": found.failed}
+        return PathsOut.model_validate(told)
 
 
 async def _follow(answer: AsyncGenerator[Event, None], ctx: Context[Any, Any]) -> dict[str, Any]:
@@ -153,7 +158,7 @@ def _partial(exc: SearchTimeout, timed: TimedSearch, query: str) -> SearchOut:
     return SearchOut.model_validate(
         {
             "results": exc.details["results"],
-            "degraded": exc.details["missing"],
+            "degraded": [*exc.details["missing"], NO_TIME],
             "strategy": timed.describe()["strategy"],
             "warnings": [word("partial", exc.details, detect_question(query))],
         }

@@ -1,5 +1,6 @@
 """Spares a model that is down, and those who wait for it: after some failures in a row nobody asks for a while."""
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,8 +9,11 @@ from typing import Literal
 
 from purgatory.domain.model import HALF_OPENED, Context
 
+from graphrag.deadline import seconds_left
 from graphrag.errors import ProviderError
 from graphrag.telemetry import log
+
+FAIR_SECONDS = 1.0  # who says nothing for longer may be down; where less time was left, that tells nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +73,16 @@ class Breaker:
         self.check()
         self._circuit.handle_new_request()
         tries = self._is_tried = self._circuit.state == HALF_OPENED
+        began = time.monotonic()
         try:
             yield self._greet
             self._circuit.handle_end_request()
-        except Exception as exc:  # a question that was left tells nothing: BaseException passes
+        except Exception as exc:
             self._judge(exc)
+            raise
+        except asyncio.CancelledError:  # a question that was left tells nothing, unless the model had its time
+            if not seconds_left() and time.monotonic() - began >= FAIR_SECONDS:
+                self._judge(TimeoutError())
             raise
         finally:
             self._is_tried = self._is_tried and not tries

@@ -20,7 +20,7 @@ from graphrag.telemetry import log
 SIMPLER_FROM, SIMPLEST_FROM = 0.1, 0.3  # of the longest wait
 SHARE_OF_ONE = 0.75  # of the places, where there are several owners: one can't take all
 LONGEST_RETRY_SECONDS = 60  # that anybody is told to wait
-MOST_OF_DEADLINE = 0.5  # is waited for a place: then there is time for the work, too
+MOST_OF_DEADLINE = 0.5  # is waited for a place: the rest is for the work
 WEIGHT_OF_LATEST = 0.1  # in the average time that a place is held
 
 
@@ -94,10 +94,11 @@ class Load:
     async def place(self, owner_id: str) -> AsyncIterator[Place]:
         """Raises Overloaded where the turn would come, or comes, too late."""
         line = self._lines.setdefault(owner_id, _Line(CapacityLimiter(self._share), self._share))
-        if self._effort(self._wait_seconds(line)) is Effort.NONE:
+        patience = min(self._longest_wait, seconds_left() * MOST_OF_DEADLINE)
+        if self._wait_seconds(line) > patience:
             raise self._overloaded(line)
         came = self._clock()
-        release = await self._take(line)
+        release = await self._take(line, patience)
         # The line alone does not tell: where many are refused, it is short.
         waited = self._clock() - came
         effort = min(self._effort(max(waited, self._wait_seconds(line))), Effort.SIMPLEST)
@@ -111,12 +112,12 @@ class Load:
             if not place.is_kept:
                 place.leave()
 
-    async def _take(self, line: _Line) -> Callable[[], None]:
-        """Gives what releases it. Raises Overloaded."""
+    async def _take(self, line: _Line, patience: float) -> Callable[[], None]:
+        """Gives what releases it. Raises Overloaded after so many seconds."""
         holder = object()
         self._count(waiting=+1)
         try:
-            async with asyncio.timeout(min(self._longest_wait, seconds_left() * MOST_OF_DEADLINE)):
+            async with asyncio.timeout(patience):
                 await line.places.acquire_on_behalf_of(holder)
                 try:
                     await self._all.places.acquire_on_behalf_of(holder)

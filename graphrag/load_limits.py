@@ -11,7 +11,8 @@ class LoadLimits(BaseModel):
         description="Prepared at the same time, in one process; the others wait in their order",
     )
     load_queue_seconds: PositiveFloat = Field(
-        default=3, description="Of waiting for that; whoever would wait longer is refused at once"
+        default=3,
+        description="Of waiting for that, or half of the time to prepare; who would wait longer is refused at once",
     )
     preparation_seconds: PositiveFloat = Field(
         default=4, description="Of an answer, from the request to the language model; what takes longer is left out"

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrag.deadline import within
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.errors import ProviderError
+from graphrag.errors import OutOfTime, ProviderError
 from graphrag.models import Hit
 from graphrag.protocols import Reranker
 from graphrag.telemetry import log
@@ -26,8 +27,9 @@ class MMRReranker:
         if not relevant:
             return []
         try:
-            vectors = await self._embeddings.embed([hit.chunk.content for hit in relevant])
-        except ProviderError as exc:
+            async with within("diversity"):
+                vectors = await self._embeddings.embed([hit.chunk.content for hit in relevant])
+        except (ProviderError, OutOfTime) as exc:
             log.warning("no vectors to tell repetitions by, order kept", error=exc)
             return relevant[:top_k]
         return mmr(relevant, vectors, diversity=self._diversity, top_k=top_k)

@@ -34,7 +34,7 @@ Results = dict[str, list[Hit] | BaseException]
 @dataclass(frozen=True, slots=True)
 class Retrieval:
     hits: list[Hit]
-    failed: tuple[str, ...] = ()  # what was done without: fulltext, vector, rerank
+    failed: tuple[str, ...] = ()  # what was done without: fulltext, vector, transform, rerank, graph
     strategy: Strategy = "hybrid"  # that was taken
     files: tuple[str, ...] = ()  # that the question names: only these were searched
     warnings: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ async def retrieve(
         raise
     retrieval = Retrieval(
         _together([part.hits for part in found])[: config.candidates],
-        failed=tuple(sorted({leg for part in found for leg in part.failed})),
+        failed=(*sorted({leg for part in found for leg in part.failed}), *vectors.failed),
         strategy=strategy if all(part.strategy == strategy for part in found) else "hybrid",
         files=named.files,
         warnings=tuple(f"There is no file {name!r}: it was not searched for." for name in named.missing),
@@ -125,6 +125,7 @@ class _Vectors:
         self._texts = texts
         self._hypothetical_answer = hypothetical_answer
         self._embedding: asyncio.Task[list[list[float]]] | None = None
+        self.failed: tuple[str, ...] = ()
 
     async def of(self, number: int) -> list[float]:
         if self._embedding is None:
@@ -145,8 +146,10 @@ class _Vectors:
         """Embedded as a passage, but somebody waits for it; the question alone will do where that fails."""
         hurried = replace(self._model, patience=self._model.query_patience)
         try:
-            return await hurried.embed([self._hypothetical_answer])
-        except ProviderError as exc:
+            async with within("hypothetical answer"):
+                return await hurried.embed([self._hypothetical_answer])
+        except (ProviderError, OutOfTime) as exc:
+            self.failed = ("transform",)
             log.warning("hypothetical answer not embedded, done without", error=exc)
             return []
 

@@ -11,6 +11,7 @@ from graphrag.retrieval.search import SearchResult, search
 from graphrag.retrieval.simplification import simplified
 from graphrag.retrieval.trace import Trace
 from graphrag.services import Services
+from graphrag.telemetry import count_degraded
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +54,6 @@ async def find(
         cache=services.query_cache,
         trace=trace,
     )
-    return replace(found, warnings=(*ignored, *found.warnings), failed=(*found.failed, *left_out))
+    failed = (*found.failed, *left_out)
+    count_degraded(failed)
+    return replace(found, warnings=(*ignored, *found.warnings), failed=failed)

@@ -18,7 +18,7 @@ from graphrag.retrieval.named_files import within as within_files
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.retrieval.trace import Trace
 from graphrag.settings import RetrievalConfig
-from graphrag.telemetry import count_degraded, count_results, log, stage
+from graphrag.telemetry import count_results, log, stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,6 @@ async def search(
     trace.end("graph", led.hits)
     hits = page(led.hits, config, offset=offset, min_score=min_score)
     failed = (*found.failed, *ranked.failed, *led.failed, *lacks_time())
-    count_degraded(failed)
     return SearchResult(hits, failed, found.strategy, found.warnings, config)
 
 

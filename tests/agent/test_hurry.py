@@ -11,6 +11,7 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.outputs import ChatGenerationChunk
+from prometheus_client import REGISTRY
 from pydantic import Field, SkipValidation
 
 from agent.context import Context
@@ -38,6 +39,7 @@ CAUSE = "¿Por qué se cerró el puente de Arenal?"
 PREPARATION_SECONDS = 1.2
 ANSWER_SECONDS = 60.0
 HANGS = 3600.0
+SIMPLEST = ("graph", "rerank", "vector", "load")  # what is left out then, and why
 
 
 class SlowStore(InMemoryStore):
@@ -213,8 +215,11 @@ async def test_high_load_makes_a_search_simpler(library: Services) -> None:
 async def test_high_load_makes_a_search_without_an_answer_simpler(library: Services) -> None:
     """001.14.8"""
     replace_part(library, reranker=SlowReranker())
+    counted = [REGISTRY.get_sample_value("causeway_degraded_total", {"stage": name}) for name in SIMPLEST]
     found = await find(SearchRequest(COST), services=library, owner_id=LOCAL_OWNER, effort=Effort.SIMPLEST)
-    assert found.failed == ("graph", "rerank", "vector", "load")
+    assert found.failed == SIMPLEST
+    for name, before in zip(SIMPLEST, counted, strict=True):
+        assert REGISTRY.get_sample_value("causeway_degraded_total", {"stage": name}) == (before or 0) + 1
     assert found.strategy == "fulltext"
     assert found.hits[0].chunk.document.filename == "puente.md"
 

@@ -16,6 +16,12 @@ import httpx
 import psycopg
 import pytest
 
+from api.admission import answering
+from graphrag.deadline import seconds_left
+from graphrag.errors import Overloaded
+from graphrag.models import LOCAL_OWNER
+from graphrag.services import Services
+from graphrag.settings import Settings
 from tests.api.expectations import check_error
 from tests.api.mcp_clients import over_http, refusal
 from tests.api.scripted import asking
@@ -140,6 +146,16 @@ def test_who_waits_for_a_model_takes_no_place(narrow: Narrow) -> None:
     with narrow.waiting_for_its_model(), narrow.waiting_for_its_model():
         found = narrow.post("/api/v1/retrieve", {"query": QUESTION})
         assert (found.status_code, found.json()["degraded"]) == (200, [])
+
+
+async def test_a_place_that_comes_too_late_to_prepare_anything_is_not_waited_for() -> None:
+    """R11.1 However long the line may be: an answer would only be told that its time is over."""
+    services = Services(Settings(max_searches=1, load_queue_seconds=600, preparation_seconds=0.1))
+    async with answering(services, LOCAL_OWNER), asyncio.timeout(WAIT_SECONDS):
+        with pytest.raises(Overloaded):
+            async with answering(services, LOCAL_OWNER):
+                raise AssertionError
+        assert seconds_left() > 1  # the answer itself has all its time
 
 
 def test_a_few_at_the_same_time_get_all_there_is(demo_server: Server) -> None:

@@ -2,14 +2,17 @@
 
 import asyncio
 import math
+from dataclasses import replace
 
 import pytest
 
 from graphrag.breaker import Breaker
 from graphrag.deadline import deadline, demand, lacks_time, opening, seconds_left, within
+from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import OutOfTime
 from graphrag.guard import Guard, is_outage
 from graphrag.retrying import FOR_QUERIES, Patience, persevere
+from graphrag.testing import FailingEmbeddings
 from graphrag.turns import Turns
 
 LONG = 60.0
@@ -23,6 +26,12 @@ class Calls:
     async def fail(self) -> None:
         self.count += 1
         raise ConnectionError("down, on purpose")
+
+
+class Silent(FailingEmbeddings):
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        await asyncio.sleep(LONG)
+        raise AssertionError
 
 
 def guard(*, failures: int = 1) -> Guard:
@@ -122,6 +131,23 @@ async def test_a_model_is_not_blamed_for_our_hurry() -> None:
         await guarded.call(lambda: asyncio.sleep(LONG))
     assert not guarded.breaker.is_open
     assert await guarded.call(lambda: asyncio.sleep(0, "well")) == "well"
+
+
+async def test_a_model_that_is_silent_for_long_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, registry: EmbeddingRegistry
+) -> None:
+    """R11.1, 001.16.8 Else every question would lose most of its time to one that hangs."""
+    monkeypatch.setattr("graphrag.breaker.FAIR_SECONDS", 0.05)
+    judging = guard()
+    with deadline(0.2), pytest.raises(OutOfTime):
+        await judging.call(lambda: asyncio.sleep(LONG))
+    assert judging.breaker.is_open
+    breaker = guard().breaker
+    asked = replace(registry.get(registry.default), embeddings=Silent(), breaker=breaker)
+    with deadline(0.2), pytest.raises(OutOfTime):
+        async with within("vector"):
+            await asked.embed_queries(["?"])
+    assert breaker.is_open
 
 
 async def test_nobody_waits_for_a_turn_longer_than_there_is_time() -> None:

@@ -141,6 +141,19 @@ async def test_a_search_with_little_time_does_not_wait_it_away() -> None:
             await take(load)
 
 
+async def test_who_would_wait_its_time_away_is_refused_at_once() -> None:
+    """R11.1 Another one, who has more time, may still wait."""
+    load = await make_load(held_seconds=LONG)
+    async with full(load):
+        waiting = await wait_for(load, "a", "a")
+        with deadline(LONG / 2):
+            refused = (await wait_for(load, "a"))[0]
+        patient = (await wait_for(load, "a"))[0]
+        assert isinstance(refused.exception() if refused.done() else None, Overloaded)
+        assert not patient.done()
+    await asyncio.gather(*waiting, patient)
+
+
 async def test_one_who_leaves_the_line_leaves_no_trace() -> None:
     """R11.1 A client that goes while it waits."""
     load = await make_load(has_owners=True)

@@ -1,16 +1,20 @@
 """Maximal marginal relevance, and the reranker that makes another one's order diverse by it."""
 
+import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphrag.deadline import deadline, seconds_left
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import Hit
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.mmr import MMRReranker, mmr
+from graphrag.testing import FailingEmbeddings
 from tests.factories import make_hit
 from tests.graphrag.embeddings.stubborn import failing
 
@@ -127,6 +131,22 @@ TEXTS = [REPEATED, "El horno H2 se paró por una fuga de gas ayer.", "El horno v
 
 def found() -> list[Hit]:
     return [make_hit(text, 0.9, scores={"fulltext": 0.4}) for text in TEXTS]
+
+
+class Hanging(FailingEmbeddings):
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        await asyncio.sleep(3600)
+        raise AssertionError
+
+
+async def test_vectors_that_do_not_come_in_time_cost_no_more_than_diversity(registry: EmbeddingRegistry) -> None:
+    """R5.1, R11.1 The order that the other one found stands."""
+    model = replace(registry.get(registry.default), embeddings=Hanging())
+    with deadline(0.2):
+        async with asyncio.timeout(5):
+            kept = await MMRReranker(BundledReranker(), model).rerank("horno H2", found(), language="es", top_k=2)
+        assert seconds_left() > 0
+    assert [hit.chunk.content for hit in kept] == TEXTS[:2]
 
 
 async def test_any_reranker_can_be_made_diverse(registry: EmbeddingRegistry) -> None:

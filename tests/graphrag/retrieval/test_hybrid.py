@@ -12,6 +12,7 @@ from graphrag.errors import DatabaseUnavailable, RetrievalUnavailable
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Intent, TransformedQuery
 from graphrag.retrieval import hybrid
+from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import RetrievalConfig
 from graphrag.testing import InMemoryStore
 from tests.conformance.test_chunk_store import tile
@@ -137,8 +138,23 @@ async def test_without_the_hypothetical_answers_vector_the_questions_stands(benc
     """R6.2, R11.1"""
     [own] = await bench.model.embed_queries([ABSTRACT])
     without = replace(bench.model, embeddings=NoPassages(bench.model.embeddings))
-    vector = await hybrid._Vectors(without, [ABSTRACT], IMAGINED).of(0)
-    assert vector == pytest.approx(hybrid.mean_direction([own]))
+    vectors = hybrid._Vectors(without, [ABSTRACT], IMAGINED)
+    assert await vectors.of(0) == pytest.approx(hybrid.mean_direction([own]))
+    assert vectors.failed == ("transform",)
+
+
+async def test_what_lacks_the_hypothetical_answer_is_told_and_not_kept(bench: Bench) -> None:
+    """R6.2, R11.1 When the model is back, it is searched with it again."""
+    query = TransformedQuery(ABSTRACT, "es", Intent.FACTUAL, hypothetical_answer=IMAGINED)
+    without = replace(bench.model, embeddings=NoPassages(bench.model.embeddings))
+    cache = QueryCache(60)
+
+    async def failed(model: EmbeddingModel) -> tuple[str, ...]:
+        config = RetrievalConfig(strategy="hybrid")
+        found = await cache.retrieve(query, store=bench.store, collection=bench.collection, model=model, config=config)
+        return found.failed
+
+    assert [await failed(without), await failed(bench.model), await failed(without)] == [("transform",), (), ()]
 
 
 @pytest.mark.parametrize(
