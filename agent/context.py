@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import field
-from functools import lru_cache
 from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
@@ -19,16 +18,9 @@ from graphrag.load import Place
 from graphrag.models import Collection
 from graphrag.rehearsal import is_rehearsal
 from graphrag.retrieval.query_cache import UNCACHED, QueryCache
-from graphrag.services import Services
-from graphrag.settings import Settings
+from graphrag.services import Services, shared_services
 
 OF_THE_DOORS = {"owner_id", "opened", "degraded", "place"}
-
-
-@lru_cache(maxsize=1)
-def shared_services() -> Services:
-    """One per process, for a graph that nobody handed its services: LangGraph Studio."""
-    return Services(Settings.from_environment())
 
 
 @dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))

@@ -11,7 +11,6 @@ import structlog
 
 from graphrag import metrics
 from graphrag.error_outlines import outline, outline_places, without_words
-from graphrag.observation import Observation
 from graphrag.records import add_lookups, add_time, current_record, note
 from graphrag.rehearsal import of_people
 from graphrag.secrets import without_secrets
@@ -19,7 +18,7 @@ from graphrag.slowness import Slowness
 from graphrag.tracing import span
 
 log = structlog.get_logger("causeway")
-_slowness = Slowness(Observation().slow_seconds)
+_slowness = Slowness({})
 
 
 @contextmanager
@@ -59,7 +58,7 @@ def measure_first_token(started: float) -> None:
 
 
 def configure_slowness(limits: Mapping[str, float]) -> None:
-    """Seconds, by stage."""
+    """Seconds, by stage. A service warns of them; a command, which begins cold, does not."""
     _slowness.limits = limits
 
 
