@@ -85,9 +85,10 @@ def _hold_means(
     for metric in metrics:
         if metric not in known:
             raise _unknown(metric, known)
-        if (asked := _defined(before, metric)) != (measured := _defined(after, metric)):
+        defined = _defined(before, metric), _defined(after, metric)
+        if defined[0] != defined[1]:
             raise NotComparable(
-                f"{metric} is of {asked} of the baseline's questions, and of {measured} of the run's: by means alone"
+                f"{metric} is of {defined[0]} questions of the baseline, and of {defined[1]} of the run: by means alone"
                 " nobody can tell whether it fell. Keep a baseline with its questions, by `eval export`."
             )
     return [Held(metric, before["metrics"][metric], after["metrics"][metric], max_drop) for metric in metrics]
