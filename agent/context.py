@@ -1,5 +1,6 @@
 """What a run is given: who asks, over which collection, and the means to answer."""
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Annotated, Any
 
@@ -10,14 +11,16 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ArgsKwargs
 
 from graphrag.authentication.identity import REFUSED
+from graphrag.chat_models import NamedModel
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import Unauthorized
 from graphrag.load import Place
 from graphrag.models import Collection
+from graphrag.rehearsal import is_rehearsal
 from graphrag.retrieval.query_cache import UNCACHED, QueryCache
 from graphrag.services import Services, shared_services
 
-OF_THE_DOORS = {"owner_id", "opened", "is_measured", "degraded", "place"}
+OF_THE_DOORS = {"owner_id", "opened", "degraded", "place"}
 
 
 @dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))
@@ -39,17 +42,20 @@ class Context:
     owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].settings.owner)
     # The collection, where a door has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
-    is_measured: SkipJsonSchema[bool] = False  # then nothing is taken from a cache
     degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
     place: SkipJsonSchema[InstanceOf[Place]] = field(default_factory=Place)  # among those for whom is searched
 
     @property
     def query_cache(self) -> QueryCache:
-        return UNCACHED if self.is_measured else self.services.query_cache
+        return UNCACHED if is_rehearsal() else self.services.query_cache
+
+    @property
+    def chat_models(self) -> Sequence[NamedModel]:
+        return self.services.background_chat_models if is_rehearsal() else self.services.chat_models
 
     async def embedding_model(self, collection: Collection) -> EmbeddingModel:
         """Raises EmbeddingModelUnavailable."""
-        if self.is_measured:
+        if is_rehearsal():
             return self.services.embeddings.get(collection.embedding_model)
         return await self.services.embedding_model(collection)
 

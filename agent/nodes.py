@@ -58,9 +58,7 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
             query = await asyncio.to_thread(transformation.transform, question, earlier)
         if services.refiner and _refines(context) and services.may_read(await _collection(runtime)):
             async with within("transform"):
-                query = await services.refiner.refine(
-                    query, earlier, owner_id=owner_of(runtime), is_measured=context.is_measured
-                )
+                query = await services.refiner.refine(query, earlier, owner_id=owner_of(runtime))
     except Exception as exc:
         degraded = [_degrade("transform", exc)]
     empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
@@ -222,7 +220,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("generate", state)
     services, passages, language = runtime.context.services, state["passages"], state["query"].language
     config, not_valid = services.generation_config(state.get("collection"))
-    models, not_known = beginning_with(config.chat_model, services.chat_models)
+    models, not_known = beginning_with(config.chat_model, runtime.context.chat_models)
     prompt = _prompt(state, runtime.context, config.system_prompt)
     place = runtime.context.place
     if models[0].name != EXTRACTIVE:

@@ -22,6 +22,7 @@ class EvaluationExport(EvaluationOut):
 class _Group(BaseModel):
     cases: int
     metrics: dict[str, float]
+    defined: dict[str, int] = {}
 
 
 class _Summary(_Group):

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import typer
 
-from agent.evaluation.comparison import check_done
+from agent.evaluation.comparison import COMPARED, check_done
 from agent.evaluation.gate import EPSILON, Baseline, Held, NotComparable, Question, hold
 from agent.evaluation.metrics import METRICS
 from agent.evaluation.significance import ALPHA
@@ -53,6 +53,8 @@ def gate(
     """Hold a collection to a baseline: 0 as good, 1 worse, 2 not measured."""
     if run_id and collection:
         raise typer.BadParameter("A run has its collection.", param_hint="--collection")
+    if not set(COMPARED) >= set(metric or SHORT):  # said before the run, not after it
+        raise typer.BadParameter(f"Known: {', '.join(COMPARED)}.", param_hint="--metric")
     try:
         held = run(lambda services: _hold(services, baseline, collection, run_id, metric or SHORT, max_drop))
     except CausewayError as exc:

@@ -36,17 +36,19 @@ class Breaker:
         self._is_outage = is_outage
         self._circuit = Context(name, failures, seconds)
         self._is_tried = False
-        self._siblings: list[Breaker] = []
+        self._siblings: dict[str, Breaker] = {}
 
     def sibling(self, name: str) -> "Breaker":
-        """Closed, with failures of its own."""
-        made = Breaker(name, failures=self._failures, seconds=self._seconds, is_outage=self._is_outage)
-        self._siblings.append(made)
-        return made
+        """With failures of its own; there is one of a name, closed at first."""
+        if name not in self._siblings:
+            self._siblings[name] = Breaker(
+                name, failures=self._failures, seconds=self._seconds, is_outage=self._is_outage
+            )
+        return self._siblings[name]
 
     def states(self) -> list[BreakerState]:
         """Its own and its siblings'."""
-        return [self._state(), *(state for sibling in self._siblings for state in sibling.states())]
+        return [self._state(), *(state for sibling in self._siblings.values() for state in sibling.states())]
 
     def _state(self) -> BreakerState:
         if self._circuit.opened_at is None and self._circuit.state != HALF_OPENED:

@@ -146,7 +146,7 @@ class CollectionExists(CausewayError):
 
 
 class CollectionChanged(CausewayError):
-    """The collection has moved to another embedding model since it was read: read it again, and begin anew."""
+    """It is no longer what it was when it was read: its embedding model, or how its answers are written. Begin anew."""
 
     code = "collection_changed"
 

@@ -71,7 +71,7 @@ class Guard:
         return replace(
             self,
             name=name,
-            turns=self.turns.half() if isinstance(self.turns, Turns) else self.turns,
+            turns=self.turns.half if isinstance(self.turns, Turns) else self.turns,
             breaker=self.breaker.sibling(name),
             patience=FOR_DOCUMENTS,
             answer_seconds=self.answer_seconds * (1 + FOR_DOCUMENTS.retries),

@@ -91,6 +91,11 @@ class GuardedChatModel(BaseChatModel):
                     yield chunk
 
 
+def in_background(model: BaseChatModel) -> BaseChatModel:
+    """One that nobody guards needs no turns."""
+    return model.in_background() if isinstance(model, GuardedChatModel) else model
+
+
 def _is_word(chunk: ChatGenerationChunk) -> bool:
     calls = isinstance(chunk.message, AIMessageChunk) and chunk.message.tool_call_chunks
     return bool(chunk.text.strip() or calls)

@@ -13,7 +13,7 @@ from graphrag.embeddings.cached import cached
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
 from graphrag.errors import InvalidSettings
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
-from graphrag.guarded_chat_model import GuardedChatModel
+from graphrag.guarded_chat_model import GuardedChatModel, in_background
 from graphrag.load import Effort
 from graphrag.models import Collection
 from graphrag.protocols import Reranker
@@ -102,10 +102,13 @@ class OpenedModels(Stores):
         return model.within(seconds, purpose=purpose) if isinstance(model, GuardedChatModel) else model
 
     @cached_property
+    def background_chat_models(self) -> tuple[NamedModel, ...]:
+        """As documents are ingested and evaluations answered with them: people's calls come first."""
+        return tuple(NamedModel(named.name, in_background(named.model)) for named in self.chat_models)
+
+    @property
     def background_chat_model(self) -> BaseChatModel:
-        """The chat model as documents are ingested with it."""
-        model = self.chat_model
-        return model.in_background() if isinstance(model, GuardedChatModel) else model
+        return self.background_chat_models[0].model
 
     @cached_property
     def bundled_embeddings(self) -> BundledEmbeddings:

@@ -60,7 +60,8 @@ class Services(OpenedModels):
 
     def breakers(self) -> list[BreakerState]:
         """Of all that is left alone while it fails."""
-        guarded = [named.model for named in self.chat_models if isinstance(named.model, GuardedChatModel)]
+        models = {named.name: named.model for named in (*self.chat_models, self.judge_model) if named}
+        guarded = [model for model in models.values() if isinstance(model, GuardedChatModel)]
         embedding = [model.breaker for model in self.embeddings.models.values() if model.breaker]
         cache = [self.redis_cache.breaker] if self.redis_cache else []
         watched = [*(model.guard.breaker for model in guarded), *embedding, *cache]

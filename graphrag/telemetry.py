@@ -12,6 +12,7 @@ import structlog
 from graphrag import metrics
 from graphrag.error_outlines import outline, outline_places, without_words
 from graphrag.records import add_lookups, add_time, current_record, note
+from graphrag.rehearsal import of_people
 from graphrag.secrets import without_secrets
 from graphrag.thresholds import Thresholds
 from graphrag.tracing import span
@@ -28,14 +29,24 @@ def stage(name: str) -> Iterator[None]:
         try:
             yield
         except Exception:
-            metrics.STAGE_FAILURES.labels(stage=name).inc()
+            _count_failure(name)
             raise
         finally:
             seconds = time.perf_counter() - started
-            metrics.STAGE_SECONDS.labels(stage=name).observe(seconds)
             add_time(name, seconds * 1000)
             log.debug("stage", stage=name, milliseconds=round(seconds * 1000, 2))
-            _warn_if_slow(name, seconds)
+            _measure(name, seconds)
+
+
+@of_people
+def _count_failure(name: str) -> None:
+    metrics.STAGE_FAILURES.labels(stage=name).inc()
+
+
+@of_people
+def _measure(name: str, seconds: float) -> None:
+    metrics.STAGE_SECONDS.labels(stage=name).observe(seconds)
+    _warn_if_slow(name, seconds)
 
 
 def measure_first_token(started: float) -> None:
@@ -62,6 +73,7 @@ def _warn_if_slow(name: str, seconds: float) -> None:
         log.warning("slow stage", stage=name, milliseconds=round(seconds * 1000, 2), limit_ms=limit, times=times)
 
 
+@of_people
 def count_results(name: str, count: int) -> None:
     """What a stage handed on: hits, paths, passages."""
     metrics.STAGE_RESULTS.labels(stage=name).observe(count)
@@ -69,16 +81,19 @@ def count_results(name: str, count: int) -> None:
         record.results[name] = record.results.get(name, 0) + count
 
 
+@of_people
 def count_retrieval(outcome: str) -> None:
     """One of `metrics.RETRIEVAL_OUTCOMES`."""
     metrics.RETRIEVALS.labels(outcome=outcome).inc()
 
 
+@of_people
 def count_fallback(part: str) -> None:
     """One of `metrics.FALLBACKS`: another one did its work."""
     metrics.FALLBACKS_USED.labels(part=part).inc()
 
 
+@of_people
 def count_degraded(stages: Iterable[str]) -> None:
     """Of one answer or search: what it was made without."""
     for name in dict.fromkeys(stages):
@@ -87,6 +102,7 @@ def count_degraded(stages: Iterable[str]) -> None:
             record.degraded.append(name)
 
 
+@of_people
 def count_lookups(cache: str, *, hits: int, misses: int) -> None:
     """A cache's hit rate is hits over both. They go to `collect_lookups` too."""
     metrics.CACHE_LOOKUPS.labels(cache=cache, outcome="hit").inc(hits)
@@ -94,11 +110,13 @@ def count_lookups(cache: str, *, hits: int, misses: int) -> None:
     add_lookups(cache, hits=hits, misses=misses)
 
 
+@of_people
 def count_answer(*, found: bool) -> None:
     """The rate of misses is missed over both."""
     metrics.ANSWERS.labels(outcome="found" if found else "missed").inc()
 
 
+@of_people
 def count_citations(counts: Mapping[str, int]) -> None:
     """By status; "unknown" are those that were removed."""
     for status, count in counts.items():

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from graphrag.errors import ProviderError
@@ -59,7 +60,9 @@ class Turns:
     def _busy(self, why: str) -> ProviderError:
         return ProviderError(f"{self._name} is busy: {why}", reason="busy")
 
+    @cached_property
     def half(self) -> "HalfTheTurns":
+        """One for all that may wait: each with a half of its own, they would take all the turns."""
         return HalfTheTurns(self, at_once=max(1, self._at_once // 2))
 
 

@@ -4,7 +4,8 @@ Each is in [0, 1], and left out where it is not defined: what nobody measured is
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
 from typing import ClassVar, Protocol
 from uuid import UUID
 
@@ -81,23 +82,23 @@ async def judge_answer(
     statements = () if given.is_refusal else stated_in(given.verification.answer)
     text = MARK.sub("", given.verification.answer).strip()
     metrics: dict[str, float] = {}
-    asked: dict[str, Awaitable[float]] = {}
+    asked: dict[str, Callable[[], Awaitable[float]]] = {}
     if statements and not given.passages:
         metrics[name] = 0.0
     elif statements:
-        asked[name] = judge.faithfulness(statements, given.passages)
+        asked[name] = partial(judge.faithfulness, statements, given.passages)
     if is_answerable and (given.is_refusal or not text):
         metrics[relevance] = 0.0
     elif is_answerable:
-        asked[relevance] = judge.relevance(text, question=question, expected=expected, passages=given.passages)
-    judged = {each: await _verdict(verdict) for each, verdict in asked.items()}
+        asked[relevance] = partial(judge.relevance, text, question=question, expected=expected, passages=given.passages)
+    judged = {each: await _verdict(ask) for each, ask in asked.items()}
     metrics |= {each: value for each, value in judged.items() if value is not None}
     return metrics, tuple(each for each, value in judged.items() if value is None)
 
 
-async def _verdict(asked: Awaitable[float]) -> float | None:
+async def _verdict(ask: Callable[[], Awaitable[float]]) -> float | None:
     try:
-        return await asked
+        return await ask()
     except ProviderError as exc:
         log.warning("answer left unjudged", error=exc)
         return None

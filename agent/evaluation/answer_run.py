@@ -8,6 +8,7 @@ from agent.evaluation.answer_metrics import AnswerJudge, count_statements, judge
 from agent.evaluation.answering import answer_question
 from agent.evaluation.judging import open_judge, plan_judging
 from graphrag.chat_models import beginning_with
+from graphrag.errors import CollectionChanged
 from graphrag.evaluation_models import CaseResult, Judging, canonical_hash
 from graphrag.models import Collection
 from graphrag.services import Services
@@ -32,14 +33,20 @@ def plan_answers(
     Raises JudgeUnavailable.
     """
     retrieval, _ = services.retrieval_config(collection, overrides, top_k=services.settings.chat_top_k)
+    return {
+        "answer_top_k": retrieval.top_k,
+        **_plan_writing(collection, services),
+        **plan_judging(judge, collection, services),
+    }
+
+
+def _plan_writing(collection: Collection, services: Services) -> dict[str, Any]:
     generation, _ = services.generation_config(collection)
     models, _ = beginning_with(generation.chat_model, services.chat_models)
     return {
-        "answer_top_k": retrieval.top_k,
         "chat_model": models[0].name,
         "system_prompt_hash": canonical_hash(generation.system_prompt) if generation.system_prompt else None,
         **services.settings.model_dump(mode="json", include=set(OF_THE_SERVICE)),
-        **plan_judging(judge, collection, services),
     }
 
 
@@ -52,7 +59,13 @@ class AnswerRun:
 
     @classmethod
     def planned(cls, config: Mapping[str, Any], collection: Collection, services: Services) -> "AnswerRun":
-        """Raises JudgeUnavailable."""
+        """Raises JudgeUnavailable, or CollectionChanged where answers would be written in another way by now."""
+        now = _plan_writing(collection, services)
+        if changed := [name for name in now if now[name] != config.get(name)]:
+            raise CollectionChanged(
+                f"Answers of the collection {collection.name!r} are no longer written as planned"
+                f" ({', '.join(changed)}): order the run anew."
+            )
         retrieval = {name: config[name] for name in RetrievalConfig.model_fields} | {"top_k": config["answer_top_k"]}
         return cls(services, collection, retrieval, open_judge(config["judge_model"], collection, services))
 

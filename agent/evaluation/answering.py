@@ -14,6 +14,7 @@ from agent.messages import is_not_found
 from agent.verification.checking import Verification
 from graphrag.errors import ProviderError
 from graphrag.models import Collection, Passage
+from graphrag.rehearsal import rehearsal
 from graphrag.services import Services
 from graphrag.telemetry import log
 
@@ -34,28 +35,27 @@ class GivenAnswer:
 async def answer_question(
     question: str, *, services: Services, collection: Collection, retrieval: Mapping[str, Any]
 ) -> GivenAnswer | None:
-    """By the agent's own graph, without a conversation, and without what the caches know. None: no model answered."""
-    context = Context(
-        services=services,
-        owner_id=collection.owner_id,
-        opened=collection,
-        retrieval=dict(retrieval),
-        is_measured=True,
-    )
+    """By the agent's own graph, without a conversation, as a rehearsal. None: no model answered."""
+    context = Context(services=services, owner_id=collection.owner_id, opened=collection, retrieval=dict(retrieval))
+    try:
+        with rehearsal():
+            return await _answer(question, context)
+    except ProviderError as exc:
+        log.warning("golden question without an answer", error=exc)
+        return None
+
+
+async def _answer(question: str, context: Context) -> GivenAnswer:
     state: dict[str, Any] = {}
     first: float | None = None
     started = perf_counter()
     parts = graph.astream({"messages": [HumanMessage(question)]}, context=context, stream_mode=["custom", "values"])
-    try:
-        async with aclosing(cast(AsyncGenerator[tuple[str, Any], None], parts)) as stream:
-            async for mode, payload in stream:
-                if mode == "values":
-                    state = payload
-                elif payload["event"] == "token" and first is None:
-                    first = _since(started)
-    except ProviderError as exc:
-        log.warning("golden question without an answer", error=exc)
-        return None
+    async with aclosing(cast(AsyncGenerator[tuple[str, Any], None], parts)) as stream:
+        async for mode, payload in stream:
+            if mode == "values":
+                state = payload
+            elif payload["event"] == "token" and first is None:
+                first = _since(started)
     return _given(state, milliseconds=_since(started), first_token_milliseconds=first)
 
 

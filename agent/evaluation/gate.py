@@ -85,12 +85,24 @@ def _hold_means(
     for metric in metrics:
         if metric not in known:
             raise _unknown(metric, known)
+        defined = _defined(before, metric), _defined(after, metric)
+        if defined[0] != defined[1]:
+            raise NotComparable(
+                f"{metric} is of {defined[0]} questions of the baseline, and of {defined[1]} of the run: by means alone"
+                " nobody can tell whether it fell. Keep a baseline with its questions, by `eval export`."
+            )
     return [Held(metric, before["metrics"][metric], after["metrics"][metric], max_drop) for metric in metrics]
 
 
 def _cases(summary: Mapping[str, Any]) -> dict[str, int]:
     groups = {name: of["cases"] for by in GROUPS for name, of in summary[by].items() if of["cases"]}
     return {"cases": summary["cases"], **groups}
+
+
+def _defined(summary: Mapping[str, Any], metric: str) -> int:
+    """Of a run from before the answers, each metric is of all its cases."""
+    count: int = summary.get("defined", {}).get(metric, summary["cases"])
+    return count
 
 
 def _unknown(metric: str, known: set[str]) -> NotComparable:

@@ -153,11 +153,14 @@ def _id(document: Document) -> str:
 def _warnings(results: Sequence[CaseResult]) -> list[str]:
     """In the words of who runs it: how many cases have no figures, and why."""
     skipped = sum(result.status is CaseStatus.SKIPPED for result in results)
-    unanswered = sum(result.answer_failed == UNANSWERED and result.answer_milliseconds is None for result in results)
+    without_model = [result for result in results if set(UNANSWERED) <= set(result.answer_failed)]
+    unanswered = sum(result.answer_milliseconds is None for result in without_model)
+    stood_in = len(without_model) - unanswered
     unjudged = sum(bool(result.unjudged) for result in results)
     told = {
         f"{skipped} cases were skipped: documents that they name have been deleted": skipped,
         f"{unanswered} questions have no answer: no chat model gave one": unanswered,
+        f"{stood_in} answers are by another model, or quotations: the one that was asked for failed": stood_in,
         f"{unjudged} answers are unjudged, in whole or in part: the judge gave no verdict": unjudged,
     }
     return [warning for warning, count in told.items() if count]

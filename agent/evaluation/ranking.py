@@ -6,6 +6,7 @@ from time import perf_counter
 
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.models import Collection, Document
+from graphrag.rehearsal import rehearsal
 from graphrag.retrieval.search import SearchResult, search
 from graphrag.services import Services
 from graphrag.settings import RetrievalConfig
@@ -50,15 +51,16 @@ async def _search(
     question: str, *, services: Services, collection: Collection, model: EmbeddingModel, config: RetrievalConfig
 ) -> SearchResult:
     """Without the cache of results: it is the search that is measured."""
-    return await search(
-        question,
-        store=services.store,
-        graph=services.graph,
-        collection=collection,
-        model=model,
-        reranker=services.reranker_of(collection),
-        config=config,
-    )
+    with rehearsal():
+        return await search(
+            question,
+            store=services.store,
+            graph=services.graph,
+            collection=collection,
+            model=model,
+            reranker=services.reranker_of(collection),
+            config=config,
+        )
 
 
 def _documents(found: SearchResult, name: Name) -> list[str]:

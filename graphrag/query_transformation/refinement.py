@@ -17,6 +17,7 @@ from graphrag.models import Direction, Intent, TransformedQuery
 from graphrag.protocols import Cache
 from graphrag.query_transformation.kinds import note_kinds
 from graphrag.query_transformation.topic import FOLLOW_UP, MOST_EARLIER, Exchange
+from graphrag.rehearsal import is_rehearsal
 from graphrag.telemetry import count_lookups, log, stage
 
 REFINEMENTS = "refinement:"  # the beginning of their keys in the cache
@@ -48,24 +49,22 @@ class Refiner:
         self._cache = cache
         self._timeout_seconds = timeout_seconds
 
-    async def refine(
-        self, query: TransformedQuery, earlier: Sequence[Exchange], *, owner_id: str, is_measured: bool = False
-    ) -> TransformedQuery:
-        """Where it is measured, what is known already is asked again.
+    async def refine(self, query: TransformedQuery, earlier: Sequence[Exchange], *, owner_id: str) -> TransformedQuery:
+        """A rehearsal asks what is known already again, and leaves nothing behind.
 
         Raises ProviderError where the model fails, is too slow, or says nothing that can be used.
         """
         with stage("refine"):
-            refined = await self._refine(query, earlier, owner_id, is_measured=is_measured)
+            refined = await self._refine(query, earlier, owner_id)
         log.info("question refined", **note_kinds(refined))
         return refined
 
-    async def _refine(
-        self, query: TransformedQuery, earlier: Sequence[Exchange], owner_id: str, *, is_measured: bool
-    ) -> TransformedQuery:
+    async def _refine(self, query: TransformedQuery, earlier: Sequence[Exchange], owner_id: str) -> TransformedQuery:
         prompt = _prompt(query, earlier[-MOST_EARLIER:])
+        if is_rehearsal():
+            return merge(query, await self._understand(prompt), is_first=not earlier)
         key = self._key(prompt)
-        understood = None if is_measured else await self._known(owner_id, key)
+        understood = await self._known(owner_id, key)
         count_lookups("refinement", hits=int(understood is not None), misses=int(understood is None))
         if understood is None:
             understood = await self._understand(prompt)

@@ -104,7 +104,8 @@ def test_what_cannot_be_measured_is_told_apart(evaluate: Evaluate, measured: dic
     for baseline, arguments, told in (
         (measured["id"], ["--collection", "otra"], "keep a new baseline"),
         (measured["id"], ["--collection", "vacía"], "has no golden cases"),
-        (measured["id"], ["--run", measured["id"], "--metric", "hit@7"], "There is no hit@7 to compare."),
+        (measured["id"], ["--metric", "hit@7"], "Known: hit@1,"),
+        (measured["id"], ["--run", measured["id"], "--metric", "faithfulness"], "There is no faithfulness to compare."),
         (measured["id"], ["--run", UNKNOWN], f"There is no evaluation {UNKNOWN}."),
         (UNKNOWN, [], f"There is no evaluation {UNKNOWN}."),
         (tmp_path / "none.json", [], "No such file or directory. A baseline is a run's id, or a file of"),

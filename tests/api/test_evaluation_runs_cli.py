@@ -146,6 +146,7 @@ def test_judges_and_their_prompts_are_in_the_open(evaluate: Evaluate) -> None:
     for prompt in told["prompts"].values():
         assert prompt in shown
     assert "RAG_JUDGE_MODEL" in shown
+    assert "[bold]" not in shown
 
 
 def test_what_is_wrong_is_told(evaluate: Evaluate) -> None:

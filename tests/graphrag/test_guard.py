@@ -194,18 +194,19 @@ async def test_ingestion_never_takes_all_turns(model_server: ModelServer) -> Non
     assert sum(task.done() for task in working) < 9
     assert {(await task).text for task in working} == {"uno dos tres"}
     assert model_server.most_at_once == 2  # one of each kind
-    await asyncio.gather(*(background.ainvoke("trozo") for _ in range(3)))
+    model_server.most_at_once = 0
+    await asyncio.gather(*(model.in_background().ainvoke("trozo") for _ in range(3)))
+    assert model_server.most_at_once == 1  # whatever works in the background shares the half
     assert len(model_server.requests) == 13
 
 
 async def test_what_fails_in_the_background_is_not_down_for_people(model_server: ModelServer) -> None:
     """R11.1 A load that is throttled leaves the chat as it is."""
     model = fragile()
-    background = model.in_background()
     model_server.script(*[Fail(401)] * 3)
     for _ in range(4):
         with pytest.raises(ProviderError):
-            await background.ainvoke("trozo")
+            await model.in_background().ainvoke("trozo")
     assert len(model_server.requests) == 3
     assert await listen(model)
 

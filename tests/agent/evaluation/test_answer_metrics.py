@@ -1,5 +1,8 @@
 """What one answer's figures are, by hand; and what they are not where there is nothing to measure."""
 
+import asyncio
+import gc
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -128,6 +131,21 @@ async def test_what_is_unjudged_is_no_zero() -> None:
     assert await judged(answer, Verdicts(None, 1)) == ({"answer_relevance": 1.0}, ("faithfulness",))
     assert await judged(answer, Verdicts(1, None)) == ({"faithfulness": 1.0}, ("answer_relevance",))
     assert await judged(answer, Verdicts()) == ({}, ("faithfulness", "answer_relevance"))
+
+
+async def test_a_run_that_is_stopped_asks_nothing_more() -> None:
+    """R10.4, security 17: no second question of the judge is begun, and left."""
+
+    class Stopped(Verdicts):
+        async def faithfulness(self, statements: Sequence[str], passages: Sequence[Passage]) -> float:
+            raise asyncio.CancelledError
+
+    with warnings.catch_warnings(record=True) as left:
+        warnings.simplefilter("always")
+        with pytest.raises(asyncio.CancelledError):
+            await judged(given("Se rompió el retén de la puerta [1].", OVEN), Stopped())
+        gc.collect()
+    assert left == []
 
 
 def test_what_is_stated_is_without_marks_headings_and_greetings() -> None:

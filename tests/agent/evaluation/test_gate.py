@@ -72,6 +72,13 @@ def test_means_of_other_groups_are_not_compared() -> None:
         held(now, kept(questions(1, 1), cases=False))
 
 
+def test_means_over_other_questions_are_not_compared() -> None:
+    """R10.4 as many questions, of which fewer have the metric: a mean that holds would hide those that lost it."""
+    cited = [replace(of, metrics={**of.metrics, "citation_precision": 1.0}) for of in questions(1, 1)]
+    with pytest.raises(NotComparable, match=r"of 2 questions .* of 1 of .*eval export"):
+        held([cited[0], questions(1, 1)[1]], kept(cited, cases=False), metric="citation_precision")
+
+
 @pytest.mark.parametrize("cases", [True, False])
 def test_an_unknown_metric_is_named(cases: bool) -> None:
     """R10.4, R9.5 with those that there are."""

@@ -9,6 +9,7 @@ from graphrag.models import Intent, TransformedQuery
 from graphrag.query_transformation.refinement import LONGEST_ANSWER, Refiner
 from graphrag.query_transformation.topic import FIRST, FOLLOW_UP, Exchange
 from graphrag.query_transformation.transformation import transform
+from graphrag.rehearsal import rehearsal
 from graphrag.testing import InMemoryCache
 from tests.graphrag.query_transformation.understanding_model import earlier, question, understanding, understood
 from tests.graphrag.rerankers.grading_model import connect
@@ -143,6 +144,14 @@ async def test_a_question_is_asked_once(refiner: Refiner, model_server: ModelSer
     model_server.script(understood())
     await refine(refiner, ASKED, BEFORE)
     assert len(model_server.requests) == 3
+
+
+async def test_a_rehearsal_asks_again_and_leaves_nothing(refiner: Refiner, model_server: ModelServer) -> None:
+    """R10.4 an evaluation takes nothing from a cache, and nobody else meets what it has asked."""
+    model_server.script(understood(), understood(intent="causal"), understood(intent="temporal"))
+    with rehearsal():
+        assert [(await refine(refiner)).intent for _ in range(2)] == ["factual", "causal"]
+    assert (await refine(refiner)).intent == "temporal"
 
 
 async def test_another_owners_answers_are_not_read(refiner: Refiner, model_server: ModelServer) -> None:
