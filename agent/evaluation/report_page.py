@@ -198,7 +198,8 @@ class Page:
     def trend_chart(self) -> Markup:
         points = self.report.trend[::-1]
         series = {name: [point.metrics.get(name) for point in points] for name in self.headlines[:DRAWN]}
-        labels = [format_skeleton("MMMd", point.run.created_at, locale=self.language) for point in points]
+        times = [point.run.finished_at.astimezone(UTC) for point in points if point.run.finished_at]  # all are done
+        labels = [format_skeleton("MMMd", time, locale=self.language) for time in times]
         others = [not point.has_same_cases for point in points]
         return draw_lines(series, labels, title=self.word("trend"), others=others)
 
