@@ -128,6 +128,7 @@ def test_a_page_speaks_three_languages(report: RunReport) -> None:
         tree, sections = read(write_page(replace(report, results=results), language))
         assert tree.css("html")[0].attributes["lang"] == language
         assert f"faithfulness_estimate {number}" in sections["figures"]
+        assert f"{number[:2]}8" in {text_of(node) for node in tree.css("svg text")}  # on an axis
         assert WORDS["estimate_note"][language] in sections["figures"]
         assert WORDS["about_faithfulness_estimate"][language] in sections["meaning"]
         assert WORDS["unjudged"][language].format(name="faithfulness", count=5) in sections["figures"]
