@@ -27,7 +27,7 @@ class ProposalOrder(CollectionChoice):
         default="rules", description="model: the chat model, a call a document; where it can't, the rules"
     )
     max_calls: Annotated[int, Field(ge=0, le=1_000)] | None = Field(
-        default=None, description="Of the chat model; without it, RAG_PROPOSAL_CALLS"
+        default=None, description="Of the chat model; RAG_PROPOSAL_CALLS at most, and without it"
     )
 
 

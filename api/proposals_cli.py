@@ -24,7 +24,7 @@ def propose(
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=MOST_PROPOSALS, help="New ones, at most.")] = 20,
     by: Annotated[Method, typer.Option(help="model: the chat model; where it can't, the rules.")] = "rules",
-    max_calls: Annotated[int | None, typer.Option(min=0, help="Of the chat model; else RAG_PROPOSAL_CALLS.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=0, help="Of the chat model; RAG_PROPOSAL_CALLS at most.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make questions of documents, as proposals: a case is what you accept of them."""

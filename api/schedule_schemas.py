@@ -8,8 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from api.evaluation_schemas import EvaluationIn, RunError
 from api.pagination import Page
-from api.schemas import Line
+from api.schemas import MAX_OPTIONS, Line, Text
 from graphrag.schedules import Schedule, Timetable
+from graphrag.settings import RetrievalConfig
 
 
 class ScheduleIn(EvaluationIn):
@@ -19,6 +20,12 @@ class ScheduleIn(EvaluationIn):
         }
     )
 
+    retrieval: dict[Text, Any] = Field(
+        default_factory=dict,
+        max_length=MAX_OPTIONS,
+        description=f"In place of the collection's values; one that is not valid is refused: "
+        f"{', '.join(RetrievalConfig.model_fields)}",
+    )
     cron: Annotated[Line, Field(max_length=200)] = Field(
         description="Five fields: minute, hour, day of the month, month, day of the week"
     )

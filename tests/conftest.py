@@ -178,8 +178,13 @@ def run_worker(*options: str, **environment: str) -> Iterator[Process]:
 
 
 @pytest.fixture(scope="session")
-def demo_server(make_database: Callable[[], str]) -> Iterator[Server]:
+def demo_database(make_database: Callable[[], str]) -> str:
+    return make_database()
+
+
+@pytest.fixture(scope="session")
+def demo_server(demo_database: str) -> Iterator[Server]:
     """Serves the demo documents as collection `demo`, with the extractive model."""
     arguments = ("--collection", "demo", "--ingest", str(DEMO))
-    with run_server(*arguments, DATABASE_URL=make_database()) as server:
+    with run_server(*arguments, DATABASE_URL=demo_database) as server:
         yield server

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from graphrag.evaluation_models import CaseDraft, DocumentReference
-from graphrag.ingestion.sources import SourceFile, document_id
+from graphrag.ingestion.sources import SourceText, document_id
 from graphrag.models import Collection
 from graphrag.services import Services
 
@@ -31,6 +31,11 @@ class Shelf:
     async def add(self, *drafts: CaseDraft) -> list[UUID]:
         return list((await self.services.golden.add(self.collection, drafts)).added)
 
+    async def ingest(self, **texts: str) -> None:
+        model = await self.services.embedding_model(self.collection)
+        sources = [SourceText(name, text) for name, text in texts.items()]
+        await self.services.pipeline.ingest(sources, collection=self.collection, model=model)
+
     async def drop(self, filename: str) -> None:
         assert await self.services.store.delete_document(self.collection, self.id(filename))
 
@@ -41,8 +46,7 @@ def draft(query: str, *documents: str | UUID, **fields: Any) -> CaseDraft:
 
 
 async def open_shelf(services: Services, owner: str, name: str = "fábrica", **texts: str) -> Shelf:
-    collection = await services.make_collection(owner, name)
-    model = await services.embedding_model(collection)
-    files = [SourceFile(name, name, text.encode()) for name, text in (texts or TEXTS).items()]
-    await services.pipeline.ingest(files, collection=collection, model=model)
-    return Shelf(services, collection)
+    """Of texts: they need no parser, which is a process of its own."""
+    shelf = Shelf(services, await services.make_collection(owner, name))
+    await shelf.ingest(**(texts or TEXTS))
+    return shelf

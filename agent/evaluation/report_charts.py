@@ -1,6 +1,6 @@
 """The charts of a report, as SVG that stands in a page: no script, no address, the page's own colours."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from xml.etree import ElementTree
 
 import pygal
@@ -15,18 +15,25 @@ SIZE = {"width": 460, "height": 260}
 FONT_SIZE = 12
 LABELS = 5  # of a long axis
 Series = Mapping[str, Sequence[float | None]]
+Write = Callable[[float], str]  # a value as its reader writes it
 
 
-def draw_bars(series: Series, labels: Sequence[str], *, title: str) -> Markup:
+def draw_bars(series: Series, labels: Sequence[str], *, title: str, write: Write) -> Markup:
     """Of values in [0, 1]."""
-    chart = pygal.Bar(**_options(height=300), range=(0, 1), x_labels=labels, x_label_rotation=30, truncate_label=-1)
+    chart = pygal.Bar(
+        **_options(height=300, value_formatter=write),
+        range=(0, 1),
+        x_labels=labels,
+        x_label_rotation=30,
+        truncate_label=-1,
+    )
     return _draw(chart, series, title)
 
 
-def draw_lines(series: Series, labels: Sequence[str], *, title: str, others: Sequence[bool]) -> Markup:
+def draw_lines(series: Series, labels: Sequence[str], *, title: str, write: Write, others: Sequence[bool]) -> Markup:
     """Of values in [0, 1]; `others`: the places that are not to be compared with the last one."""
     chart = pygal.Line(
-        **_options(),
+        **_options(value_formatter=write),
         range=(0, 1),
         x_labels=labels,
         x_labels_major_count=min(LABELS, len(labels)),

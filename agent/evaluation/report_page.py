@@ -72,6 +72,10 @@ class Page:
             return "–"
         return format_decimal(value, "#,##0" + ("." + "0" * digits if digits else ""), locale=self.language)
 
+    def mark(self, value: float) -> str:
+        """On an axis."""
+        return format_decimal(value, "#,##0.###", locale=self.language)
+
     def signed(self, value: float | None) -> str:
         if value is None:
             return "–"
@@ -192,15 +196,16 @@ class Page:
             for name in self.headlines[:DRAWN]
         }
         labels = [self.word(group.name) for group in self.groups]
-        return draw_bars(series, labels, title=self.word("by_group"))
+        return draw_bars(series, labels, title=self.word("by_group"), write=self.mark)
 
     @property
     def trend_chart(self) -> Markup:
         points = self.report.trend[::-1]
         series = {name: [point.metrics.get(name) for point in points] for name in self.headlines[:DRAWN]}
-        labels = [format_skeleton("MMMd", point.run.created_at, locale=self.language) for point in points]
+        times = [point.run.finished_at.astimezone(UTC) for point in points if point.run.finished_at]  # all are done
+        labels = [format_skeleton("MMMd", time, locale=self.language) for time in times]
         others = [not point.has_same_cases for point in points]
-        return draw_lines(series, labels, title=self.word("trend"), others=others)
+        return draw_lines(series, labels, title=self.word("trend"), write=self.mark, others=others)
 
     @property
     def latency_chart(self) -> Markup:

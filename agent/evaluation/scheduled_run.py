@@ -10,7 +10,7 @@ from uuid import UUID
 from agent.evaluation.golden_run import UNEXPECTED, order_run
 from graphrag.database import Connection
 from graphrag.errors import CausewayError
-from graphrag.evaluation_errors import ScheduleNotFound
+from graphrag.evaluation_errors import EvaluationUnfinished, ScheduleNotFound
 from graphrag.ingestion.queue import TRANSIENT
 from graphrag.models import Collection
 from graphrag.schedules import Schedule, Timetable
@@ -29,9 +29,11 @@ async def add_schedule(
 ) -> Schedule:
     """`choices` are those of `order_run`. A value that is not valid, of which a run would warn, is refused.
 
-    Raises InvalidSettings, InvalidSchedule, QuotaExceeded or CollectionNotFound.
+    Raises InvalidSettings, GoldenVersionNotFound, InvalidSchedule, QuotaExceeded or CollectionNotFound.
     """
     overrides = RetrievalConfig.checked(choices["overrides"])
+    if choices["version"] is not None:
+        await services.golden.read_version(collection, choices["version"])
     kept = {**choices, "overrides": overrides}
     return await services.schedules.add(
         collection, timetable, name=name, choices=kept, now=_now(), defer=services.library.queue.defer_schedule
@@ -59,6 +61,7 @@ class Scheduler:
             await queue.defer_evaluation(connection, collection, run_id)
 
         try:
+            await self._check_last(schedule)
             collection = await self.services.collection(schedule.owner_id, schedule.collection)
             await order_run(
                 collection, services=self.services, name=schedule.name, defer=defer, **dict(schedule.choices)
@@ -67,6 +70,20 @@ class Scheduler:
             raise
         except Exception as exc:
             await schedules.fail(schedule, following, defer=queue.defer_schedule, **_told(exc))
+
+    async def _check_last(self, schedule: Schedule) -> None:
+        """Raises EvaluationUnfinished while the run before goes on: of runs that take longer than the time between
+        them, ever more would wait.
+        """
+        if schedule.last_run_id is None:
+            return
+        last = await self.services.evaluations.find(schedule.owner_id, schedule.last_run_id)
+        if not last.status.is_over:
+            raise EvaluationUnfinished(
+                f"The evaluation {last.id}, which it ordered before, is not over: wait for it, or cancel it.",
+                run=str(last.id),
+                status=last.status.value,
+            )
 
 
 def _told(error: Exception) -> dict[str, str]:

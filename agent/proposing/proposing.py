@@ -55,12 +55,14 @@ async def propose_cases(
     max_calls: int | None = None,
 ) -> Proposed:
     """At most `limit` new ones, spread over the documents: those named by id, source or filename, else all.
+    `max_calls`: of the chat model, within what the settings allow.
 
     Where the chat model may not be asked, fails, or has used up its calls or its time, the rules stand in, which a
     warning tells. Raises DocumentNotFound, EmbeddingModelUnavailable or CollectionNotFound.
     """
     chosen = _choose(await services.store.list_documents(collection), documents)
-    maker = _Maker(services, collection, services.settings.proposal_calls if max_calls is None else max_calls)
+    allowed = services.settings.proposal_calls
+    maker = _Maker(services, collection, allowed if max_calls is None else min(max_calls, allowed))
     if method == "model":
         maker.begin_asking()
     trial = _Trial(
@@ -144,14 +146,15 @@ class _Maker:
         if self.calls >= self.calls_left:
             self.warnings.append(f"by rules from call {self.calls_left} on: no more are allowed")
             return None
-        self.calls += 1
-        try:
-            async with asyncio.timeout_at(self._until):
-                return await model_questions(read, self.services.background_chat_model)
-        except Exception as exc:  # every vendor has its own tree
-            log.warning("questions of a document by rules alone", error=type(exc).__name__)
-            self.warnings.append("by rules where the chat model failed, or took too long")
-            return None
+        if asyncio.get_running_loop().time() < self._until:
+            self.calls += 1
+            try:
+                async with asyncio.timeout_at(self._until):
+                    return await model_questions(read, self.services.background_chat_model)
+            except Exception as exc:  # every vendor has its own tree
+                log.warning("questions of a document by rules alone", error=type(exc).__name__)
+        self.warnings.append("by rules where the chat model failed, or took too long")
+        return None
 
 
 def _by_rules(read: ReadDocument) -> list[MadeQuestion]:

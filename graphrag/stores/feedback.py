@@ -1,18 +1,19 @@
 """What people think of answers and of their citations, in PostgreSQL."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
 from graphrag.conversation_models import Feedback, RatedAnswer
-from graphrag.database import Database
+from graphrag.database import Connection, Database
 from graphrag.errors import MessageNotFound
 from graphrag.stores.conversations import QUERIES
 from graphrag.stores.erasure import erase_gone
 from graphrag.stores.queries import fetch
-from graphrag.stores.rated_answers import propose_rated
+from graphrag.stores.rated_answers import lock_answer, propose_rated
 
 Place = tuple[datetime, UUID, int]  # in the list: updated_at, the answer, the citation
 
@@ -38,13 +39,10 @@ class FeedbackStore:
         Raises MessageNotFound where there is no such answer or citation.
         """
         values = _key(owner_id, conversation_id, message_id, citation) | {"rating": rating, "comment": comment}
-        async with self.database.transaction(owner_id) as connection:
+        async with self._changing(owner_id, conversation_id, message_id, default_collection) as connection:
             rows = await fetch(connection, QUERIES["rate"], values)
             if not rows:
                 raise _not_found(message_id)
-            await propose_rated(
-                connection, owner_id, conversation_id, message_id, default_collection=default_collection
-            )
         return _read(rows[0])
 
     async def unrate(
@@ -58,9 +56,18 @@ class FeedbackStore:
     ) -> None:
         """Raises MessageNotFound where there was none."""
         values = _key(owner_id, conversation_id, message_id, citation)
-        async with self.database.transaction(owner_id) as connection:
+        async with self._changing(owner_id, conversation_id, message_id, default_collection) as connection:
             if not (await connection.execute(QUERIES["unrate"], values)).rowcount:
                 raise _not_found(message_id)
+
+    @asynccontextmanager
+    async def _changing(
+        self, owner_id: str, conversation_id: UUID, message_id: UUID, default_collection: str
+    ) -> AsyncIterator[Connection]:
+        """A transaction in which nobody else rates the answer, and at whose end its proposal is as its ratings are."""
+        async with self.database.transaction(owner_id) as connection:
+            await lock_answer(connection, message_id)
+            yield connection
             await propose_rated(
                 connection, owner_id, conversation_id, message_id, default_collection=default_collection
             )

@@ -1,7 +1,7 @@
 -- name: lock_documents
 -- They are neither deleted nor replaced before the proposals are stored.
 SELECT document_id, content_hash FROM documents
-WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
+WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s) AND (expires_at IS NULL OR expires_at > now())
 ORDER BY document_id FOR KEY SHARE
 
 -- name: find_known
@@ -31,6 +31,10 @@ ORDER BY created_at, proposal_id LIMIT %(limit)s
 -- name: decide
 UPDATE golden_proposals SET state = %(state)s, case_id = %(case_id)s, decided_at = now()
 WHERE proposal_id = %(proposal_id)s AND state = 'proposed'
+
+-- name: lock_answer
+-- Of one answer's ratings one is given after the other, so that each proposes as all before it say.
+SELECT pg_advisory_xact_lock(hashtextextended('rated answer ' || %(message_id)s::uuid, 0))
 
 -- name: rated_turn
 -- An answer with its question, those before it, the ratings, and the collection that was asked.

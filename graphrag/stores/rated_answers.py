@@ -18,6 +18,10 @@ OF_INTENT: Mapping[Intent, Category] = {Intent.CAUSAL: "causal", Intent.TEMPORAL
 DIFFICULTY = "hard"  # of a question that was answered badly
 
 
+async def lock_answer(connection: Connection, message_id: UUID) -> None:
+    await connection.execute(QUERIES["lock_answer"], {"message_id": message_id})
+
+
 async def propose_rated(
     connection: Connection, owner_id: str, conversation_id: UUID, message_id: UUID, *, default_collection: str
 ) -> None:

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from agent.evaluation.report_page import WORDS
 from api.evaluation_cli import app
+from graphrag.access_limits import AccessLimits
 from graphrag.errors import InvalidSettings
 from graphrag.evaluation_errors import EvaluationNotFound, InvalidSchedule, ScheduleNotFound
 from graphrag.models import LOCAL_OWNER
@@ -22,47 +23,38 @@ from tests.api.commands import rows
 from tests.api.expectations import check_error
 from tests.api.pages import read_pages
 from tests.api.test_evaluations_api import CASES, finished, order
-from tests.api.test_golden_cases_api import write_texts
 from tests.api.test_processes import wait_until
-from tests.api.uploads import upload
-from tests.conftest import Server, run_server, with_services
+from tests.api.uploads import shelf, upload
+from tests.conftest import Server, with_services
 
-MOST = 3  # schedules
 NIGHTLY = {"collection": "fábrica", "name": "nocturna", "cron": "0 3 * * *", "answers": False}
 Evaluate = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
-def database(make_database: Callable[[], str]) -> str:
-    return make_database()
-
-
-@pytest.fixture(scope="module")
-def server(database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = write_texts(tmp_path_factory.mktemp("texts"))
-    arguments = ("--collection", "fábrica", "--ingest", str(folder))
-    with run_server(*arguments, DATABASE_URL=database, RAG_MAX_SCHEDULES=str(MOST)) as server:
-        yield server
+def api(demo_server: Server) -> Iterator[httpx.Client]:
+    with shelf(demo_server, "fábrica") as client:
+        yield client
 
 
 @pytest.fixture(scope="module")
 def runs(api: httpx.Client) -> list[dict[str, Any]]:
     """Two that are done, the first one first."""
-    api.post("/golden-cases/import", json={"cases": CASES}).raise_for_status()
-    return [finished(api, order(api, name=name, answers=False)) for name in ("primera", "segunda")]
+    api.post("/golden-cases/import", json={"collection": "fábrica", "cases": CASES}).raise_for_status()
+    return [finished(api, order(api, name=name, collection="fábrica")) for name in ("primera", "segunda")]
 
 
 @pytest.fixture
-def evaluate(database: str, runs: list[dict[str, Any]]) -> Evaluate:
+def evaluate(demo_database: str, runs: list[dict[str, Any]]) -> Evaluate:
     def run(*arguments: str) -> Result:
-        environment = {"DATABASE_URL": database, "RAG_COLLECTION": "fábrica"}
+        environment = {"DATABASE_URL": demo_database, "RAG_COLLECTION": "fábrica"}
         return CliRunner().invoke(app, arguments, env=environment)
 
     return run
 
 
 def schedules(api: httpx.Client) -> list[dict[str, Any]]:
-    return [of for page in read_pages(api, "/evaluations/schedules", "schedules", limit=1) for of in page]
+    return [of for page in read_pages(api, "/evaluations/schedules", "schedules", limit=7) for of in page]
 
 
 def test_a_report_is_a_page(api: httpx.Client, runs: list[dict[str, Any]]) -> None:
@@ -114,11 +106,11 @@ def test_the_command_line_writes_a_report(evaluate: Evaluate, runs: list[dict[st
 
 def test_schedules_are_added_listed_and_deleted(api: httpx.Client, runs: list[dict[str, Any]]) -> None:
     """R10.4, 001.9.10, security 16 so many of an owner; each with its next time and what it orders."""
-    added = [
-        api.post("/evaluations/schedules", json=NIGHTLY | {"timezone": zone, "retrieval": {"rerank": False}})
-        for zone in ("UTC", "Europe/Madrid", "America/Bogota", "UTC")
-    ]
-    assert [answer.status_code for answer in added] == [201, 201, 201, 409]
+    most = AccessLimits().max_schedules
+    zones = ["UTC", "Europe/Madrid", *["America/Bogota"] * (most - 1)]
+    bodies = [NIGHTLY | {"timezone": zone, "retrieval": {"rerank": False}} for zone in zones]
+    added = [api.post("/evaluations/schedules", json=body) for body in bodies]
+    assert [answer.status_code for answer in added] == [201] * most + [409]
     check_error(added[-1], 409, "quota_exceeded")
     now = datetime.now(UTC)
     first = added[0].json()
@@ -127,10 +119,10 @@ def test_schedules_are_added_listed_and_deleted(api: httpx.Client, runs: list[di
     due = datetime.fromisoformat(first["due_at"])
     assert (due.hour, due.minute) == (3, 0)
     assert now < due <= now + timedelta(days=1, minutes=1)
-    assert schedules(api) == [answer.json() for answer in added[:3]]
+    assert schedules(api) == [answer.json() for answer in added[:most]]
     assert api.get("/evaluations/schedules", params={"collection": "fábrica"}).json()["next_cursor"] is None
     check_error(api.get("/evaluations/schedules", params={"collection": "nada"}), 404, "collection_not_found")
-    for answer in added[:3]:
+    for answer in added[:most]:
         assert api.delete(f"/evaluations/schedules/{answer.json()['id']}").status_code == 204
     gone = api.delete(f"/evaluations/schedules/{first['id']}")
     check_error(gone, 404, "schedule_not_found")
@@ -160,7 +152,7 @@ def test_what_is_no_schedule_is_told(
         assert words in check_error(answer, status, code)["message"]
 
 
-def test_a_worker_orders_what_is_due(api: httpx.Client, runs: list[dict[str, Any]], database: str) -> None:
+def test_a_worker_orders_what_is_due(api: httpx.Client, runs: list[dict[str, Any]], demo_database: str) -> None:
     """R10.4, 001.9.10 what was due yesterday is measured once; what can't be measured says why, and goes on."""
     upload(api, "vacía", "a.md", "Un texto.")
 
@@ -180,7 +172,7 @@ def test_a_worker_orders_what_is_due(api: httpx.Client, runs: list[dict[str, Any
             for name in ("fábrica", "vacía")
         ]
 
-    with_services(database, add)
+    with_services(demo_database, add)
     wait_until(lambda: all(of["last_evaluation"] or of["error"] for of in schedules(api)), seconds=60)
     ordered, failed = schedules(api)
     run = finished(api, {"id": ordered["last_evaluation"]})
@@ -190,6 +182,7 @@ def test_a_worker_orders_what_is_due(api: httpx.Client, runs: list[dict[str, Any
     for of in (ordered, failed):
         assert datetime.fromisoformat(of["due_at"]) > datetime.now(UTC)
         assert api.delete(f"/evaluations/schedules/{of['id']}").status_code == 204
+    assert api.delete("/collections/vacía").status_code == 204
     named = [of for of in api.get("/evaluations").json()["evaluations"] if of["name"] == "de anoche"]
     assert [of["id"] for of in named] == [run["id"]]
 

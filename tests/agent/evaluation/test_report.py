@@ -67,6 +67,7 @@ async def report(postgres: str) -> RunReport:
     services = Services(Settings(database_url=SecretStr(postgres)))
     try:
         shelf = await fill(services, f"owner-{uuid4().hex}")
+        await shelf.add(draft("¿Quién ganó la regata de 2031?"))
         await evaluate(shelf, name="primera")
         run = await evaluate(shelf, name=HOSTILE, overrides={"strategy": "fulltext"})
         assert (await find_latest(services, run.owner_id, shelf.collection.name)).id == run.id
@@ -92,6 +93,7 @@ def test_a_page_tells_of_a_run(report: RunReport) -> None:
     assert "strategy auto fulltext" in sections["comparison"]
     assert "too few questions" in sections["comparison"]
     assert HOSTILE in sections["trend"]
+    assert "primera 5 yes" in sections["trend"]  # as many questions as the figures tell of
     assert "ndcg@10" in sections["trend"].partition("primera")[2]  # against the run before
     assert f"{PUENTE} Temporal · Medium" in sections["worst"]
     assert "puente.md ✓" in sections["worst"]
@@ -126,9 +128,10 @@ def test_a_page_speaks_three_languages(report: RunReport) -> None:
         tree, sections = read(write_page(replace(report, results=results), language))
         assert tree.css("html")[0].attributes["lang"] == language
         assert f"faithfulness_estimate {number}" in sections["figures"]
+        assert f"{number[:2]}8" in {text_of(node) for node in tree.css("svg text")}  # on an axis
         assert WORDS["estimate_note"][language] in sections["figures"]
         assert WORDS["about_faithfulness_estimate"][language] in sections["meaning"]
-        assert WORDS["unjudged"][language].format(name="faithfulness", count=4) in sections["figures"]
+        assert WORDS["unjudged"][language].format(name="faithfulness", count=5) in sections["figures"]
 
 
 def test_every_word_is_there_in_three_languages() -> None:

@@ -11,7 +11,7 @@ from agent.evaluation.golden_run import Evaluator
 from agent.evaluation.scheduled_run import Scheduler, add_schedule
 from graphrag.database import Connection
 from graphrag.errors import DatabaseUnavailable, InvalidSettings, QuotaExceeded
-from graphrag.evaluation_errors import InvalidSchedule, ScheduleNotFound
+from graphrag.evaluation_errors import GoldenVersionNotFound, InvalidSchedule, ScheduleNotFound
 from graphrag.evaluation_models import EvaluationRun, RunStatus
 from graphrag.schedules import Schedule, Timetable
 from graphrag.services import Services
@@ -122,6 +122,19 @@ async def test_what_keeps_it_from_measuring_is_told_and_it_goes_on(shelf: Shelf)
     assert (mended.reason, mended.cause, len(await runs(shelf))) == ("", "", 1)
 
 
+async def test_runs_do_not_pile_up(shelf: Shelf) -> None:
+    """R10.4 while the run before is not over none is ordered, which is told; then the next one is."""
+    planned = await schedule(shelf)
+    first = await order_at(shelf, planned, planned.due_at)
+    held = await order_at(shelf, first, first.due_at)
+    assert (held.reason, held.last_run_id) == ("evaluation_unfinished", first.last_run_id)
+    (run,) = await runs(shelf)
+    assert str(run.id) in held.cause
+    await shelf.services.evaluations.cancel(run.owner_id, run.id)
+    then = await order_at(shelf, held, held.due_at)
+    assert (then.reason, len(await runs(shelf))) == ("", 2)
+
+
 async def test_a_database_that_is_away_costs_no_run(
     shelf: Shelf, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +181,8 @@ async def test_an_owner_has_so_many(shelf: Shelf, postgres: str) -> None:
         assert [isinstance(of, QuotaExceeded) for of in added].count(False) == 2
     finally:
         await limited.close()
+    with pytest.raises(GoldenVersionNotFound):
+        await schedule(shelf, version=1)
     for wrong in ({"rrf_k": -1}, {"\0": 1}, {"nonsense": 1}):
         with pytest.raises(InvalidSettings):
             await schedule(shelf, overrides=wrong)

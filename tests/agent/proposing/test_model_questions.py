@@ -112,6 +112,7 @@ async def test_rules_stand_in_for_a_model_that_fails(
     options: dict[str, Any] = {"settings": {"proposal_seconds": 1.0}}
     proposed = await propose(collection, services, model_server, behaviour, behaviour, **options)
     assert proposed.method == "rules"
+    assert proposed.calls <= (1 if isinstance(behaviour, Hang) else 2)  # none once its time is over
     assert "¿Por qué se detuvo el horno H2?" in {proposal.query for proposal in proposed.proposals}
     assert proposed.warnings == ("by rules where the chat model failed, or took too long",)
 
@@ -119,10 +120,12 @@ async def test_rules_stand_in_for_a_model_that_fails(
 async def test_calls_have_a_limit(
     collection: Collection, services: Services, model_server: ModelServer, credentials: None
 ) -> None:
-    """R10.1 the rules go on."""
+    """R10.1 the rules go on; whoever runs the service has the last word."""
     proposed = await propose(collection, services, model_server, Reply(finding), max_calls=1)
     assert {proposal.method for proposal in proposed.proposals} == {"model", "rules"}
     assert (proposed.calls, proposed.warnings) == (1, ("by rules from call 1 on: no more are allowed",))
+    none = await propose(collection, services, model_server, settings={"proposal_calls": 0}, max_calls=9)
+    assert (none.calls, len(model_server.requests)) == (0, 1)
 
 
 async def test_a_model_that_may_not_read_a_collection_is_not_asked(

@@ -12,7 +12,6 @@ from graphrag.conversation_models import Message, MessageStatus
 from graphrag.errors import CollectionNotFound
 from graphrag.evaluation_errors import GoldenCaseExists, InvalidGoldenCase
 from graphrag.evaluation_models import DocumentReference
-from graphrag.ingestion.sources import SourceText
 from graphrag.proposal_models import (
     CaseEdits,
     CaseProposal,
@@ -22,21 +21,12 @@ from graphrag.proposal_models import (
     ProposalState,
 )
 from graphrag.services import Services
-from tests.golden_library import HORNO, PUENTE, TEXTS, TINS, Shelf, draft
+from tests.golden_library import HORNO, PUENTE, TEXTS, TINS, Shelf, draft, open_shelf
 
 
 @pytest.fixture
 async def shelf(services: Services, owner: str) -> Shelf:
-    """Of texts: they need no parser, which is a process of its own."""
-    empty = Shelf(services, await services.make_collection(owner, "fábrica"))
-    await ingest(empty, **TEXTS)
-    return empty
-
-
-async def ingest(shelf: Shelf, **texts: str) -> None:
-    model = await shelf.services.embedding_model(shelf.collection)
-    sources = [SourceText(name, text) for name, text in texts.items()]
-    await shelf.services.pipeline.ingest(sources, collection=shelf.collection, model=model)
+    return await open_shelf(services, owner)
 
 
 async def made(shelf: Shelf, query: str = HORNO, filename: str = "horno.md", **fields: Any) -> DocumentProposal:
@@ -154,9 +144,9 @@ async def test_a_document_that_is_gone_takes_its_words_along(shelf: Shelf, state
 async def test_a_new_content_takes_the_old_ones_proposals_along(shelf: Shelf) -> None:
     """R1.8, security 19: a document that is only read anew keeps them."""
     await propose(shelf, await made(shelf))
-    await ingest(shelf, **{"horno.md": TEXTS["horno.md"]})
+    await shelf.ingest(**{"horno.md": TEXTS["horno.md"]})
     assert len(await listed(shelf)) == 1
-    await ingest(shelf, **{"horno.md": "# Parte\n\nEl horno H2 va bien.\n"})
+    await shelf.ingest(**{"horno.md": "# Parte\n\nEl horno H2 va bien.\n"})
     assert await listed(shelf) == []
     assert "retén" not in await rows(shelf)
 
@@ -166,12 +156,14 @@ async def test_a_document_whose_time_is_over_proposes_nothing(shelf: Shelf) -> N
     store, owner = shelf.services.proposals, shelf.collection.owner_id
     proposal, rejected = await propose(shelf, await made(shelf), await made(shelf, "¿Qué retén se rompió?"))
     await store.reject(owner, rejected.id)
+    late = await made(shelf, "¿Qué horno falló?")
     async with shelf.services.database.transaction(owner) as connection:
         await connection.execute("UPDATE documents SET expires_at = now() - interval '1 second'")
     with pytest.raises(ProposalNotFound):
         await store.find(owner, proposal.id)
     with pytest.raises(ProposalNotFound):
         await store.accept(owner, proposal.id)
+    assert await propose(shelf, late) == []  # its time was over while it was read
     (left,) = await listed(shelf)
     assert (left.id, left.query, left.expected_answer, left.quote) == (rejected.id, "", "", "")
 
@@ -291,6 +283,17 @@ async def test_what_takes_the_thumb_back_withdraws_the_proposal(shelf: Shelf) ->
     for rating in (1, -1):
         await talk.rate(answer, rating)
         assert [each.state for each in await listed(shelf)] == [ProposalState.REJECTED]
+
+
+async def test_ratings_at_the_same_time_propose_as_they_come_to(shelf: Shelf) -> None:
+    """R10.1 of an answer that is praised in the end nothing is left, whatever is said of its citations meanwhile."""
+    talk = Talk(shelf)
+    answer = await talk.ask(HORNO, cited=["stock.md", "puente.md"], found=["horno.md"])
+    for _ in range(4):
+        await talk.rate(answer, -1)
+        of_citations = [talk.rate(answer, -1, citation=citation) for citation in (1, 2)]
+        await asyncio.gather(*of_citations, talk.rate(answer, 1))
+        assert await listed(shelf) == []
 
 
 async def test_a_deleted_conversation_takes_its_proposals_along(shelf: Shelf) -> None:
