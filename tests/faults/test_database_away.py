@@ -163,14 +163,22 @@ async def test_a_connection_is_given_back_by_who_is_told_to_end_meanwhile(postgr
         await database.open()
         pool = database._pool
         assert pool
-        pinging = asyncio.create_task(database.ping())
-        while not pool.get_stats()["requests_num"]:
-            await asyncio.sleep(0)
+        has_it, may_end = asyncio.Event(), asyncio.Event()
+
+        async def use() -> None:
+            async with database.transaction("me"):
+                has_it.set()
+                await may_end.wait()
+
+        using = asyncio.create_task(use())
+        await has_it.wait()
         async with pool._lock:
-            await asyncio.sleep(0.1)  # it wants to give it back
-            pinging.cancel()
-            await asyncio.wait({pinging}, timeout=0.1)
+            may_end.set()
+            await asyncio.sleep(0.05)  # it has committed, and wants to give it back
+            using.cancel()
+            await asyncio.wait({using}, timeout=0.05)
         await asyncio.sleep(0.05)
+        assert using.cancelled()
         assert pool.get_stats()["pool_available"] == 2
     finally:
         await database.close()

@@ -31,7 +31,7 @@ async def services(postgres: str, tmp_path: Path) -> AsyncIterator[Services]:
 
 async def sources(services: Services, owner: str) -> dict[str, str]:
     """Of all that the owner has: the content's hash."""
-    found = {}
+    found: dict[str, str] = {}
     for collection in await services.store.list_collections(owner):
         found |= {of.source: of.content_hash for of in await services.library.ingestions.list_all(collection)}
     return found
