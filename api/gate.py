@@ -25,7 +25,9 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = self._app
-        if scope["type"] == "http" and not is_open(scope["path"]):
+        if scope["type"] != "http":  # the service's own life: nobody waits for its jobs
+            return await app(scope, receive, send)
+        if not is_open(scope["path"]):
             request = Request(scope)
             try:
                 with hurried():

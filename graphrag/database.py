@@ -1,49 +1,33 @@
-"""The way to PostgreSQL: a pool, an identity in every transaction, migrations."""
+"""The way to PostgreSQL: a pool, an identity in every transaction."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Set
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from importlib.resources import files
 from pathlib import Path
 
 import psycopg
 from pgvector.psycopg import register_vector_async
-from procrastinate.schema import SchemaManager
 from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from graphrag.breaker import BreakerState
-from graphrag.database_errors import FAILURES, one_line, ours
+from graphrag.database_errors import FAILURES, is_ours, one_line, ours
 from graphrag.database_watch import Watch, answers, hang_up, patient
 from graphrag.embedded_postgres import EmbeddedPostgres
 from graphrag.endings import leave
 from graphrag.errors import DatabaseUnavailable, DatabaseUnprepared
 from graphrag.hurry import is_hurried
+from graphrag.migrating import APPLICATION_ROLE, OPTIONS, migrate
 from graphrag.settings import Settings
 from graphrag.telemetry import log
 
-APPLICATION_ROLE = "causeway_app"
-MIGRATION_LOCK = 0x0CA5E3A7  # one migrates, the others wait
-# Compiling costs more than any of our queries; planning costs less than a plan made for other values.
-OPTIONS = "-c search_path=causeway,public -c jit=off -c plan_cache_mode=force_custom_plan"
 PING_SECONDS = 2
 # One message, for a search is a few milliseconds. The connection's own block commits or rolls back.
 BEGIN = sql.SQL(
     "BEGIN; SELECT set_config('role', {}, true), set_config('app.user_id', {}, true),"
     " set_config('statement_timeout', {}, true)"
 )
-
-# The library's own tables hold ids of owners and documents, nothing of these themselves.
-QUEUE_RIGHTS = f"""
-DO $$ DECLARE name text; BEGIN
-    FOR name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
-                WHERE schemaname = 'causeway' AND tablename LIKE 'procrastinate%' LOOP
-        EXECUTE 'GRANT SELECT, INSERT, UPDATE, DELETE ON ' || name || ' TO {APPLICATION_ROLE}';
-    END LOOP;
-    GRANT USAGE ON ALL SEQUENCES IN SCHEMA causeway TO {APPLICATION_ROLE};
-END $$;
-"""
 
 Connection = psycopg.AsyncConnection[dict[str, object]]
 Pool = AsyncConnectionPool[Connection]
@@ -80,14 +64,25 @@ class Database:
         await self._open()
 
     async def open_or_await(self) -> bool:
-        """Whether it is open; else it will be when the server is there. Raises DatabaseUnprepared, InvalidSettings."""
-        try:
-            await self.open()
-        except DatabaseUnprepared:
-            raise
-        except DatabaseUnavailable as exc:
-            log.warning("the database is waited for", error=exc)
-            self._watch.miss()
+        """Whether it is open; else it will be when the server is there.
+
+        Raises DatabaseUnprepared, InvalidSettings; DatabaseUnavailable where a server that is there refuses us twice,
+        as for a wrong password: once may be because it has just started.
+        """
+        for is_last in (False, True):
+            try:
+                await self.open()
+                break
+            except DatabaseUnprepared:
+                raise
+            except DatabaseUnavailable as exc:
+                is_there = self._embedded is None and await self._is_there()
+                if is_there and is_last:
+                    raise
+                if not is_there:
+                    log.warning("the database is waited for", error=exc)
+                    self._watch.miss()
+                    break
         return self._pool is not None
 
     async def close(self) -> None:
@@ -111,6 +106,7 @@ class Database:
 
         Raises DatabaseUnavailable where the server can't be reached, or has not what is asked for.
         """
+        # Not less where the time that somebody waits is nearly over: what was answered is still to be kept.
         seconds = self._settings.database_statement_seconds if is_hurried() else 0
         begin = BEGIN.format(APPLICATION_ROLE, owner_id, str(round(seconds * 1000)))
         async with self._connected(begin) as connection:
@@ -155,8 +151,7 @@ class Database:
                 async with connection:  # commits or rolls back; the pool's own stay open
                     yield connection
             finally:
-                self._in_use.discard(connection)
-                await pool.putconn(connection)
+                await self._give_back(pool, connection)
 
     async def _begun(self, pool: Pool, begin: sql.SQL | sql.Composed) -> Connection:
         """Those that a server which is back has forgotten are passed over."""
@@ -166,9 +161,8 @@ class Database:
             try:
                 await connection.execute(begin, prepare=False)
             except BaseException as exc:
-                self._in_use.discard(connection)
                 is_lost = isinstance(exc, psycopg.OperationalError) and connection.closed
-                await pool.putconn(connection)
+                await self._give_back(pool, connection)
                 if not is_lost or attempt == pool.max_size:
                     raise
                 self._watch.suspect()
@@ -176,11 +170,20 @@ class Database:
                 return connection
         raise AssertionError("the last one raises")
 
+    async def _give_back(self, pool: Pool, connection: Connection) -> None:
+        """Also where whoever had it is told again to end: a connection that is lost on the way is one less for ever."""
+        self._in_use.discard(connection)
+        giving = asyncio.create_task(pool.putconn(connection))
+        leave(giving)
+        await asyncio.shield(giving)
+
     @contextmanager
     def _our_errors(self) -> Iterator[None]:
         try:
             yield
         except FAILURES as exc:
+            if not is_ours(exc):
+                raise
             if isinstance(exc, psycopg.OperationalError):
                 self._watch.suspect()
             raise ours(exc) from exc
@@ -205,7 +208,11 @@ class Database:
                 await pool.open(wait=True, timeout=self._settings.database_timeout_seconds)
             except PoolTimeout as exc:
                 raise DatabaseUnavailable(f"PostgreSQL does not answer: {one_line(exc)}.") from exc
+            except asyncio.CancelledError:
+                leave(asyncio.create_task(pool.close()))
+                raise
             self._pool = pool
+            self._watch.attend()
 
     async def _is_there(self) -> bool:
         if self._embedded is None:
@@ -231,55 +238,3 @@ class Database:
     def _configured_url(self) -> str:
         assert self._settings.database_url is not None
         return self._settings.database_url.get_secret_value()
-
-
-def migrate(url: str) -> list[str]:
-    """Applies the migrations that are missing, each whole or not at all; returns their names."""
-    try:
-        with psycopg.connect(url, autocommit=True, options=OPTIONS, connect_timeout=3) as connection:
-            return _apply_missing(connection)
-    except (psycopg.OperationalError, psycopg.ProgrammingError) as exc:
-        cause = one_line(exc).replace(url, "…")  # it may hold a password
-        passes = isinstance(exc, psycopg.OperationalError)
-        raise (DatabaseUnavailable if passes else DatabaseUnprepared)(
-            f"PostgreSQL could not be prepared: {cause}. Check DATABASE_URL; its role must be able to create a schema, "
-            "a role and the extension vector (or an administrator runs `causeway migrate` once)."
-        ) from exc
-
-
-def _apply_missing(connection: psycopg.Connection) -> list[str]:
-    connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])  # until the connection closes
-    applied = _applied(connection)
-    ours = {script.name: script for script in files("graphrag").joinpath("migrations").iterdir()}
-    scripts = {name: ours[name].read_text("utf-8") for name in sorted(ours) if name.endswith(".sql")}
-    scripts |= _queue_scripts(applied)
-    missing = [name for name in scripts if name not in applied]
-    for name in missing:
-        with connection.transaction():
-            connection.execute("SET LOCAL client_min_messages = warning")
-            connection.execute("CREATE SCHEMA IF NOT EXISTS causeway")
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS causeway.migrations (name text PRIMARY KEY, applied_at timestamptz)"
-            )
-            connection.execute(scripts[name].encode())
-            connection.execute("INSERT INTO causeway.migrations VALUES (%s, now())", [name])
-        if scripts[name]:
-            log.info("migrated", migration=name)
-    return missing
-
-
-def _queue_scripts(applied: Set[str]) -> dict[str, str]:
-    """The job queue's own schema; where it is there already, what its later versions change in it."""
-    paths = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
-    changes = {f"procrastinate/{path.name}": path for path in paths}
-    if not any(name.startswith("procrastinate/") for name in applied):
-        whole = SchemaManager.get_schema() + QUEUE_RIGHTS
-        return dict.fromkeys(changes, "") | {max(changes): whole}
-    return {name: path.read_text("utf-8") + QUEUE_RIGHTS for name, path in changes.items()}
-
-
-def _applied(connection: psycopg.Connection) -> set[str]:
-    # Asked first: on a database that is ready, a role without the right to create anything is enough.
-    if connection.execute("SELECT to_regclass('causeway.migrations')").fetchone() == (None,):
-        return set()
-    return {row[0] for row in connection.execute("SELECT name FROM causeway.migrations")}

@@ -14,8 +14,15 @@ OUT_OF_STEP = (
     psycopg.errors.DataCorrupted,
     psycopg.errors.IndexCorrupted,
     psycopg.errors.ReadOnlySqlTransaction,
+    psycopg.errors.InsufficientPrivilege,
 )
 FAILURES = (psycopg.OperationalError, *OUT_OF_STEP)
+POLICY_CHECK = "ExecWithCheckOptions"  # PostgreSQL's own function: its words come in many languages
+
+
+def is_ours(exc: psycopg.Error) -> bool:
+    """Whether a person can mend it. Who writes for another owner has no right to either, and that is a bug."""
+    return exc.diag.source_function != POLICY_CHECK
 
 
 def ours(exc: psycopg.Error) -> DatabaseUnavailable:

@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import Context
 from dataclasses import dataclass, field
 
 import psycopg
@@ -17,6 +18,7 @@ from graphrag.telemetry import log
 
 SUSPICIOUS_SECONDS = 1.5  # that something lasts, which may be a long statement or a server that hangs
 AGAIN_SECONDS = 0.5  # between two looks at a server that is away
+REFUSED_SECONDS = 2.0  # longer, between two logins that it refuses
 # A network that swallows what is sent is an error after seconds, not after a quarter of an hour. A URL may have others.
 PATIENCE = {"connect_timeout": 2, "keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 2}
 PATIENCE |= {"tcp_user_timeout": 4000}  # milliseconds
@@ -30,11 +32,12 @@ class Watch:
 
     is_there: Callable[[], Awaitable[bool]]  # answers in some seconds, whatever the server does
     lose: Callable[[], None]  # ends at once what waits for the server
-    open: Callable[[], Awaitable[None]]  # raises DatabaseUnavailable
+    open: Callable[[], Awaitable[None]]  # raises what hinders it
     failures: int = 0  # looks in a row
     _looking: asyncio.Task[None] | None = field(default=None, repr=False)
     _is_away: bool = False
     _is_opening: bool = False
+    _is_closed: bool = False
 
     @property
     def is_away(self) -> bool:
@@ -70,15 +73,22 @@ class Watch:
 
     def suspect(self) -> None:
         """It is looked after; where it is away, until it is back."""
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(self._look())
+        if not self._is_closed and (self._looking is None or self._looking.done()):
+            # In a context of its own: who came first has a name, a trace and little time; this goes on for all.
+            self._looking = asyncio.create_task(self._look(), context=Context())
 
     def miss(self) -> None:
         """It is known to be away."""
         self._is_away = True
         self.suspect()
 
+    def attend(self) -> None:
+        """From now on there is something to look after, also where there was before."""
+        self._is_closed = False
+
     async def close(self) -> None:
+        """What ends meanwhile is no reason to look: that might start again what is being stopped."""
+        self._is_closed = True
         if self._looking:
             await end(self._looking)
 
@@ -88,10 +98,14 @@ class Watch:
         self._note_absence()
         while self._is_away:
             await asyncio.sleep(AGAIN_SECONDS)
-            if await self.is_there():
-                await self._return()
-            else:
-                self.failures += 1
+            try:
+                if await self.is_there():
+                    await self._return()
+                    continue
+            except Exception as exc:  # whoever looks no more says «away» for ever
+                log.warning("the database is there, and can't be used yet", error=exc)
+                await asyncio.sleep(REFUSED_SECONDS)
+            self.failures += 1
 
     def _note_absence(self) -> None:
         log.warning("the database is away")
@@ -103,14 +117,10 @@ class Watch:
         self._is_opening = True
         try:
             await self.open()
-        except DatabaseUnavailable as exc:
-            self.failures += 1
-            log.warning("the database is there, and can't be used yet", error=exc)
-        else:
-            log.warning("the database is back", failures=self.failures)
-            self._is_away, self.failures = False, 0
         finally:
             self._is_opening = False
+        log.warning("the database is back", failures=self.failures)
+        self._is_away, self.failures = False, 0
 
 
 def away() -> DatabaseUnavailable:

@@ -27,6 +27,7 @@ with warnings.catch_warnings():
 DATABASE = "causeway"
 MOST_MEMORY_MB = 1024
 PID_FILE_LINES = 8
+HINDRANCES = (OSError, SubprocessError, AssertionError, RuntimeError, psycopg.Error)
 RECOVERY_SECONDS = 60  # the server's own start gives up after 10 s, less than a recovery after a crash may take
 
 
@@ -49,16 +50,16 @@ class EmbeddedPostgres:
         postgres_server.PostgresServer.runtime_path = self._home / "run"
         try:
             with _only_passage_granted(self._data, Path(postgres_server.__file__)):
-                self._server = self._start_or_wait()
-        except (OSError, SubprocessError, AssertionError, RuntimeError) as exc:
+                is_new, self._server = self._server is None, self._start_or_wait()
+            self._users[self._data] += is_new  # who starts again after an error is no second one
+            admin_url = self._server.get_uri()
+            with psycopg.connect(admin_url, autocommit=True) as connection:
+                create_database(connection, DATABASE)
+        except HINDRANCES as exc:
             raise DatabaseUnavailable(
                 f"The embedded PostgreSQL did not start ({exc}); its log is {self._data / 'log'}. "
                 "Free the cause, or set DATABASE_URL to a server of yours."
             ) from exc
-        self._users[self._data] += 1
-        admin_url = self._server.get_uri()
-        with psycopg.connect(admin_url, autocommit=True) as connection:
-            create_database(connection, DATABASE)
         return make_conninfo(admin_url, dbname=DATABASE)
 
     def stop(self) -> None:
@@ -76,7 +77,7 @@ class EmbeddedPostgres:
         postgres_server.PostgresServer._instances.pop(self._data, None)
         try:
             self._server = self._start_or_wait()
-        except (OSError, SubprocessError, AssertionError, RuntimeError) as exc:
+        except HINDRANCES as exc:
             log.warning("the embedded PostgreSQL does not start", error=exc)
 
     def _make_home(self) -> None:

@@ -16,10 +16,10 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field, SecretStr
 
-from graphrag.database import APPLICATION_ROLE, OPTIONS
 from graphrag.embedded_postgres import EmbeddedPostgres
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import MissingExtra
+from graphrag.migrating import APPLICATION_ROLE, OPTIONS
 from graphrag.models import EVERYTHING, Collection, Filters, Hit
 from graphrag.retrieval.request import SearchRequest, find
 from graphrag.services import Services

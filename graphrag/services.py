@@ -18,6 +18,7 @@ from graphrag.ingestion.library import Library
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.spool import Spool
+from graphrag.ingestion.waiting import Waiting
 from graphrag.ingestion.workshop import Workshop
 from graphrag.load import Load
 from graphrag.models import Collection
@@ -120,12 +121,14 @@ class Services(OpenedModels):
         queue = Queue(self.database, concurrency=self.settings.worker_jobs, mark_owner=self.owner_marks.of)
         ingestions = Ingestions(self.database, self.settings.max_owner_bytes)
         erasure = Erasure(self.database, self.cache)
-        return Library(self.store, ingestions, self.files, queue, self.settings.max_file_bytes, erasure)
+        waiting = Waiting(self.files, self.database)
+        return Library(self.store, ingestions, self.files, queue, self.settings.max_file_bytes, erasure, waiting)
 
     @cached_property
     def spool(self) -> Spool:
         settings = self.settings
-        return Spool(self.library, self.make_collection, settings.waiting_bytes, settings.max_documents)
+        default = settings.collection or DEFAULT_COLLECTION
+        return Spool(self.library, self.make_collection, default, settings.waiting_bytes, settings.max_documents)
 
     @cached_property
     def workshop(self) -> Workshop:

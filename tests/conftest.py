@@ -21,9 +21,9 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
-from graphrag.database import migrate
 from graphrag.embedded_postgres import EmbeddedPostgres, create_database
 from graphrag.embeddings.registry import EmbeddingRegistry, load_registry
+from graphrag.migrating import migrate
 from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.telemetry import configure_logging

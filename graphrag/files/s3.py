@@ -41,12 +41,16 @@ class S3Files:
     async def delete(self, prefix: str) -> None:
         check_prefix(prefix)
         with self._ours():
-            await self._store.delete_async([prefix, *await self.list(prefix)])
+            keys = [prefix, *await self.list(prefix)]
+            await self._while_it_answers(self._store.delete_async(keys))
+
+    async def _listed(self, prefix: str) -> list[str]:
+        return sorted([found["path"] async for page in self._store.list(prefix) for found in page])
 
     async def list(self, prefix: str) -> list[str]:
         check_prefix(prefix)
         with self._ours():
-            return sorted([found["path"] async for page in self._store.list(prefix) for found in page])
+            return await self._while_it_answers(self._listed(prefix))
 
     async def _while_it_answers(self, request: Awaitable[T]) -> T:
         """A large file takes its time. Whether it is that, or a server that hangs, a small question finds out.
@@ -64,8 +68,10 @@ class S3Files:
 
     async def _answers(self) -> bool:
         asking = asyncio.ensure_future(self._store.head_async("is-anybody-there"))
-        answered, _ = await asyncio.wait({asking}, timeout=SUSPICIOUS_SECONDS)
-        asking.cancel() or asking.exception()  # whatever it says
+        try:
+            answered, _ = await asyncio.wait({asking}, timeout=SUSPICIOUS_SECONDS)
+        finally:
+            asking.cancel() or asking.exception()  # whatever it says
         return bool(answered)
 
     @contextmanager

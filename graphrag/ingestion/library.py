@@ -13,6 +13,7 @@ from graphrag.errors import DocumentNotFound, FileUnavailable
 from graphrag.hurry import hurried
 from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.sources import SourceFile, came_twice, document_id, refused, too_large
+from graphrag.ingestion.waiting import Waiting
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.models import Collection, Document
 from graphrag.protocols import ChunkStore, FileStorage
@@ -30,6 +31,7 @@ class Library:
     queue: Queue
     max_file_bytes: int
     erasure: Erasure
+    waiting: Waiting
 
     async def add(
         self,
@@ -38,6 +40,7 @@ class Library:
         *,
         most_documents: int | None = None,
         seen: Ingestion | None = None,
+        has_waited: bool = False,
     ) -> list[IngestionOutcome]:
         """One outcome a file, in order: uploaded, unchanged, or the error that keeps it out. A file replaces the
         document of its source, which stays as it is until its own ingestion has ended well.
@@ -45,6 +48,8 @@ class Library:
         Raises CollectionNotFound, QuotaExceeded, DatabaseUnavailable, FileUnavailable, and PreconditionFailed where the
         ingestion that was `seen` is no longer the document's last: then none was taken.
         """
+        if not has_waited:
+            await self.waiting.forget(collection, {document_id(collection.id, source.source) for source in sources})
         known = await self._known(collection, sources)
         outcomes: list[IngestionOutcome] = []
         new: dict[UUID, tuple[Ingestion, SourceFile]] = {}
@@ -91,11 +96,17 @@ class Library:
 
     async def delete(self, collection: Collection, document: UUID, *, seen: Ingestion | None = None) -> None:
         """With its file and whatever is still made of it. Raises DocumentNotFound; PreconditionFailed."""
+        await self.waiting.forget(collection, {document})
         if not await self._delete(collection, [document], seen=seen):
             raise DocumentNotFound(f"There is no document {document}.", document=str(document))
 
     async def delete_many(self, collection: Collection, documents: Sequence[UUID]) -> list[UUID]:
         """Those of them that there were: a hundred at a time are gone at once."""
+        await self.waiting.forget(collection, set(documents))
+        return await self.purge(collection, documents)
+
+    async def purge(self, collection: Collection, documents: Sequence[UUID]) -> list[UUID]:
+        """The same for what has expired: a newer version that waits to come in stays."""
         deleted: list[UUID] = []
         for start in range(0, len(documents), DELETED_TOGETHER):
             deleted += await self._delete(collection, documents[start : start + DELETED_TOGETHER])
@@ -117,6 +128,7 @@ class Library:
     async def delete_collection(self, collection: Collection) -> bool:
         """False where there was none."""
         with hurried(False):
+            await self.waiting.forget(collection)
             await self.ingestions.delete(collection, [], defer=self.queue.defer_tidying)
             was_there = await self.store.delete_collection(collection)
         with suppress(FileUnavailable):

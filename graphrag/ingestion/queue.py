@@ -14,12 +14,14 @@ from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.jobs import JobDeferrer
 from procrastinate.types import JSONValue
 
-from graphrag.database import APPLICATION_ROLE, OPTIONS, Connection, Database
+from graphrag.database import Connection, Database
+from graphrag.database_errors import FAILURES, ours
 from graphrag.endings import end
 from graphrag.errors import CollectionChanged, DatabaseUnavailable, RetrievalUnavailable
 from graphrag.ingestion.job_watch import GIVEN_UP, JobWatch
 from graphrag.ingestion.workers import Evaluators, Schedulers, Workers
 from graphrag.ingestion_models import Ingestion
+from graphrag.migrating import APPLICATION_ROLE, OPTIONS
 from graphrag.models import Collection
 from graphrag.records import note
 from graphrag.schedules import Schedule
@@ -260,6 +262,8 @@ async def _send(job: JobDeferrer, **arguments: JSONValue) -> None:
     try:
         await job.defer_async(**arguments)
     except ConnectorException as exc:
+        if isinstance(exc.__cause__, FAILURES):
+            raise ours(exc.__cause__) from exc
         raise DatabaseUnavailable("PostgreSQL does not take a job. Check DATABASE_URL and the server.") from exc
 
 
@@ -284,8 +288,9 @@ def _batches(ingestions: Sequence[Ingestion]) -> Iterator[list[Ingestion]]:
 
 async def _take_up_stalled_jobs(app: procrastinate.App) -> None:
     while True:
-        await app.job_manager.prune_stalled_workers(DEAD_SECONDS)
-        for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=DEAD_SECONDS):
-            log.warning("job taken up again", job=job.id, task=job.task_name)
-            await app.job_manager.retry_job(job)
+        with suppress(ConnectorException):  # one connection that is lost: the worker goes on, and so does this
+            await app.job_manager.prune_stalled_workers(DEAD_SECONDS)
+            for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=DEAD_SECONDS):
+                log.warning("job taken up again", job=job.id, task=job.task_name)
+                await app.job_manager.retry_job(job)
         await asyncio.sleep(HEARTBEAT_SECONDS)

@@ -1,66 +1,52 @@
-"""Uploads that come while the database is away: kept beside the files, and taken in when it is back."""
+"""Uploads that come while the database is away: kept, and taken in when it is back."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
-from uuid import uuid4
-
-from pydantic import BaseModel
 
 from graphrag.collection_names import checked_name
 from graphrag.endings import end
 from graphrag.errors import CausewayError, DatabaseUnavailable, FileUnavailable, IndexingUnavailable
 from graphrag.ingestion.library import Library
-from graphrag.ingestion.sources import SourceFile, options_of
+from graphrag.ingestion.sources import SourceFile
+from graphrag.ingestion.waiting import Note
 from graphrag.models import Collection
 from graphrag.telemetry import log
 
-FOLDER = "waiting"  # no collection's id
 AGAIN_SECONDS = 1
-
-
-class _Note(BaseModel):
-    """The first line of what is kept; the file follows."""
-
-    owner_id: str
-    collection: str | None
-    source: str
-    filename: str
-    options: dict[str, Any]
 
 
 @dataclass(slots=True)
 class Spool:
-    """One a process. What one leaves behind, the next that starts takes in; what came before is taken in before."""
+    """One a process. What one leaves behind, the next that starts takes in."""
 
     library: Library
     make_collection: Callable[[str, str | None], Awaitable[Collection]]
+    default_collection: str
     most_bytes: int
     most_documents: int
-    _bytes: int = field(default=0, init=False)
+    _sizes: dict[str, int] = field(default_factory=dict, init=False)  # bytes of what this process has kept, by key
     _has_some: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def keep(self, owner_id: str, collection: str | None, sources: Sequence[SourceFile]) -> None:
-        """Raises InvalidCollectionName, FileUnavailable; IndexingUnavailable where there is too much already."""
-        if collection:
-            checked_name(collection)
+        """All or none. Raises InvalidCollectionName, FileUnavailable; IndexingUnavailable where too much is kept."""
+        into = checked_name(collection or self.default_collection)
         size = sum(source.byte_count for source in sources)
-        if self._bytes + size > self.most_bytes:
+        if sum(self._sizes.values()) + size > self.most_bytes:
             raise IndexingUnavailable("The database is away, and no more is kept until it is back.")
-        self._bytes += size
-        for source in sources:
-            note = _Note(
-                owner_id=owner_id,
-                collection=collection,
-                source=source.source,
-                filename=source.filename,
-                options=source.options(),
-            )
-            key = f"{FOLDER}/{time.time_ns():020d}/{uuid4().hex}"
-            await self.library.files.put(key, note.model_dump_json().encode() + b"\n" + source.data)
+        notes = [_note(owner_id, into, source) for source in sources]
+        kept = {note.key(): (note, source) for note, source in zip(notes, sources, strict=True)}
+        self._sizes |= {key: source.byte_count for key, (_, source) in kept.items()}
+        try:
+            for key, (note, source) in kept.items():
+                await self.library.waiting.keep(key, note, source.data)
+        except BaseException:
+            for key in kept:
+                self._sizes.pop(key, None)
+                with suppress(FileUnavailable):
+                    await self.library.files.delete(key)
+            raise
         self._has_some.set()
 
     @asynccontextmanager
@@ -87,23 +73,44 @@ class Spool:
 
     async def _empty(self) -> None:
         """Raises DatabaseUnavailable and FileUnavailable: what is left is left as it is."""
-        kept = await self.library.files.list(FOLDER)
-        for key in kept:
+        await self.library.waiting.database.open()
+        known, taken = set(self._sizes), 0
+        keys = await self.library.waiting.keys()
+        for key in known.difference(keys):  # another process was quicker
+            self._sizes.pop(key, None)
+        for key in keys:
             try:
-                await self._take_in(await self.library.files.get(key))
-            except (DatabaseUnavailable, FileUnavailable) as exc:
-                if exc.details.get("reason") != "missing":  # another process was quicker
-                    raise
+                taken += await self._take_in(key)
+            except (DatabaseUnavailable, FileUnavailable):
+                raise
+            except Exception as exc:  # what can't be read stays where it is, and in nobody's way
+                log.warning("a kept upload is passed over", error=exc)
+            self._sizes.pop(key, None)
+        if taken:
+            log.info("kept uploads were taken in", count=taken)
+
+    async def _take_in(self, key: str) -> bool:
+        async with self.library.waiting.alone():
+            found = await self.library.waiting.read(key)
+            if found is None:
+                return False
+            note, source = found
+            try:
+                into = await self.make_collection(note.owner_id, note.collection)
+                await self.library.add(into, [source], most_documents=self.most_documents, has_waited=True)
+            except (DatabaseUnavailable, FileUnavailable):
+                raise
             except CausewayError as exc:  # its owner's limits, which could not be looked up
                 log.warning("a kept upload is refused", error=exc)
             await self.library.files.delete(key)
-        if kept:
-            log.info("kept uploads were taken in", count=len(kept))
-        self._bytes = 0
+        return True
 
-    async def _take_in(self, kept: bytes) -> None:
-        line, _, data = kept.partition(b"\n")
-        note = _Note.model_validate_json(line)
-        source = SourceFile(note.source, note.filename, data, **options_of(note.options))
-        into = await self.make_collection(note.owner_id, note.collection)
-        await self.library.add(into, [source], most_documents=self.most_documents)
+
+def _note(owner_id: str, collection: str, source: SourceFile) -> Note:
+    return Note(
+        owner_id=owner_id,
+        collection=collection,
+        source=source.source,
+        filename=source.filename,
+        options=source.options(),
+    )

@@ -89,7 +89,7 @@ class Workshop:
             expired = await self.library.ingestions.find_expired(collection)
             states = await self.library.ingestions.find_states(collection, expired)
             renewed = {document for document, status in states.items() if status in UNDER_WAY}
-            await self.library.delete_many(collection, [of for of in expired if of not in renewed])
+            await self.library.purge(collection, [of for of in expired if of not in renewed])
             if renewed:
                 await self.library.queue.defer_purge(collection, datetime.now(UTC))
 

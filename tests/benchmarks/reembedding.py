@@ -19,11 +19,11 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
-from graphrag.database import migrate
 from graphrag.embedded_postgres import EmbeddedPostgres
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
 from graphrag.errors import CollectionChanged
 from graphrag.ingestion_models import IndexedDocument
+from graphrag.migrating import migrate
 from graphrag.models import Collection
 from graphrag.retrieval.search import search
 from graphrag.services import Services

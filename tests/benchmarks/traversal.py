@@ -19,10 +19,10 @@ import psycopg
 from pydantic import SecretStr
 
 from graphrag.causal_graph.linking import roots
-from graphrag.database import migrate
 from graphrag.embedded_postgres import EmbeddedPostgres
 from graphrag.graph_models import CausalRelation, ChunkGraph, Mention, Polarity, RelationType
 from graphrag.ingestion_models import IndexedDocument
+from graphrag.migrating import migrate
 from graphrag.models import Collection, Span
 from graphrag.services import Services
 from graphrag.settings import Settings

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
 from graphrag.database import Database
@@ -132,7 +133,53 @@ async def test_what_a_database_lacks_is_told_apart(make_database: Callable[[], s
         with pytest.raises(DatabaseUnprepared, match="causeway migrate"):
             async with database.transaction("me") as connection:
                 await connection.execute("SELECT FROM entities")
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("REVOKE ALL ON causeway.chunks FROM causeway_app")
+        with pytest.raises(DatabaseUnprepared, match="permission denied"):
+            async with database.transaction("me") as connection:
+                await connection.execute("SELECT FROM chunks")
         await database.ping()
+    finally:
+        await database.close()
+
+
+async def test_a_server_that_is_there_and_refuses_us_is_not_awaited(postgres: str) -> None:
+    """R11.3 Waiting does not mend a wrong password, a role or a database that there is not: the start says so."""
+    wrong = Database(Settings(database_url=SecretStr(make_conninfo(postgres, dbname="nowhere"))))
+    with pytest.raises(DatabaseUnavailable, match=r"nowhere.*Check DATABASE_URL"):
+        await wrong.open_or_await()
+    away = Database(Settings(database_url=SecretStr(make_conninfo(postgres, host="127.0.0.1", port="1"))))
+    try:
+        assert not await away.open_or_await()
+        assert state_of(away) == "open"
+    finally:
+        await away.close()
+
+
+async def test_a_connection_is_given_back_by_who_is_told_to_end_meanwhile(postgres: str) -> None:
+    """R11.1 The pool would be one short for ever."""
+    database = Database(Settings(database_url=SecretStr(postgres), database_pool_size=2))
+    try:
+        await database.open()
+        pool = database._pool
+        assert pool
+        has_it, may_end = asyncio.Event(), asyncio.Event()
+
+        async def use() -> None:
+            async with database.transaction("me"):
+                has_it.set()
+                await may_end.wait()
+
+        using = asyncio.create_task(use())
+        await has_it.wait()
+        async with pool._lock:
+            may_end.set()
+            await asyncio.sleep(0.05)  # it has committed, and wants to give it back
+            using.cancel()
+            await asyncio.wait({using}, timeout=0.05)
+        await asyncio.sleep(0.05)
+        assert using.cancelled()
+        assert pool.get_stats()["pool_available"] == 2
     finally:
         await database.close()
 

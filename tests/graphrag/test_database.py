@@ -8,8 +8,9 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from graphrag.database import APPLICATION_ROLE, Database, migrate, queries
+from graphrag.database import Database, queries
 from graphrag.errors import DatabaseUnavailable
+from graphrag.migrating import APPLICATION_ROLE, migrate
 from graphrag.services import Services
 from graphrag.settings import Settings
 

@@ -12,8 +12,9 @@ from pydantic import SecretStr
 
 from graphrag.authentication.api_keys import KEY, ApiKeys
 from graphrag.authentication.identity import Identity, Scope
-from graphrag.database import APPLICATION_ROLE, Database
+from graphrag.database import Database
 from graphrag.errors import ApiKeyNotFound, DatabaseUnavailable, Unauthorized
+from graphrag.migrating import APPLICATION_ROLE
 from graphrag.services import Services
 from graphrag.settings import Settings
 from tests.api.identities import OVER, make_keys

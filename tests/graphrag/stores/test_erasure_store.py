@@ -13,9 +13,10 @@ from psycopg.types.json import Jsonb
 from pydantic import SecretStr
 
 from graphrag.conversation_models import Message, MessageStatus, Turn
-from graphrag.database import OPTIONS, Connection
+from graphrag.database import Connection
 from graphrag.erasure import GAPS
 from graphrag.ingestion_models import IndexedDocument
+from graphrag.migrating import OPTIONS
 from graphrag.models import Collection, Document
 from graphrag.services import Services
 from graphrag.settings import Settings
