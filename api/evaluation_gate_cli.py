@@ -8,7 +8,7 @@ from uuid import UUID
 import typer
 
 from agent.evaluation.comparison import check_done
-from agent.evaluation.gate import EPSILON, Baseline, Held, NotComparable, Question, hold
+from agent.evaluation.gate import EPSILON, Baseline, Held, NotComparable, Question, check_metrics, hold
 from agent.evaluation.metrics import METRICS
 from agent.evaluation.significance import ALPHA
 from api.baseline_files import EvaluationExport, read_baseline
@@ -73,6 +73,7 @@ async def _hold(
     max_drop: float,
 ) -> list[Held]:
     held_to = await _read_baseline(services, baseline)  # before the run: what is wrong with it is told at once
+    check_metrics(held_to, metrics)
     owner = services.settings.owner
     if run_id:
         found = await services.evaluations.find(owner, run_id)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from rich.markup import escape
-
 from agent.evaluation.answer_metrics import ANSWER_METRICS
 from agent.evaluation.estimate import SUPPORTED_FROM
 from agent.evaluation.judges import PROMPTS, PROMPTS_HASH
@@ -18,12 +16,12 @@ def judges(as_json: JsonOption = False) -> None:
         print_json(described)
         return
     for name, meaning in described["metrics"].items():
-        out.print(f"[bold]{name}[/bold]: {meaning}", highlight=False, soft_wrap=True)
+        out.print(f"{name}: {meaning}", highlight=False, soft_wrap=True)
     model = described["judge_model"] or "none: set RAG_CHAT_MODEL or RAG_JUDGE_MODEL; until then, estimates stand in"
-    out.print(f"\nJudge: {escape(model)}", highlight=False, soft_wrap=True)
+    out.print(f"\nJudge: {model}", highlight=False, soft_wrap=True)
     out.print(f"An estimate takes a statement for supported from a score of {SUPPORTED_FROM} on.", highlight=False)
     for name, prompt in described["prompts"].items():
-        out.print(f"\n[bold]{name}[/bold]\n{escape(prompt)}", highlight=False, soft_wrap=True)
+        out.print(f"\n{name}\n{prompt}", highlight=False, soft_wrap=True)
 
 
 async def _describe(services: Services) -> dict[str, Any]:

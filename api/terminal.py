@@ -51,7 +51,7 @@ def run(command: Callable[[Services], Awaitable[T]], *, awaits_database: bool = 
 
 
 def print_table(table: Table, spare: Sequence[str] = ()) -> None:
-    """Too narrow a terminal gets fewer columns: those with the headers `spare` go, in that order, until the rest is whole."""
+    """Too narrow a terminal gets fewer columns: those headed `spare` go, in that order, until the others are whole."""
     unlimited = out.options.update(max_width=MOST_COLUMNS)
     left_out = []
     for header in spare:

@@ -146,6 +146,7 @@ def test_judges_and_their_prompts_are_in_the_open(evaluate: Evaluate) -> None:
     told = read(evaluate("judges", "--json"))
     assert told["judge_model"] is None
     shown = evaluate("judges").stdout
+    assert "[bold]" not in shown
     for prompt in told["prompts"].values():
         assert prompt in shown
     assert "RAG_JUDGE_MODEL" in shown
