@@ -1,7 +1,6 @@
 """What a run is given: who asks, over which collection, and the means to answer."""
 
 from dataclasses import field
-from functools import lru_cache
 from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
@@ -16,16 +15,9 @@ from graphrag.errors import Unauthorized
 from graphrag.load import Place
 from graphrag.models import Collection
 from graphrag.retrieval.query_cache import UNCACHED, QueryCache
-from graphrag.services import Services
-from graphrag.settings import Settings
+from graphrag.services import Services, shared_services
 
 OF_THE_DOORS = {"owner_id", "opened", "is_measured", "degraded", "place"}
-
-
-@lru_cache(maxsize=1)
-def shared_services() -> Services:
-    """One per process, for a graph that nobody handed its services: LangGraph Studio."""
-    return Services(Settings.from_environment())
 
 
 @dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))

@@ -43,6 +43,7 @@ from api.routes import (
 from api.schemas import errors
 from api.shared_streams import SharedStreams
 from graphrag.services import Services
+from graphrag.telemetry import configure_slowness
 
 STATIC = Path(__file__).with_name("static")
 RESOURCES = (
@@ -70,6 +71,7 @@ PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form
 def create_app(services: Services) -> FastAPI:
     """Opens the services at start and closes them at the end. Raises InvalidSettings."""
     check_sites(services.settings)
+    configure_slowness(services.settings.slow_seconds)
     conversing, rates = Conversing(services), Rates(services.settings)
     running = SharedStreams(services.settings, services.streams)
     mcp = McpOverHttp(services, rates)

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from graphrag.services import Services
 from graphrag.settings import Settings
-from graphrag.telemetry import configure_logging, configure_slowness
+from graphrag.telemetry import configure_logging
 from graphrag.tracing import configure_tracing
 
 T = TypeVar("T")
@@ -30,7 +30,6 @@ def load_settings(**overrides: Any) -> Settings:
     """Raises InvalidSettings or MissingExtra."""
     settings = Settings.from_environment()
     configure_logging(settings.log_level)
-    configure_slowness(settings.slow_seconds)
     configure_tracing()
     return settings.model_copy(update={name: value for name, value in overrides.items() if value is not None})
 

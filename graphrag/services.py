@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from graphrag import language
@@ -28,7 +28,7 @@ from graphrag.protocols import FileStorage
 from graphrag.records import identify
 from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
-from graphrag.settings import RetrievalConfig
+from graphrag.settings import RetrievalConfig, Settings
 from graphrag.stores.erasure import Erasure
 from graphrag.stores.ingestions import Ingestions
 from graphrag.telemetry import log
@@ -179,3 +179,9 @@ class Services(OpenedModels):
         registry = await asyncio.to_thread(lambda: self.embeddings)
         wanted = checked_name(name or self.settings.collection or DEFAULT_COLLECTION)
         return await self.store.create_collection(owner_id, wanted, embedding_model=registry.default)
+
+
+@lru_cache(maxsize=1)
+def shared_services() -> Services:
+    """One per process, for a graph that nobody handed its services: LangGraph Studio."""
+    return Services(Settings.from_environment())

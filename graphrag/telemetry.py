@@ -11,14 +11,13 @@ import structlog
 
 from graphrag import metrics
 from graphrag.error_outlines import outline, outline_places, without_words
-from graphrag.observation import Observation
 from graphrag.records import add_lookups, add_time, current_record, note
 from graphrag.secrets import without_secrets
 from graphrag.slowness import Slowness
 from graphrag.tracing import span
 
 log = structlog.get_logger("causeway")
-_slowness = Slowness(Observation().slow_seconds)
+_slowness = Slowness({})
 
 
 @contextmanager
@@ -48,7 +47,7 @@ def measure_first_token(started: float) -> None:
 
 
 def configure_slowness(limits: Mapping[str, float]) -> None:
-    """Seconds, by stage."""
+    """Seconds, by stage. A service warns of them; a command, which begins cold, does not."""
     _slowness.limits = limits
 
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
 import psycopg
@@ -67,12 +67,15 @@ def forked_processes(clean_environment: None) -> Iterator[None]:
     end_of_forking()
 
 
+@pytest.fixture(scope="session")
+def logging_config(clean_environment: None) -> dict[str, Any]:
+    return structlog.get_config()
+
+
 @pytest.fixture(autouse=True)
-def same_logging() -> Iterator[None]:
-    """What a test sets up of logging ends with it."""
-    before = structlog.get_config()
-    yield
-    structlog.configure(**before)
+def same_logging(logging_config: dict[str, Any]) -> None:
+    """What a test, or a module's fixture, sets up of logging is not the next one's."""
+    structlog.configure(**logging_config)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 from pydantic import Field
 
@@ -108,7 +108,7 @@ async def read_results(
 @router.get(
     "/evaluations/{evaluation_id:uuid}/report",
     summary="An evaluation as a page that needs nothing else, with charts; in the language of Accept-Language",
-    response_class=HTMLResponse,
+    response_class=Response,  # whose errors are JSON
     responses=errors(409) | {200: {"content": {"text/html": {}}}},
 )
 async def read_page(

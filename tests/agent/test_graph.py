@@ -251,7 +251,7 @@ async def test_timings_name_every_stage(library: Services) -> None:
     """R11.2 Latency per stage, in milliseconds, within the total."""
     timings = done(await ask(library, COST))["timings_ms"]
     assert set(timings) == {
-        *("transform", "retrieve", "fulltext", "vector", "rerank", "expand", "generate", "verify", "total")
+        *("transform", "retrieve", "fulltext", "vector", "fuse", "rerank", "expand", "generate", "verify", "total")
     }
     assert all(0 <= value <= timings["total"] for value in timings.values())
 

@@ -1,6 +1,6 @@
 """What of a model's text reaches a person, however the text is cut into pieces."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import pytest
@@ -53,7 +53,12 @@ def assert_harmless(text: str) -> None:
     kinds, targets = rendered(text)
     assert kinds.isdisjoint({"html_block", "html_inline", "image"}), text
     allowed = {RENDERER.normalizeLink(f"{prefix}{each}") for each in ALLOWED for prefix in ("", "http://", "mailto:")}
-    assert targets <= allowed, text
+    assert all(target in allowed or _is_cut(target, allowed) for target in targets), text
+
+
+def _is_cut(target: str, allowed: Iterable[str]) -> bool:
+    """By emphasis that an address's own mark ends: it leads to the same site."""
+    return any(of.startswith((f"{target}_", f"{target}*")) for of in allowed)
 
 
 @pytest.mark.parametrize(

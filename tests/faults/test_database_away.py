@@ -147,7 +147,7 @@ def test_the_service_starts_without_its_database(own_postgres: OwnPostgres, tmp_
         health = client.get("/health").json()
         assert (health["status"], health["database"]) == ("degraded", "unavailable")
         assert {"name": "database", "state": "open"}.items() <= health["breakers"][0].items()
-        assert 'causeway_breaker_open{breaker="database"} 1.0' in client.get("/metrics").text
+        assert 'causeway_breaker_state{name="database"} 2.0' in client.get("/metrics").text
         check_error(client.get("/ready"), 503, "database_unavailable")
         refused = client.post("/api/chat", json={"message": "What stopped oven H2?"})
         check_error(refused, 503, "database_unavailable")
