@@ -11,7 +11,7 @@ from agent.evaluation.comparison import COMPARED, DECIDING, Change, Comparison, 
 from agent.evaluation.significance import SMALLEST, Effect, Verdict
 from api.comparison_schemas import ComparisonOut
 from api.evaluation_runs_cli import RunArgument, whole
-from api.terminal import JsonOption, out, print_json, run
+from api.terminal import JsonOption, out, print_json, print_table, run
 
 VERDICTS: dict[Verdict, str] = {
     "better": "better",
@@ -19,6 +19,7 @@ VERDICTS: dict[Verdict, str] = {
     "no_difference_shown": "none shown",
     "too_few_questions": "too few",  # questions
 }
+SPARE = ("95 %", "Change", "Before")  # where there is no room for all
 
 
 def compare(
@@ -47,19 +48,19 @@ def compare(
 def _print_comparison(found: Comparison) -> None:
     for name, (before, after) in found.config.items():
         out.print(f"{name}: {before} → {after}", style="dim", highlight=False)
-    out.print(_changes("Metric", found.metrics))
+    print_table(_changes("Metric", {name: found.metrics[name] for name in COMPARED if name in found.metrics}), SPARE)
     if found.by_category:
-        out.print(_changes(f"{found.metric} of", found.by_category))
+        print_table(_changes(f"{found.metric} of", found.by_category), SPARE)
     latencies = Table(whole("Latency"), "Before", "After", "Change")
     for name, value in found.latency_ms.items():
-        latencies.add_row(name, *(f"{of:.1f} ms" for of in (value.baseline, value.candidate, value.difference)))
+        latencies.add_row(name, f"{value.baseline:.1f} ms", f"{value.candidate:.1f} ms", f"{value.difference:+.1f} ms")
     out.print(latencies)
     for line in (*_sentences(found), *_changed(found)):
         out.print(line, highlight=False, soft_wrap=True)
 
 
 def _changes(title: str, changes: Mapping[str, Change]) -> Table:
-    table = Table(whole(title), "Before", "After", "Change", whole("95 %"), whole("p (corrected)"), "Verdict")
+    table = Table(whole(title), "Before", "After", "Change", whole("95 %"), whole("p (corrected)"), whole("Verdict"))
     for name, change in changes.items():
         effect = change.effect
         interval = "–" if effect.low is None else f"[{effect.low:+.2f}, {effect.high:+.2f}]"

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import typer
 
-from agent.evaluation.comparison import COMPARED, check_done
-from agent.evaluation.gate import EPSILON, Baseline, Held, NotComparable, Question, hold
+from agent.evaluation.comparison import check_done
+from agent.evaluation.gate import EPSILON, Baseline, Held, NotComparable, Question, check_metrics, hold
 from agent.evaluation.metrics import METRICS
 from agent.evaluation.significance import ALPHA
 from api.baseline_files import EvaluationExport, read_baseline
@@ -53,8 +53,6 @@ def gate(
     """Hold a collection to a baseline: 0 as good, 1 worse, 2 not measured."""
     if run_id and collection:
         raise typer.BadParameter("A run has its collection.", param_hint="--collection")
-    if not set(COMPARED) >= set(metric or SHORT):  # said before the run, not after it
-        raise typer.BadParameter(f"Known: {', '.join(COMPARED)}.", param_hint="--metric")
     try:
         held = run(lambda services: _hold(services, baseline, collection, run_id, metric or SHORT, max_drop))
     except CausewayError as exc:
@@ -75,6 +73,7 @@ async def _hold(
     max_drop: float,
 ) -> list[Held]:
     held_to = await _read_baseline(services, baseline)  # before the run: what is wrong with it is told at once
+    check_metrics(held_to, metrics)
     owner = services.settings.owner
     if run_id:
         found = await services.evaluations.find(owner, run_id)

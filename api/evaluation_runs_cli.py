@@ -23,7 +23,7 @@ from api.evaluation_options import (
     read_overrides,
 )
 from api.evaluation_schemas import EvaluationOut
-from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
+from api.terminal import CollectionOption, JsonOption, err, out, print_json, print_table, run
 from graphrag.evaluation_models import Category, Difficulty, EvaluationRun, RunStatus
 from graphrag.services import Services
 
@@ -69,19 +69,23 @@ async def run_cases(services: Services, collection: str | None, **choices: Any) 
     return now
 
 
-def list_runs(collection: CollectionOption = None) -> None:
+def list_runs(collection: CollectionOption = None, as_json: JsonOption = False) -> None:
     """Show the latest 50 runs."""
+    runs = run(lambda services: _list(services, collection))
+    if as_json:
+        print_json({"evaluations": [EvaluationOut.of(found).model_dump(mode="json") for found in runs]})
+        return
     table = Table(whole("Run"), "Name", "Collection", "Status", *SHORT)
-    for found in run(lambda services: _list(services, collection)):
+    for found in runs:
         metrics = (found.summary or {}).get("metrics", {})
         table.add_row(
             str(found.id),
             found.name,
             found.collection,
             found.status.value,
-            *(f"{metrics[name]:.4f}" if name in metrics else "" for name in SHORT),
+            *(f"{metrics[name]:.3f}" if name in metrics else "" for name in SHORT),
         )
-    out.print(table)
+    print_table(table, ("hit@10", "Collection"))
 
 
 async def _list(services: Services, collection: str | None) -> list[EvaluationRun]:
@@ -99,13 +103,15 @@ def _show(found: EvaluationRun, *, as_json: bool) -> None:
     if as_json:
         print_json(EvaluationOut.of(found).model_dump(mode="json"))
         return
-    out.print(f"{found.id} {found.name}: {found.status.value}, {found.done} of {found.total} cases", highlight=False)
+    title = f"{found.id} {found.name}".rstrip()
+    out.print(f"{title}: {found.status.value}, {found.done} of {found.total} cases", highlight=False)
     if found.cause:
         err.print(found.cause, style="red", highlight=False)
     for warning in found.warnings:
         err.print(warning, style="yellow", highlight=False)
     if found.summary:
-        out.print(_figures(found.summary))
+        print_table(_figures(found.summary), GROUPS[:0:-1])
+        out.print(_latencies(found.summary), highlight=False)
         if found.config.get("judge") == "estimate":
             out.print(ESTIMATED, highlight=False, soft_wrap=True)
 
@@ -120,16 +126,19 @@ def _figures(summary: Mapping[str, Any]) -> Table:
         # Of a run from before the answers, each metric is of all its cases.
         count = summary.get("defined", {}).get(name, summary["cases"])
         table.add_row(name, str(count), *("" if value is None else f"{value:.3f}" for value in values))
-    for name, value in _latencies(summary).items():
-        table.add_row(name, "", f"{value:.1f} ms")
     return table
 
 
-def _latencies(summary: Mapping[str, Any]) -> dict[str, float]:
+def _latencies(summary: Mapping[str, Any]) -> str:
+    """A line for each: milliseconds."""
     answers = summary.get("answers") or {}
     timed = {
         "latency": summary["latency_ms"],
         "answer latency": answers.get("latency_ms", {}),
         "first token": answers.get("first_token_ms", {}),
     }
-    return {f"{name} {percent}": value for name, values in timed.items() for percent, value in values.items()}
+    return "\n".join(
+        f"{name}: {', '.join(f'{percent} {value:.1f} ms' for percent, value in values.items())}"
+        for name, values in timed.items()
+        if values
+    )

@@ -11,7 +11,7 @@ from agent.experiments import read_report, start_experiment
 from api.evaluation_options import read_overrides
 from api.evaluation_runs_cli import whole
 from api.experiment_schemas import ExperimentOut, ExperimentReportOut
-from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
+from api.terminal import CollectionOption, JsonOption, err, out, print_json, print_table, run
 from graphrag.experiment_models import Experiment
 from graphrag.services import Services
 from graphrag.settings import GenerationConfig
@@ -61,7 +61,7 @@ def list_experiments(collection: CollectionOption = None) -> None:
         values = {**found.retrieval, **found.generation}
         told = ", ".join(f"{name} {value}" for name, value in values.items())
         table.add_row(str(found.id), found.name, found.collection, found.status.value, f"{found.share:g}", told)
-    out.print(table)
+    print_table(table, ("Name", "Collection"))
 
 
 async def _list(services: Services, collection: str | None) -> list[Experiment]:
@@ -100,11 +100,12 @@ def delete(experiment_id: ExperimentArgument) -> None:
 
 
 def _print(experiment: Experiment, found: ExperimentReport) -> None:
-    out.print(f"{experiment.id} {experiment.name}: {experiment.status.value}", highlight=False)
+    title = f"{experiment.id} {experiment.name}".rstrip()
+    out.print(f"{title}: {experiment.status.value}", highlight=False)
     for warning in found.warnings:
         err.print(warning, style="yellow", highlight=False)
     out.print(_counts(found))
-    out.print(_metrics(found))
+    print_table(_metrics(found), ("95 %", "Conversations that would settle it"))
     out.print("Means over conversations; p is corrected for several metrics. " + PEEKING, style="dim", highlight=False)
     if found.most_needed:
         told = f"A difference of .05 in a share needs {found.most_needed} conversations in all, at the most."

@@ -5,7 +5,6 @@ from typing import Annotated
 from uuid import UUID
 
 import typer
-from rich.table import Table
 
 from agent.proposing.proposing import Proposed, propose_cases
 from api.proposal_schemas import MOST_PROPOSALS, ProposalOut, ProposedOut
@@ -94,9 +93,11 @@ def _decide(ids: list[UUID], decide: Callable[[Services, UUID], Awaitable[object
 
 
 def _show(found: Sequence[CaseProposal]) -> None:
-    table = Table("Id", "Question", "Expected answer", "Category", "Difficulty", "From")
     for proposal in found:
-        told = proposal.expected_answer or proposal.reason
-        origin = f"{proposal.origin}, {proposal.method}"
-        table.add_row(str(proposal.id), proposal.query, told, proposal.category, proposal.difficulty, origin)
-    out.print(table)
+        origin = f"{proposal.category}, {proposal.difficulty}, from {proposal.origin} by {proposal.method}"
+        out.print(f"{proposal.id} {origin}", style="dim", highlight=False, soft_wrap=True)
+        out.print(f"  {proposal.query}", highlight=False, soft_wrap=True)
+        if told := proposal.expected_answer or proposal.reason:
+            out.print(f"  → {told}", highlight=False, soft_wrap=True)
+    if not found:
+        out.print("No proposals.")

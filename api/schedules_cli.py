@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import typer
-from rich.table import Column, Table
+from rich.table import Table
 
 from agent.evaluation.scheduled_run import add_schedule
 from api.evaluation_options import (
@@ -17,8 +17,9 @@ from api.evaluation_options import (
     VersionOption,
     read_overrides,
 )
+from api.evaluation_runs_cli import whole
 from api.schedule_schemas import ScheduleOut
-from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
+from api.terminal import CollectionOption, JsonOption, err, out, print_json, print_table, run
 from graphrag.schedules import Schedule, Timetable
 from graphrag.services import Services
 
@@ -66,7 +67,7 @@ def list_all(collection: CollectionOption = None, as_json: JsonOption = False) -
     if as_json:
         print_json({"schedules": [ScheduleOut.of(schedule).model_dump(mode="json") for schedule in found]})
         return
-    table = Table(Column("Schedule", no_wrap=True), "Name", "Collection", "Cron", "Zone", "Next", "Last run")
+    table = Table(whole("Schedule"), "Name", "Collection", whole("Cron"), "Zone", whole("Next"), whole("Last run"))
     for schedule in found:
         last = str(schedule.last_run_id or "")
         table.add_row(
@@ -78,7 +79,7 @@ def list_all(collection: CollectionOption = None, as_json: JsonOption = False) -
             _time(schedule.due_at),
             last,
         )
-    out.print(table)
+    print_table(table, ("Last run", "Zone", "Collection", "Name"))
     for schedule in found:
         if schedule.cause:
             err.print(f"{schedule.id}: {schedule.cause}", style="red", highlight=False)

@@ -2,11 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
 
 from graphrag.services import Services
 from graphrag.settings import Settings
@@ -14,6 +16,7 @@ from graphrag.telemetry import configure_logging
 from graphrag.tracing import configure_tracing
 
 T = TypeVar("T")
+MOST_COLUMNS = 10_000  # of characters: where a table is measured, not printed
 out = Console(markup=False, emoji=False)  # documents and errors may hold what rich takes for its own marks
 err = Console(markup=False, emoji=False, stderr=True)
 
@@ -44,6 +47,20 @@ def run(command: Callable[[Services], Awaitable[T]], *, awaits_database: bool = 
 
     coroutine: Coroutine[Any, Any, T] = opened()
     return asyncio.run(coroutine)
+
+
+def print_table(table: Table, spare: Sequence[str] = ()) -> None:
+    """Too narrow a terminal gets fewer columns: those headed `spare` go, in that order, until the others are whole."""
+    unlimited = out.options.update(max_width=MOST_COLUMNS)
+    left_out = []
+    for header in spare:
+        if Measurement.get(out, unlimited, table).minimum <= out.width:
+            break
+        table.columns[:] = [column for column in table.columns if column.header != header]
+        left_out.append(header)
+    out.print(table)
+    if left_out:
+        out.print(f"Not shown, for want of room: {', '.join(left_out)}", style="dim", highlight=False)
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from rich.table import Column, Table
 
 from agent.evaluation.comparison import DECIDING
 from agent.evaluation.trend import TrendPoint, read_trend
-from api.terminal import CollectionOption, JsonOption, err, out, print_json, run
+from api.terminal import CollectionOption, JsonOption, err, print_json, print_table, run
 from api.trend_schemas import RetrievalMetrics
 from graphrag.services import Services
 
@@ -53,7 +53,7 @@ def _print(metric: str, points: Sequence[TrendPoint]) -> None:
             "" if value is None else Bar(1, 0, value, width=WIDTH),
             _change(metric, point),
         )
-    out.print(table)
+    print_table(table, ("Cases",))
     for point in points:
         if point.is_worse:
             err.print("\n".join(f"{point.run.id}: {of}" for of in point.changes if of.verdict == "worse"), style="red")

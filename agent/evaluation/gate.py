@@ -48,10 +48,22 @@ class Held:
         return self.before - self.after > self.max_drop + EPSILON
 
 
+def check_metrics(baseline: Baseline, metrics: Sequence[str]) -> None:
+    """Before a run, which takes its time. Raises NotComparable."""
+    if baseline.questions is None:
+        known = set(baseline.summary["metrics"])
+    else:
+        known = {name for of in baseline.questions for name in of.metrics}
+    for metric in metrics:
+        if metric not in known:
+            raise _unknown(metric, known)
+
+
 def hold(results: Sequence[CaseResult], baseline: Baseline, *, metrics: Sequence[str], max_drop: float) -> list[Held]:
     """Of each metric, by its mean over the baseline's questions. Raises NotComparable where the run lacks some of them;
     questions that it has besides do not count.
     """
+    check_metrics(baseline, metrics)
     if baseline.questions is None:
         return _hold_means(baseline.summary, summarise(results), metrics, max_drop)
     return [_hold_questions(baseline.questions, results, metric, max_drop) for metric in metrics]
@@ -59,8 +71,6 @@ def hold(results: Sequence[CaseResult], baseline: Baseline, *, metrics: Sequence
 
 def _hold_questions(questions: Sequence[Question], results: Sequence[CaseResult], metric: str, max_drop: float) -> Held:
     asked = {query_key(of.query): of for of in questions if metric in of.metrics}
-    if not asked:
-        raise _unknown(metric, {name for of in questions for name in of.metrics})
     measured = {result.key: result.metrics[metric] for result in results if metric in result.metrics}
     if missing := [of.query for key, of in asked.items() if key not in measured]:
         raise NotComparable(
@@ -106,5 +116,5 @@ def _defined(summary: Mapping[str, Any], metric: str) -> int:
 
 
 def _unknown(metric: str, known: set[str]) -> NotComparable:
-    told = f"Both have {', '.join(sorted(known))}." if known else "No question was measured."
+    told = f"Known: {', '.join(sorted(known))}." if known else "No question was measured."
     return NotComparable(f"There is no {metric} to compare. {told}")

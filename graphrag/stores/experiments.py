@@ -45,7 +45,7 @@ class ExperimentStore:
                 given = asdict(plan) | values | key | {"collection_id": collection.id}
                 if not (await connection.execute(QUERIES["create"], given)).rowcount:
                     raise ExperimentRunning(
-                        f"An experiment is running on the collection {collection.name!r}: stop it first.",
+                        f"{collection.name!r} has a running experiment: stop it first, see `eval experiment list`.",
                         collection=collection.name,
                     )
                 return await _find(connection, key)

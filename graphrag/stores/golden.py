@@ -215,7 +215,10 @@ async def _find_same(
 def _refuse(same: Mapping[str, UUID], rows: Sequence[Mapping[str, Any]]) -> None:
     for index, row in enumerate(rows):
         if case_id := same.get(row["query_key"]):
-            raise GoldenCaseExists(f"The golden case {case_id} asks the same.", case=str(case_id), index=index)
+            told = (
+                f"The golden case {case_id} asks the same. Change that one, or import with --existing keep or replace."
+            )
+            raise GoldenCaseExists(told, case=str(case_id), index=index)
 
 
 def _everything(collection: Collection) -> dict[str, Any]:
