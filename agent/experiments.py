@@ -13,7 +13,6 @@ from agent.evaluation.experiment_report import ExperimentReport, report
 from agent.events import Event
 from graphrag.chat_models import beginning_with
 from graphrag.errors import CausewayError, InvalidSettings
-from graphrag.evaluation_models import canonical_hash
 from graphrag.experiment_models import AnswerRecord, Experiment, ExperimentPlan, Variant, as_b
 from graphrag.metrics import EXPERIMENT_ANSWERS
 from graphrag.models import Collection
@@ -44,8 +43,8 @@ async def start_experiment(
         share=share,
         retrieval=of_retrieval,
         generation=of_generation,
-        config_hash_a=_hash_config(collection, services),
-        config_hash_b=_hash_config(as_b(collection, of_retrieval, of_generation), services),
+        config_hash_a=services.answer_hash(collection),
+        config_hash_b=services.answer_hash(as_b(collection, of_retrieval, of_generation)),
     )
     return await services.experiments.create(collection, plan)
 
@@ -53,23 +52,9 @@ async def start_experiment(
 async def read_report(experiment: Experiment, *, services: Services) -> ExperimentReport:
     """Raises CollectionNotFound."""
     collection = await services.collection(experiment.owner_id, experiment.collection)
-    hashes = [_hash_config(experiment.configured(collection, variant), services) for variant in get_args(Variant)]
+    hashes = [services.answer_hash(experiment.configured(collection, variant)) for variant in get_args(Variant)]
     sides, units = await services.experiments.read_answers(experiment)
     return await asyncio.to_thread(report, experiment, sides, units, config_hashes=(hashes[0], hashes[1]))
-
-
-def _hash_config(collection: Collection, services: Services) -> str:
-    """Of all that has a say in an answer, but for the documents."""
-    retrieval, _ = services.retrieval_config(collection, {}, top_k=services.settings.chat_top_k)
-    generation, _ = services.generation_config(collection)
-    model = beginning_with(generation.chat_model, services.chat_models)[0][0].name
-    return canonical_hash(
-        {
-            "retrieval": retrieval.model_dump(mode="json"),
-            "generation": {"chat_model": model, "system_prompt": generation.system_prompt},
-            "embedding_model": collection.embedding_model,
-        }
-    )
 
 
 async def in_experiment(

@@ -9,6 +9,7 @@ from typing import Any
 from graphrag import language
 from graphrag.authentication.authentication import Authentication, open_authentication
 from graphrag.breaker import BreakerState
+from graphrag.chat_models import beginning_with
 from graphrag.collection_names import checked_name
 from graphrag.errors import CollectionNotFound
 from graphrag.evaluation_models import canonical_hash
@@ -161,22 +162,37 @@ class Services(OpenedModels):
         """The service's values, then the collection's, then the request's. One that is not valid is passed over, with a
         warning. `top_k` stands in for the service's own.
         """
-        config = self.settings.retrieval.model_copy(update={"top_k": top_k} if top_k else {})
-        config, of_collection = config.overridden(collection.config)
-        config, of_request = config.overridden(overrides)
-        ignored = [*of_collection, *of_request]
-        identify(collection=str(collection.id), config=self._config_hash(collection, config))
+        config, ignored = self._overridden(collection, overrides, top_k=top_k)
+        identify(collection=str(collection.id), config=self._hash(collection, config)[:HASH_CHARS])
         log.info("retrieval configuration", **config.model_dump())
         if ignored:
             log.warning("retrieval configuration", ignored=len(ignored))
         return config, ignored
 
-    def _config_hash(self, collection: Collection, config: RetrievalConfig) -> str:
-        """The same for all requests that are answered in the same way."""
+    def answer_hash(self, collection: Collection) -> str:
+        """The same for all answers that are made in the same way; logs tell how it begins."""
+        config, _ = self._overridden(collection, {}, top_k=self.settings.chat_top_k)
+        return self._hash(collection, config)
+
+    def _overridden(
+        self, collection: Collection, overrides: Mapping[str, Any], *, top_k: int | None
+    ) -> tuple[RetrievalConfig, list[str]]:
+        config = self.settings.retrieval.model_copy(update={"top_k": top_k} if top_k else {})
+        config, of_collection = config.overridden(collection.config)
+        config, of_request = config.overridden(overrides)
+        return config, [*of_collection, *of_request]
+
+    def _hash(self, collection: Collection, config: RetrievalConfig) -> str:
+        """Of all that has a say in an answer, but for the documents."""
         generation, _ = self.generation_config(collection)
-        parts = {"retrieval": config, "generation": generation}
-        told = {name: part.model_dump(mode="json") for name, part in parts.items()}
-        return canonical_hash({**told, "embedding_model": collection.embedding_model})[:HASH_CHARS]
+        model = beginning_with(generation.chat_model, self.chat_models)[0][0].name
+        return canonical_hash(
+            {
+                "retrieval": config.model_dump(mode="json"),
+                "generation": {"chat_model": model, "system_prompt": generation.system_prompt},
+                "embedding_model": collection.embedding_model,
+            }
+        )
 
     async def make_collection(self, owner_id: str, name: str | None) -> Collection:
         """The named one, made where there is none. Raises InvalidCollectionName."""
