@@ -145,7 +145,7 @@ async def test_a_run_that_is_stopped_asks_nothing_more() -> None:
         with pytest.raises(asyncio.CancelledError):
             await judged(given("Se rompió el retén de la puerta [1].", OVEN), Stopped())
         gc.collect()
-    assert left == []
+    assert not [of for of in left if "never awaited" in str(of.message)]
 
 
 def test_what_is_stated_is_without_marks_headings_and_greetings() -> None:
