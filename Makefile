@@ -18,8 +18,9 @@ run: $(VENV)/.core
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term
 
+# In order: the longest is a file of one test, which would come last where files of many come first.
 test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.langchain
-	$(BIN)/python -m pytest $(PARALLEL) -m slow
+	$(BIN)/python -m pytest $(PARALLEL) --no-loadscope-reorder -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
