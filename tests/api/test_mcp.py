@@ -176,6 +176,7 @@ async def test_it_is_started_by_its_client(environment: dict[str, str], server: 
         assert (await call(client, "ask", question=ASKED["fr"][0]))["citations"]
 
 
+@pytest.mark.slow
 def test_nothing_but_the_protocol_is_on_standard_output(environment: dict[str, str], server: Server) -> None:
     """R9 also where every log line is written; the process ends with its input."""
     run = subprocess.run(

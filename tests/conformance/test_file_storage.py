@@ -249,6 +249,7 @@ class StorageAndModel(RuleBasedStateMachine):
         return {key: await self.storage.get(key) for key in KEYS if not await is_missing(self.storage, key)}
 
 
+@pytest.mark.slow
 def test_any_order_of_puts_and_deletes_is_that_of_a_dict(storage: FileStorage) -> None:
     """R1.4, security 19."""
     with asyncio.Runner() as runner:
