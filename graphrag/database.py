@@ -22,6 +22,7 @@ from graphrag.migrating import APPLICATION_ROLE, OPTIONS, migrate
 from graphrag.settings import Settings
 from graphrag.telemetry import log
 
+CANCEL_SECONDS = 1
 PING_SECONDS = 2
 # One message, for a search is a few milliseconds. The connection's own block commits or rolls back.
 BEGIN = sql.SQL(
@@ -31,6 +32,13 @@ BEGIN = sql.SQL(
 
 Connection = psycopg.AsyncConnection[dict[str, object]]
 Pool = AsyncConnectionPool[Connection]
+
+
+class _Interruptible(psycopg.AsyncConnection[dict[str, object]]):
+    """Does not keep who leaves it: a server that hangs takes no cancellation, for which psycopg waits 5 seconds."""
+
+    async def cancel_safe(self, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109 - the signature is psycopg's
+        await super().cancel_safe(timeout=min(timeout, CANCEL_SECONDS))
 
 
 def queries(path: Path) -> dict[str, str]:
@@ -197,7 +205,7 @@ class Database:
             pool: Pool = AsyncConnectionPool(
                 self._address,
                 kwargs={"row_factory": dict_row, "options": OPTIONS, "autocommit": True},
-                connection_class=psycopg.AsyncConnection[dict[str, object]],
+                connection_class=_Interruptible,
                 configure=register_vector_async,
                 min_size=2,
                 max_size=self._settings.database_pool_size,
