@@ -8,9 +8,9 @@ from uuid import UUID
 import typer
 
 from agent.evaluation.comparison import check_done
-from agent.evaluation.gate import EPSILON, Baseline, Held, NotComparable, Question, check_metrics, hold
+from agent.evaluation.gate import Baseline, Held, NotComparable, Question, check_metrics, hold
 from agent.evaluation.metrics import METRICS
-from agent.evaluation.significance import ALPHA
+from agent.evaluation.significance import ALPHA, EPSILON
 from api.baseline_files import EvaluationExport, read_baseline
 from api.evaluation_runs_cli import SHORT, RunArgument, run_cases
 from api.terminal import CollectionOption, err, out, run

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from agent.evaluation.answer_metrics import ANSWER_METRICS
 from agent.evaluation.metrics import METRICS
-from agent.evaluation.significance import SMALLEST, Effect, Verdict, holm, paired
+from agent.evaluation.significance import EPSILON, SMALLEST, Effect, Verdict, holm, paired
 from agent.evaluation.summary import latencies
 from graphrag.evaluation_errors import EvaluationUnfinished
 from graphrag.evaluation_models import CaseResult, EvaluationRun, RunStatus
@@ -21,7 +21,6 @@ Outcome = Literal["won", "lost"]
 Pair = tuple[CaseResult, CaseResult]  # of one question
 COMPARED = (*METRICS, *ANSWER_METRICS)
 DECIDING = "ndcg@10"  # the metric that a case is won by, where no other is asked for
-EPSILON = 1e-9  # sums of the same parts in another order are the same
 FEWEST_OF_CATEGORY = 5  # questions
 SMALLEST_SPEEDUP = log(1.1)  # of interest
 SHORTEST_MS = 0.001  # that is measured

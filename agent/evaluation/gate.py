@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, ClassVar
 
-from agent.evaluation.significance import Effect, paired
+from agent.evaluation.significance import EPSILON, Effect, paired
 from agent.evaluation.summary import summarise
 from graphrag.errors import CausewayError
 from graphrag.evaluation_models import CaseResult, query_key
 
-EPSILON = 1e-9  # sums of the same parts in another order are the same
 GROUPS = ("by_category", "by_difficulty")
 
 
