@@ -98,6 +98,20 @@ async def test_a_server_that_hangs_is_an_error_within_seconds(database: Database
     await until_back(database)
 
 
+async def test_who_leaves_a_server_that_hangs_is_not_kept(database: Database, own_postgres: OwnPostgres) -> None:
+    """R11.1 A deadline that is over ends what waits, though nobody hears that it is cancelled."""
+    working = asyncio.create_task(fail(database, "SELECT pg_sleep(60)"))
+    await asyncio.sleep(0.2)
+    own_postgres.freeze()
+    try:
+        working.cancel()
+        done, _ = await asyncio.wait({working}, timeout=SIGN_SECONDS)
+        assert working in done
+    finally:
+        own_postgres.thaw()
+    await until_back(database)
+
+
 async def test_a_long_statement_of_a_server_that_is_well_is_left_alone(database: Database) -> None:
     """R11.1 Jobs take their time."""
     async with database.transaction("me") as connection:
