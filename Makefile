@@ -9,6 +9,9 @@ INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m p
 # Three on two cores: tests wait for processes most of the time.
 PARALLEL := -n 3 --dist loadfile
 
+# Tests start Python some hundred times: whatever the machine's settings, nothing is compiled twice.
+test test-slow: export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: run test test-slow lint bench studio studio-install clean
 .DELETE_ON_ERROR:
 

@@ -1,4 +1,4 @@
-"""`causeway …` in a process of its own, forked from one that has imported it: to start Python anew takes seconds."""
+"""`causeway …` in a process of its own, forked from one that has read all it needs: a new Python takes seconds."""
 
 import atexit
 import io
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 MOST_SECONDS = 90
 
 _forking = multiprocessing.get_context("forkserver")
-_forking.set_forkserver_preload(["tests.processes", "api.cli", "api.app", "api.mcp_server"])
+_forking.set_forkserver_preload(["tests.processes", "api.cli", "api.app", "api.mcp_server", "tests.loaded"])
 
 
 def unused_port() -> int:

@@ -21,42 +21,47 @@ FOREIGN = {
     "graphrag": {"langgraph", "fastapi", "starlette", "uvicorn", "typer"},
     "agent": {"fastapi", "starlette", "typer"},
 }
+SOURCES = {name: path.read_text(encoding="utf-8") for name, path in MODULES.items()}
 
 
-def imports(path: Path) -> set[str]:
+def imports(name: str) -> set[str]:
     """The modules that a file imports, wherever in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(SOURCES[name])):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            assert not node.level, f"{path}: relative import"
+            assert not node.level, f"{name}: relative import"
             found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
     return found
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_imports_point_one_way(name: str) -> None:
-    package = name.partition(".")[0]
-    later = PACKAGES[PACKAGES.index(package) + 1 :]
-    forbidden = {*later, *FOREIGN.get(package, ())}
-    assert not {module for module in imports(MODULES[name]) if module.partition(".")[0] in forbidden}
+@pytest.fixture(scope="module")
+def imported() -> dict[str, set[str]]:
+    return {name: imports(name) for name in MODULES}
 
 
-def test_there_are_no_circles() -> None:
-    graph = {name: {module for module in imports(path) if module in MODULES} - {name} for name, path in MODULES.items()}
+def test_imports_point_one_way(imported: dict[str, set[str]]) -> None:
+    wrong = {}
+    for name, modules in imported.items():
+        package = name.partition(".")[0]
+        forbidden = {*PACKAGES[PACKAGES.index(package) + 1 :], *FOREIGN.get(package, ())}
+        wrong[name] = {module for module in modules if module.partition(".")[0] in forbidden}
+    assert not {name: modules for name, modules in wrong.items() if modules}
+
+
+def test_there_are_no_circles(imported: dict[str, set[str]]) -> None:
+    graph = {name: {module for module in modules if module in MODULES} - {name} for name, modules in imported.items()}
     TopologicalSorter(graph).prepare()
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_file_is_short_and_named_after_a_thing(name: str) -> None:
-    assert name.rpartition(".")[2] not in NAMES_OF_KINDS
-    assert len(MODULES[name].read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+def test_files_are_short_and_named_after_things() -> None:
+    assert not [name for name in MODULES if name.rpartition(".")[2] in NAMES_OF_KINDS]
+    assert not [name for name, source in SOURCES.items() if len(source.splitlines()) > MAX_LINES]
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_module_says_what_lives_there(name: str) -> None:
-    assert ast.get_docstring(ast.parse(MODULES[name].read_text(encoding="utf-8")))
+def test_modules_say_what_lives_there() -> None:
+    assert not [name for name, source in SOURCES.items() if not ast.get_docstring(ast.parse(source))]
 
 
 def test_core_install_is_light() -> None:

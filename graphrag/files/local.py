@@ -42,9 +42,9 @@ class LocalFiles:
             return await asyncio.to_thread(lambda: sorted(self._keys(path)))
 
     def _keys(self, path: Path) -> Iterator[str]:
-        for file in path.rglob("*"):
-            if file.is_file() and not file.name.startswith("."):
-                yield file.relative_to(self.folder).as_posix()
+        for folder, _, names in os.walk(path, onerror=_unless_gone):
+            inside = Path(folder).relative_to(self.folder)
+            yield from ((inside / name).as_posix() for name in names if not name.startswith("."))
 
     def _write(self, path: Path, data: bytes) -> None:
         self._make_folders(path.parent)
@@ -92,6 +92,12 @@ def _repeated(step: Callable[[], None]) -> None:
             if exc.errno not in MOVING:
                 raise
     return step()
+
+
+def _unless_gone(error: OSError) -> None:
+    """A folder that is removed while they are listed holds nothing, like one that there never was."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 @contextmanager

@@ -136,6 +136,21 @@ async def test_deleting_takes_nothing_from_who_writes_beside_it(storage: FileSto
         await storage.delete(key)
 
 
+async def test_what_is_deleted_meanwhile_does_not_hinder_listing(storage: FileStorage) -> None:
+    """R1.4, R11.1 A folder that goes while it is looked into holds nothing; what stays is listed."""
+    await storage.put("a/kept/1", b"stays")
+
+    async def come_and_go(number: int) -> None:
+        for _ in range(15):
+            await storage.put(f"a/{number}/1", b"goes")
+            await storage.delete(f"a/{number}/1")
+
+    moving = asyncio.gather(*map(come_and_go, range(3)))
+    while not moving.done():
+        assert "a/kept/1" in await storage.list("a")
+    await moving
+
+
 async def test_two_prefixes_of_one_bucket_do_not_meet(s3_server: str, bucket: str) -> None:
     """R1.4"""
     one, other = (open_files(Settings(files_url=f"{bucket}{at}", files_endpoint=s3_server)) for at in ("/one", ""))
