@@ -19,7 +19,7 @@ run: $(VENV)/.core
 	@exec $(BIN)/causeway serve --collection demo --ingest notebooks/demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest $(PARALLEL) --cov --cov-report=term
+	$(BIN)/python -m slipcover -m pytest $(PARALLEL)
 
 # In order: the longest is a file of one test, which would come last where files of many come first.
 test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.langchain

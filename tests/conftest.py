@@ -34,6 +34,17 @@ settings.register_profile("tests", deadline=None)  # no test is timed: machines 
 settings.load_profile("tests")
 T = TypeVar("T")
 DEMO = ROOT / "notebooks" / "demo"
+# For a service of which nothing is to be left out or refused, however slow the machine is.
+PATIENT = dict.fromkeys(
+    [
+        "RAG_DATABASE_STATEMENT_SECONDS",
+        "RAG_DATABASE_TIMEOUT_SECONDS",
+        "RAG_LOAD_QUEUE_SECONDS",
+        "RAG_PREPARATION_SECONDS",
+        "RAG_RETRIEVE_TIMEOUT_SECONDS",
+    ],
+    "60",
+)
 
 
 def pytest_configure() -> None:
@@ -186,5 +197,5 @@ def demo_database(make_database: Callable[[], str]) -> str:
 def demo_server(demo_database: str) -> Iterator[Server]:
     """Serves the demo documents as collection `demo`, with the extractive model."""
     arguments = ("--collection", "demo", "--ingest", str(DEMO))
-    with run_server(*arguments, DATABASE_URL=demo_database) as server:
+    with run_server(*arguments, DATABASE_URL=demo_database, **PATIENT) as server:
         yield server

@@ -21,7 +21,9 @@ ROOT = Path(__file__).parents[1]
 MOST_SECONDS = 90
 
 _forking = multiprocessing.get_context("forkserver")
-_forking.set_forkserver_preload(["tests.processes", "api.cli", "api.app", "api.mcp_server", "tests.loaded"])
+_forking.set_forkserver_preload(
+    ["tests.measured", "tests.processes", "api.cli", "api.app", "api.mcp_server", "tests.loaded"]
+)
 
 
 def unused_port() -> int:
@@ -124,13 +126,14 @@ def pipe() -> Iterator[tuple[IO[str], IO[str]]]:
 
 
 def end_of_forking() -> None:
-    """The process that is forked from ends, and its coverage is written down."""
+    """The process that they are forked from ends."""
     multiprocessing.forkserver._forkserver._stop()  # type: ignore[attr-defined]
 
 
 def _become(arguments: tuple[str, ...], environment: dict[str, str], standard: Sequence[Connection]) -> None:
     """What `python -m api.cli ARGUMENTS` makes of itself."""
     from api.cli import main
+    from tests import measured
 
     os.chdir(ROOT)
     os.environ.clear()
@@ -146,4 +149,5 @@ def _become(arguments: tuple[str, ...], environment: dict[str, str], standard: S
         main()
     finally:
         sys.stdout.flush()
+        measured.write_down()
         atexit._run_exitfuncs()  # multiprocessing leaves them out
