@@ -9,6 +9,8 @@ INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m p
 # Three on two cores: tests wait for processes most of the time.
 PARALLEL := -n 3 --dist loadfile
 
+COVERED := $(VENV)/coverage.json
+LEAST_COVERED := 90 # percent of lines; asked for in the same run, it would take half of the report away
 # Tests start Python some hundred times: whatever the machine's settings, nothing is compiled twice.
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 
@@ -19,7 +21,8 @@ run: $(VENV)/.core
 	@exec $(BIN)/causeway serve --collection demo --ingest notebooks/demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m slipcover -m pytest $(PARALLEL)
+	$(BIN)/python -m slipcover --json --out $(COVERED) -m pytest $(PARALLEL)
+	$(BIN)/python -m slipcover --merge $(COVERED) --out $(COVERED) --fail-under $(LEAST_COVERED)
 
 # In order: the longest is a file of one test, which would come last where files of many come first.
 test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.langchain
