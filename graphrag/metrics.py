@@ -16,6 +16,7 @@ JOB_OUTCOMES = ("done", "again", "given_up")  # again: it will be tried again
 JOBS = (
     "ingest",
     "tidy_files",
+    "clear",
     "optimize",
     "purge",
     "forget_conversations",

@@ -1,12 +1,18 @@
-"""What is told of every job of the queue: its trace, a last line, and what is counted. As of a request."""
+"""What is told of every job of the queue: its trace, a last line, and what is counted. As of a request.
 
+And who sees to those that their worker has left behind.
+"""
+
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import procrastinate
 from opentelemetry.trace import SpanKind
+from procrastinate.exceptions import ConnectorException
 from pydantic import BaseModel
 
 from graphrag.metrics import JOB_SECONDS, JOBS_ENDED, JOBS_RUNNING
@@ -58,3 +64,14 @@ class JobWatch:
 def _tell(record: Record, name: str, outcome: str, seconds: float) -> None:
     write = log.info if outcome == DONE else log.warning
     write("job", **record.describe() | {"task": name, "outcome": outcome, "milliseconds": round(seconds * 1000, 2)})
+
+
+async def take_up_stalled_jobs(app: procrastinate.App, *, dead_seconds: float, every_seconds: float) -> None:
+    """For ever. A worker is dead that many seconds after its last heartbeat."""
+    while True:
+        with suppress(ConnectorException):  # one connection that is lost: the worker goes on, and so does this
+            await app.job_manager.prune_stalled_workers(dead_seconds)
+            for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=dead_seconds):
+                log.warning("job taken up again", job=job.id, task=job.task_name)
+                await app.job_manager.retry_job(job)
+        await asyncio.sleep(every_seconds)

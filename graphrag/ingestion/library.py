@@ -129,7 +129,7 @@ class Library:
         """False where there was none."""
         with hurried(False):
             await self.waiting.forget(collection)
-            await self.ingestions.delete(collection, [], defer=self.queue.defer_tidying)
+            await self.ingestions.delete(collection, [], defer=self.queue.defer_clearing)
             was_there = await self.store.delete_collection(collection)
         with suppress(FileUnavailable):
             await self.files.delete(str(collection.id))

@@ -18,7 +18,7 @@ from graphrag.database import Connection, Database
 from graphrag.database_errors import FAILURES, ours
 from graphrag.endings import end
 from graphrag.errors import CollectionChanged, DatabaseUnavailable, RetrievalUnavailable
-from graphrag.ingestion.job_watch import GIVEN_UP, JobWatch
+from graphrag.ingestion.job_watch import GIVEN_UP, JobWatch, take_up_stalled_jobs
 from graphrag.ingestion.workers import Evaluators, Schedulers, Workers
 from graphrag.ingestion_models import Ingestion
 from graphrag.migrating import APPLICATION_ROLE, OPTIONS
@@ -71,6 +71,10 @@ class Queue:
         self, connection: Connection, collection: Collection, ingestions: Sequence[Ingestion]
     ) -> None:
         await self._defer("tidy_files", collection, [of.document_id for of in ingestions], connection=connection)
+
+    async def defer_clearing(self, connection: Connection, collection: Collection, _: Sequence[Ingestion]) -> None:
+        """Of a collection with all that is in it."""
+        await self._defer("clear", collection, connection=connection)
 
     async def defer_optimization(self, collection: Collection) -> None:
         """Once for all that is loaded in the next seconds."""
@@ -176,7 +180,8 @@ class Queue:
         )
         app = self._make_app(connector)
         async with app.open_async():
-            rescue = asyncio.create_task(_take_up_stalled_jobs(app))
+            stalled = take_up_stalled_jobs(app, dead_seconds=DEAD_SECONDS, every_seconds=HEARTBEAT_SECONDS)
+            rescue = asyncio.create_task(stalled)
             try:
                 await app.run_worker_async(
                     queues=self._queues(),
@@ -217,6 +222,10 @@ class Queue:
         @app.task(name="tidy_files", retry=waits)
         async def tidy_files(**job: Any) -> None:
             await self._workers.tidy_files(*_arguments(**job))
+
+        @app.task(name="clear", retry=waits)
+        async def clear(**job: Any) -> None:
+            await self._workers.clear(*_arguments(**job)[:2])
 
         @app.task(name="optimize", retry=waits)
         async def optimize(**job: Any) -> None:
@@ -284,13 +293,3 @@ def _batches(ingestions: Sequence[Ingestion]) -> Iterator[list[Ingestion]]:
         batch.append(ingestion)
     if batch:
         yield batch
-
-
-async def _take_up_stalled_jobs(app: procrastinate.App) -> None:
-    while True:
-        with suppress(ConnectorException):  # one connection that is lost: the worker goes on, and so does this
-            await app.job_manager.prune_stalled_workers(DEAD_SECONDS)
-            for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=DEAD_SECONDS):
-                log.warning("job taken up again", job=job.id, task=job.task_name)
-                await app.job_manager.retry_job(job)
-        await asyncio.sleep(HEARTBEAT_SECONDS)

@@ -60,12 +60,10 @@ class Workshop:
     async def tidy_files(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None:
         """Removes what is left of deleted documents, and of older versions of the others."""
         files, erasure = self.library.files, self.library.erasure
-        await erasure.erase(owner_id)
         collection = await self._collection(owner_id, collection_id)
         if collection is None:
-            await files.delete(str(collection_id))
-            await erasure.forget(owner_id, str(collection_id))
-            return
+            return await self.clear(owner_id, collection_id)
+        await erasure.erase(owner_id)
         known = {ingestion.document_id for ingestion in await self.library.ingestions.find(collection, documents)}
         await self.library.store.delete_documents(collection, [of for of in documents if of not in known])
         removed: list[str] = []
@@ -82,6 +80,14 @@ class Workshop:
         finally:  # tried again, it would not know those that it has deleted
             for key in removed:
                 await erasure.forget(owner_id, key)
+
+    async def clear(self, owner_id: str, collection_id: UUID) -> None:
+        """Removes a collection, which whoever ordered it to be deleted may be about to do, and what is left of it."""
+        if collection := await self._collection(owner_id, collection_id):
+            await self.library.store.delete_collection(collection)
+        await self.library.erasure.erase(owner_id)
+        await self.library.files.delete(str(collection_id))
+        await self.library.erasure.forget(owner_id, str(collection_id))
 
     async def purge(self, owner_id: str, collection_id: UUID) -> None:
         """Deletes the documents whose time has come; one whose newer version is on its way waits for that."""

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import CollectionNotFound, DocumentNotFound, QuotaExceeded
 from graphrag.ingestion import library
+from graphrag.ingestion.contextualization import SITUATIONS
 from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.sources import SourceFile, document_id, find_files
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
@@ -350,6 +351,20 @@ async def test_a_deleted_collection_leaves_no_file(desk: Desk) -> None:
     for job in (workshop.ingest, workshop.tidy_files):  # they find nothing to do
         await job(desk.collection.owner_id, desk.collection.id, [desk.id("a")])
     assert not await desk.services.library.delete_collection(desk.collection)
+
+
+async def test_a_collection_goes_however_early_its_clearing_comes(desk: Desk) -> None:
+    """R1.4, security 19 The job may run before the collection is gone: nothing of it is left then, either."""
+    services = desk.services
+    await desk.add(a=REPORT)
+    said = f"{SITUATIONS}{desk.collection.id}/{desk.id('a')}/text"
+    await services.cache.set_many(desk.collection.owner_id, {said: b"what a model said of it"}, seconds=60)
+    await services.library.ingestions.delete(desk.collection, [], defer=services.library.queue.defer_clearing)
+    async with desk.working(), asyncio.timeout(WAIT_SECONDS):
+        while desk.kept() or await services.store.list_collections(desk.collection.owner_id):
+            await asyncio.sleep(0.05)
+        while await services.cache.get_many(desk.collection.owner_id, [said]):
+            await asyncio.sleep(0.05)
 
 
 async def test_time_to_live_of_a_collection(desk: Desk) -> None:
