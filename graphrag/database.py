@@ -13,7 +13,8 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from graphrag.breaker import BreakerState
 from graphrag.database_errors import FAILURES, is_ours, one_line, ours
-from graphrag.database_watch import Watch, answers, hang_up, patient
+from graphrag.database_ping import answers
+from graphrag.database_watch import Watch, hang_up, patient
 from graphrag.embedded_postgres import EmbeddedPostgres
 from graphrag.endings import leave
 from graphrag.errors import DatabaseUnavailable, DatabaseUnprepared
@@ -35,10 +36,14 @@ Pool = AsyncConnectionPool[Connection]
 
 
 class _Interruptible(psycopg.AsyncConnection[dict[str, object]]):
-    """Does not keep who leaves it: a server that hangs takes no cancellation, for which psycopg waits 5 seconds."""
+    """Does not keep who leaves it: for a server that hangs psycopg waits 5 seconds, and 5 more for its last words."""
 
     async def cancel_safe(self, *, timeout: float = 30.0) -> None:  # noqa: ASYNC109 - the signature is psycopg's
-        await super().cancel_safe(timeout=min(timeout, CANCEL_SECONDS))
+        try:
+            await super().cancel_safe(timeout=min(timeout, CANCEL_SECONDS))
+        except psycopg.errors.CancellationTimeout:
+            hang_up(self)
+            raise
 
 
 def queries(path: Path) -> dict[str, str]:
@@ -224,12 +229,12 @@ class Database:
 
     async def _is_there(self) -> bool:
         if self._embedded is None:
-            return await asyncio.to_thread(answers, self._address or patient(self._configured_url()))
+            return await answers(self._address or patient(self._configured_url()))
         if self._address is None:  # never started yet: to try is to find out
             return True
-        if not await asyncio.to_thread(answers, self._address):
+        if not await answers(self._address):
             await asyncio.to_thread(self._embedded.revive)
-        return await asyncio.to_thread(answers, self._address)
+        return await answers(self._address)
 
     def _lose(self) -> None:
         pool, self._pool = self._pool, None

@@ -135,11 +135,6 @@ def patient(url: str) -> str:
     return make_conninfo("", **{**PATIENCE, **conninfo_to_dict(url)})
 
 
-def answers(address: str) -> bool:
-    """Whether the server takes connections, or says that it takes no more of them. Blocks for some seconds at most."""
-    return psycopg.pq.PGconn.ping(address.encode()) == psycopg.pq.Ping.OK
-
-
 def hang_up(connection: psycopg.AsyncConnection[dict[str, object]]) -> None:
     """Who waits for it is told at once that it is lost. It is not closed, which would be behind their backs."""
     with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as held:

@@ -7,16 +7,18 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pydantic import SecretStr
 
 from graphrag.database import Database
+from graphrag.database_ping import answers
 from graphrag.errors import DatabaseUnavailable, DatabaseUnprepared
 from graphrag.hurry import hurried
 from graphrag.settings import Settings
 from tests.api.expectations import check_error
 from tests.conftest import run_server
 from tests.own_postgres import OwnPostgres, run_postgres
+from tests.processes import unused_port
 
 SIGN_SECONDS = 5
 BACK_SECONDS = 20  # a machine is busy at times
@@ -96,6 +98,51 @@ async def test_a_server_that_hangs_is_an_error_within_seconds(database: Database
     finally:
         own_postgres.thaw()
     await until_back(database)
+
+
+async def test_a_server_that_hangs_stops_nothing_else(database: Database, own_postgres: OwnPostgres) -> None:
+    """R11.1 While it is looked after, whatever needs no database goes on."""
+    turns = 0
+
+    async def live() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0.01)
+            turns += 1
+
+    own_postgres.freeze()
+    living = asyncio.create_task(live())
+    try:
+        assert not await answers(own_postgres.url)
+        assert turns > 20
+        turns = 0
+        await fail(database)
+        assert turns > 20
+    finally:
+        living.cancel()
+        own_postgres.thaw()
+    await until_back(database)
+
+
+async def test_a_server_is_found_wherever_it_is(own_postgres: OwnPostgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R11.1 By its socket or its port, among several, by the environment; one that is stopped is not."""
+    by_socket = conninfo_to_dict(own_postgres.url)
+    with psycopg.connect(own_postgres.url) as connection:
+        port = connection.info.port
+    nobody = unused_port()
+    assert await answers(own_postgres.url)
+    assert await answers(
+        make_conninfo(own_postgres.url, host=f"127.0.0.1,{by_socket['host']}", port=f"{nobody},{port}")
+    )
+    assert not await answers(make_conninfo(own_postgres.url, host="127.0.0.1", port=nobody))
+    monkeypatch.setenv("PGHOST", str(by_socket["host"]))
+    monkeypatch.setenv("PGPORT", str(port))
+    assert await answers("dbname=postgres")
+    own_postgres.stop()
+    try:
+        assert not await answers(own_postgres.url)
+    finally:
+        own_postgres.start()
 
 
 async def test_who_leaves_a_server_that_hangs_is_not_kept(database: Database, own_postgres: OwnPostgres) -> None:
