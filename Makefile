@@ -10,7 +10,7 @@ INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m p
 # come last otherwise, last longest.
 PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 
-COVERED := $(VENV)/coverage.json
+COVERED := $(VENV)/covered
 # Tests start Python some hundred times: whatever the machine's settings, nothing is compiled twice.
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 
@@ -20,10 +20,10 @@ test test-slow: export PYTHONDONTWRITEBYTECODE =
 run: $(VENV)/.core
 	@exec $(BIN)/causeway serve --collection demo --ingest notebooks/demo
 
-# slipcover --fail-under, in the same run as several processes, loses what they met.
 test: $(VENV)/.dev
-	$(BIN)/python -m slipcover --json --out $(COVERED) -m pytest $(PARALLEL)
-	$(BIN)/python -m slipcover --merge $(COVERED) --out $(COVERED) --fail-under 90
+	@rm -rf $(COVERED) && mkdir $(COVERED)
+	COVERED=$(CURDIR)/$(COVERED) $(BIN)/python -m pytest -p tests.measured $(PARALLEL)
+	@$(BIN)/python -m slipcover --merge $(COVERED)/*.json --out $(COVERED)/all.json --fail-under 90
 
 test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.langchain
 	$(BIN)/python -m pytest $(PARALLEL) -m slow

@@ -1,22 +1,31 @@
-"""What the forked processes run of our code: counted by slipcover as in the tests' own process, and merged with it.
+"""What runs of our code in the tests' processes, and in those that they fork: counted by slipcover, line by line.
 
-Imported by the process that they are forked from, before any of that code.
+`pytest -p tests.measured`, with a folder in COVERED, before any of that code is imported; a file of each process comes to
+lie there, which `slipcover --merge` adds up. Probes stay where they are: slipcover's own plugin takes them out now and
+then, which stops a process for a second.
 """
 
 import json
 import os
+import sys
 from pathlib import Path
 
+import pytest
 from slipcover import FileMatcher, ImportManager, Slipcover
 
-_FOLDER = os.environ.get("SLIPCOVER_COVERAGE_DIR")  # while slipcover runs several processes of tests
-_counter = Slipcover()
-if _FOLDER:
-    ImportManager(_counter, FileMatcher(sources=["graphrag", "agent", "api"])).__enter__()
+SOURCES = ["graphrag", "agent", "api"]
+_folder = os.environ.get("COVERED")
+_counter = Slipcover(d_miss_threshold=sys.maxsize)
+if _folder:
+    ImportManager(_counter, FileMatcher(sources=SOURCES)).__enter__()
 
 
-def write_down() -> None:
-    """At a process's end, under a name that slipcover looks for."""
-    if _FOLDER:
-        file = Path(_FOLDER) / f"coverage-gw-{os.getpid()}.json"
-        file.write_text(json.dumps(_counter.get_coverage()), encoding="utf-8")
+def write_down(counter: Slipcover = _counter) -> None:
+    """At a process's end."""
+    if _folder:
+        (Path(_folder) / f"{os.getpid()}.json").write_text(json.dumps(counter.get_coverage()), encoding="utf-8")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """The process that only hands out tests tells of the files that nobody has imported."""
+    write_down(_counter if hasattr(session.config, "workerinput") else Slipcover(source=SOURCES))
