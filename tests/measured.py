@@ -1,8 +1,8 @@
 """What runs of our code in the tests' processes, and in those that they fork: counted by slipcover, line by line.
 
-`pytest -p tests.measured`, with a folder in COVERED, before any of that code is imported; a file of each process comes to
-lie there, which `slipcover --merge` adds up. Probes stay where they are: slipcover's own plugin takes them out now and
-then, which stops a process for a second.
+`pytest -p tests.measured`, with a folder in COVERED, before any of that code is imported. Each process leaves a file there,
+which `slipcover --merge` adds up. Probes stay where they are: slipcover's own plugin takes them out now and then, which
+stops a process for a second.
 """
 
 import json
@@ -20,12 +20,17 @@ if _folder:
     ImportManager(_counter, FileMatcher(sources=SOURCES)).__enter__()
 
 
-def write_down(counter: Slipcover = _counter) -> None:
+def write_down() -> None:
     """At a process's end."""
-    if _folder:
-        (Path(_folder) / f"{os.getpid()}.json").write_text(json.dumps(counter.get_coverage()), encoding="utf-8")
+    _write(_counter, str(os.getpid()))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """The process that only hands out tests tells of the files that nobody has imported."""
-    write_down(_counter if hasattr(session.config, "workerinput") else Slipcover(source=SOURCES))
+    write_down()
+    if not hasattr(session.config, "workerinput"):  # one process of them all
+        _write(Slipcover(source=SOURCES), "files that nobody has imported")
+
+
+def _write(counter: Slipcover, name: str) -> None:
+    if _folder:
+        Path(_folder, f"{name}.json").write_text(json.dumps(counter.get_coverage()), encoding="utf-8")
