@@ -1,7 +1,7 @@
 """What runs of our code in the tests' processes, and in those that they fork: counted by slipcover, line by line.
 
-`pytest -p tests.measured`, with a folder in COVERED, before any of that code is imported. Each process leaves a file there,
-which `slipcover --merge` adds up. Probes stay where they are: slipcover's own plugin takes them out now and then, which
+`pytest -p tests.measured`, with a folder in COVERED, before any of that code is imported. Each process leaves a file
+there, which `slipcover --merge` adds up. Probes stay where they are: slipcover's own plugin takes them out now and then, which
 stops a process for a second.
 """
 
@@ -27,8 +27,8 @@ def write_down() -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     write_down()
-    if not hasattr(session.config, "workerinput"):  # one process of them all
-        _write(Slipcover(source=SOURCES), "files that nobody has imported")
+    if not hasattr(session.config, "workerinput"):  # one tells of the files that nobody imports
+        _write(Slipcover(source=SOURCES), "unseen")
 
 
 def _write(counter: Slipcover, name: str) -> None:
