@@ -1,8 +1,8 @@
 """What runs of our code in the tests' processes, and in those that they fork: counted by slipcover, line by line.
 
 `pytest -p tests.measured`, with a folder in COVERED, before any of that code is imported. Each process leaves a file
-there, which `slipcover --merge` adds up. Probes stay where they are: slipcover's own plugin takes them out now and then, which
-stops a process for a second.
+there, which `slipcover --merge` adds up. Probes stay where they are: slipcover's own plugin takes them out now and
+then, which stops a process for a second.
 """
 
 import json
