@@ -27,11 +27,15 @@ def _takes_connections(address: str) -> bool:
 
 
 def _place(address: str) -> _Place | None:
-    """None where libpq alone knows it: of several servers, of a service, of its own default."""
+    """None where libpq alone knows it, or how it is spoken to: of several servers, of a service, of its own default, of
+    an abstract socket, behind TLS from the first byte on.
+    """
     known = {option.keyword: option.val for option in Conninfo.get_defaults()}
     known |= {option.keyword: option.val for option in Conninfo.parse(address.encode()) if option.val}
     host, port = known[b"hostaddr"] or known[b"host"], known[b"port"]
-    if known[b"service"] or not host or not port or b"," in host:
+    if known[b"service"] or known.get(b"sslnegotiation") == b"direct":
+        return None
+    if not host or not port or b"," in host or host.startswith(b"@"):
         return None
     return _Place(host.decode(), port.decode())
 
@@ -39,7 +43,7 @@ def _place(address: str) -> _Place | None:
 async def _speaks(place: _Place) -> bool:
     try:
         async with asyncio.timeout(SECONDS):
-            if place.host.startswith(("/", "@")):
+            if place.host.startswith("/"):
                 opening = asyncio.open_unix_connection(f"{place.host}/.s.PGSQL.{place.port}")
             else:
                 opening = asyncio.open_connection(place.host, place.port)

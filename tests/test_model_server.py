@@ -349,7 +349,7 @@ async def test_closing_is_quick_with_a_request_in_flight(client: AsyncOpenAI, be
         waiting = asyncio.create_task(read_stream(client))
         assert await eventually(lambda: len(closing.requests) == 1)
         started = time.monotonic()
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 1
     assert closing.disconnects == 0
     with pytest.raises((APIConnectionError, InternalServerError)):
         await waiting

@@ -95,8 +95,8 @@ def _repeated(step: Callable[[], None]) -> None:
 
 
 def _unless_gone(error: OSError) -> None:
-    """A folder that is removed while they are listed holds nothing, like one that there never was."""
-    if not isinstance(error, FileNotFoundError):
+    """A folder that is removed while they are listed holds nothing, like one that there never was, or a file."""
+    if not isinstance(error, FileNotFoundError | NotADirectoryError):
         raise error
 
 

@@ -279,6 +279,9 @@ WRITERS: dict[str, dict[str, Any]] = {
 }
 
 
+BY_EACH_WRITER = pytest.mark.parametrize("writer", ["extractive", pytest.param("model", marks=pytest.mark.slow)])
+
+
 async def live_with_it(pair: Pair) -> list[dict[str, Any]]:
     """The one has the document, asks about it, and says what it thinks of the answers."""
     await pair.having.upload({**OTHERS, NAME: DOOMED})
@@ -337,7 +340,7 @@ async def replace(pair: Pair) -> None:
     await pair.having.settled()  # until then the old version is found
 
 
-@pytest.mark.parametrize("writer", ["extractive", pytest.param("model", marks=pytest.mark.slow)])
+@BY_EACH_WRITER
 @pytest.mark.parametrize("end", [delete, expire, purge, replace])
 async def test_what_is_gone_has_never_been(
     make_pair: Make, model_server: ModelServer, end: Callable[[Pair], Awaitable[None]], writer: str
@@ -373,7 +376,7 @@ async def test_what_is_gone_has_never_been(
         ]
 
 
-@pytest.mark.parametrize("writer", ["extractive", pytest.param("model", marks=pytest.mark.slow)])
+@BY_EACH_WRITER
 async def test_a_deleted_collection_leaves_nothing(make_pair: Make, writer: str) -> None:
     """Security 19 Its conversations stay, without a word of its documents."""
     pair = await make_pair(**WRITERS[writer])
