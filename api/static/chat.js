@@ -1,67 +1,10 @@
-// The chat page: the interface's language, the question box, the request and its stream.
+// The chat page: the question box, the request and its stream.
 import { authorization, fetchWithKey } from "./key.js";
 import { readEvents } from "./sse.js";
+import { state } from "./state.js";
 import { make, Turn } from "./turn.js";
-
-const EXAMPLES = { // over the documents of notebooks/demo
-  es: [
-    "¿Qué llevó a Supermercados Lindazo a pedirnos menos cajas cada semana?",
-    "¿Cuánto cobra de más al mes quien está habilitado en varias líneas?",
-    "¿Cuándo se vieron por primera vez las grietas del latiguillo de la carretilla F7 y cuándo acabó reventando?",
-  ],
-  fr: [
-    "Combien nous a-t-on fait payer pour le détour et l'attente du camion de beurre ?",
-    "Combien de magasins Épicerie Valadour possède-t-elle ?",
-    "Jusqu'à quand nos palettes sont-elles restées chez Frigo Lauraguet après la panne du ventilateur ?",
-  ],
-  en: [
-    "Why did Harrowmere Stores leave Dorada out of its Easter promotion?",
-    "Why did the Christmas tins reach Bristol so late?",
-    "What is the name of the buyer we deal with at Harrowmere Stores?",
-  ],
-};
-
-const TEXTS = {
-  es: {
-    welcome: "Pregunte a sus documentos. Cada respuesta dice de dónde sale.",
-    language: "Idioma", examples: "Preguntas de ejemplo", turns: "Preguntas y respuestas",
-    question: "Su pregunta", send: "Enviar", stop: "Parar",
-    chain: "Cadena causal", sources: "Fuentes", consulted: "Fragmentos consultados", source: "Fuente",
-    unsourced: "Ninguna fuente respalda esta frase de la respuesta",
-    partly: "La fuente respalda solo en parte esta frase de la respuesta", unsupported: "La fuente no respalda esta frase de la respuesta",
-    stopped: "Respuesta detenida.", reference: "Referencia",
-    network: "No se pudo hablar con el servidor. Compruebe la conexión y vuelva a preguntar.",
-    cut: "La respuesta se cortó antes de terminar. Vuelva a preguntar.",
-    failed: "El servidor no pudo responder.",
-    key: "Su clave", keyHelp: "Este servicio pide una clave: la da quien lo administra.", enter: "Entrar", cancel: "Cancelar",
-  },
-  fr: {
-    welcome: "Interrogez vos documents. Chaque réponse dit d’où elle vient.",
-    language: "Langue", examples: "Exemples de questions", turns: "Questions et réponses",
-    question: "Votre question", send: "Envoyer", stop: "Arrêter",
-    chain: "Chaîne causale", sources: "Sources", consulted: "Passages consultés", source: "Source",
-    unsourced: "Aucune source n’appuie cette phrase de la réponse",
-    partly: "La source n’appuie qu’en partie cette phrase de la réponse", unsupported: "La source n’appuie pas cette phrase de la réponse",
-    stopped: "Réponse arrêtée.", reference: "Référence",
-    network: "Le serveur est injoignable. Vérifiez la connexion et reposez la question.",
-    cut: "La réponse s’est interrompue avant la fin. Reposez la question.",
-    failed: "Le serveur n’a pas pu répondre.",
-    key: "Votre clé", keyHelp: "Ce service demande une clé : qui l’administre vous en donne une.", enter: "Entrer", cancel: "Annuler",
-  },
-  en: {
-    welcome: "Ask your documents. Every answer says where it comes from.",
-    language: "Language", examples: "Example questions", turns: "Questions and answers",
-    question: "Your question", send: "Send", stop: "Stop",
-    chain: "Causal chain", sources: "Sources", consulted: "Passages consulted", source: "Source",
-    unsourced: "No source supports this sentence of the answer",
-    partly: "The source supports this sentence of the answer only in part", unsupported: "The source does not support this sentence of the answer",
-    stopped: "Answer stopped.", reference: "Reference",
-    network: "The server could not be reached. Check the connection and ask again.",
-    cut: "The answer broke off before its end. Ask again.",
-    failed: "The server could not answer.",
-    key: "Your key", keyHelp: "This service asks for a key: whoever runs it gives you one.", enter: "Enter", cancel: "Cancel",
-  },
-};
+import { EXAMPLES } from "./turn_words.js";
+import { words } from "./words.js";
 
 const ADDRESS = "/api/chat/stream";
 const RESUME_AFTER = [500, 1000, 2000, 4000]; // milliseconds; the server soon stops an answer that nobody reads
@@ -69,12 +12,10 @@ const RESUME_AFTER = [500, 1000, 2000, 4000]; // milliseconds; the server soon s
 const byId = (id) => document.getElementById(id);
 const form = byId("ask");
 const box = byId("question");
-let language = "es";
-let conversation = null; // its id, from the first answer on: what is asked next may go on with it
 let running = null; // of the answer being streamed: its AbortController, and its address once the server told it
 
 async function ask(question) {
-  const turn = new Turn(question, TEXTS[language], language);
+  const turn = new Turn(question, words(), state.language);
   running = { aborter: new AbortController(), address: null };
   showRunning(true);
   try {
@@ -96,10 +37,10 @@ async function stream(question, turn, run) {
   let response = await fetchWithKey(ADDRESS, {
     method: "POST",
     headers: { ...headers, "Content-Type": "application/json" },
-    body: JSON.stringify({ message: question, ...(conversation && { conversation_id: conversation }) }),
+    body: JSON.stringify({ message: question, ...(state.conversation && { conversation_id: state.conversation }) }),
     signal: run.aborter.signal,
   });
-  conversation = response.headers.get("X-Conversation-Id"); // none where it was deleted meanwhile: the next is a new one
+  state.set("conversation", response.headers.get("X-Conversation-Id")); // none where it was deleted meanwhile: the next is a new one
   const id = response.headers.get("X-Stream-Id");
   run.address = id && `${ADDRESS}/${id}`;
   const waits = [...RESUME_AFTER];
@@ -164,14 +105,8 @@ function showRunning(isRunning) {
   if (wasTyping) box.focus({ preventScroll: true }); // the focused button may just have been hidden
 }
 
-function setLanguage(chosen) {
-  language = chosen;
-  const words = TEXTS[language];
-  document.documentElement.lang = language;
-  for (const element of document.querySelectorAll("[data-text]")) element.textContent = words[element.dataset.text];
-  for (const element of document.querySelectorAll("[data-label]")) element.ariaLabel = words[element.dataset.label];
-  for (const button of byId("languages").children) button.ariaPressed = String(button.lang === language);
-  box.placeholder = words.question;
+function showExamples(language) {
+  box.placeholder = words().question;
   byId("examples").replaceChildren(...EXAMPLES[language].map(exampleButton));
 }
 
@@ -180,19 +115,6 @@ function exampleButton(example) {
   button.type = "button";
   button.addEventListener("click", () => ask(example));
   return button;
-}
-
-function startLanguage() {
-  const wished = [remembered(), ...navigator.languages.map((tag) => tag.slice(0, 2))];
-  return wished.find((tag) => Object.hasOwn(TEXTS, tag)) ?? "es";
-}
-
-function remembered() {
-  try { return localStorage.getItem("language"); } catch { return null; } // storage may be forbidden
-}
-
-function remember(chosen) {
-  try { localStorage.setItem("language", chosen); } catch { /* then for this visit only */ }
 }
 
 form.addEventListener("submit", (event) => {
@@ -211,10 +133,4 @@ box.addEventListener("keydown", (event) => {
 
 byId("stop").addEventListener("click", () => running && stop(running));
 
-byId("languages").addEventListener("click", ({ target }) => {
-  if (!target.lang) return;
-  setLanguage(target.lang);
-  remember(target.lang);
-});
-
-setLanguage(startLanguage());
+state.on("language", showExamples);

@@ -120,7 +120,7 @@ def test_an_unknown_site_s_preflight_is_refused(client: httpx.Client) -> None:
     assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
-@pytest.mark.parametrize("path", ["/", "/health", "/docs", "/static/chat.js", COLLECTIONS, "/nothing"])
+@pytest.mark.parametrize("path", ["/", "/health", "/docs", "/static/start.js", COLLECTIONS, "/nothing"])
 def test_no_page_may_frame_load_or_watch_an_answer(client: httpx.Client, path: str) -> None:
     """Security 8, 14: as another site's frame, script, image or window."""
     headers = client.get(path).headers

@@ -8,6 +8,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 import pytest
 
+from api.app import STATIC
 from tests.api.expectations import check_error
 from tests.conftest import Server
 
@@ -136,8 +137,8 @@ def test_the_page_s_files_are_served_by_their_type(client: httpx.Client) -> None
     """R9.1 With nosniff a browser runs a script only by its type."""
     page = client.get("/").text
     linked = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', page))
-    modules = {"/static/key.js", "/static/sse.js", "/static/turn.js"}
-    assert {"/static/chat.js", "/static/chat.css", "/static/icon.svg"} <= linked
+    modules = {f"/static/{path.name}" for path in STATIC.glob("*.js")}
+    assert {"/static/start.js", "/static/page.css", "/static/icon.svg"} <= linked
     types = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
     for path in linked | modules:
         response = client.get(path)
@@ -146,7 +147,7 @@ def test_the_page_s_files_are_served_by_their_type(client: httpx.Client) -> None
         assert len(response.content) > 100
 
 
-@pytest.mark.parametrize("path", ["/", "/health", "/metrics", "/docs", "/openapi.json", "/static/chat.js", "/nothing"])
+@pytest.mark.parametrize("path", ["/", "/health", "/metrics", "/docs", "/openapi.json", "/static/start.js", "/nothing"])
 def test_no_answer_is_sniffed(client: httpx.Client, path: str) -> None:
     """Security 14: what a document wrote is never taken for a page or a script."""
     response = client.get(path)

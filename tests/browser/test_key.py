@@ -9,18 +9,13 @@ from pydantic import SecretStr
 from graphrag.services import Services
 from graphrag.settings import Settings
 from tests.api.identities import Keys, make_keys_in
-from tests.browser.test_page import ARGUMENTS, CHROMIUM
+from tests.browser.chromium import ARGUMENTS, CHROMIUM, IN_CHROMIUM, expect, playwright_api
 from tests.conftest import DEMO, Server, run_server
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
 
-playwright_api = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
-expect = playwright_api.expect
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed"),
-]
+pytestmark = IN_CHROMIUM
 QUESTION = "When did Harrowmere's goods-in check catch the mistake?"
 
 

@@ -3,40 +3,23 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.api.scripted import ENDLESS, asking
-from tests.conftest import DEMO, Server, run_server
+from tests.api.scripted import ENDLESS
+from tests.browser.chromium import IN_CHROMIUM, SLOW, Open, expect
+from tests.conftest import Server
 from tests.model_server import CutStream, ModelServer, Reply
 from tests.processes import ROOT
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Locator, Page, Route
+    from playwright.async_api import Route
 
-CHROMIUM = Path("/usr/bin/chromium")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason=f"{CHROMIUM} is not installed"),
-]
-playwright_api = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
-expect = playwright_api.expect
-
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+pytestmark = IN_CHROMIUM
 GOLDEN = {case["query"]: case for case in json.loads((ROOT / "tests" / "golden" / "demo.json").read_text())}
 ASKED = {
     "es": ("es-MX", "¿Cuánto cobra de más al mes quien está habilitado en varias líneas?", "85 € al mes", "Fuentes"),
@@ -55,78 +38,6 @@ HOSTILE_ANSWER = (
     "See [here](https://evil.example) or <a href='https://evil.example'>there</a> [1]."
 )
 LIST_NUMBER = re.compile(r"^\d+[.)]\s+")  # of a list's item in its document, no part of the sentence
-SLOW = Reply("The tins were late because the night shift on line L4 was suspended [1].", delay_seconds_per_token=0.1)
-
-
-@dataclass
-class Visit:
-    """A page with what went wrong on it."""
-
-    page: "Page"
-    complaints: list[str] = field(default_factory=list)
-    hosts: set[str] = field(default_factory=set)
-
-    async def ask(self, question: str) -> "Locator":
-        """The turn, as soon as it is there."""
-        turns = self.page.locator(".turn")
-        before = await turns.count()
-        await self.page.get_by_role("textbox").fill(question)
-        await self.page.keyboard.press("Enter")
-        await expect(turns).to_have_count(before + 1)
-        return turns.last
-
-    async def answered(self, question: str) -> "Locator":
-        turn = await self.ask(question)
-        await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false", timeout=15_000)
-        return turn
-
-
-Open = Callable[..., Awaitable[Visit]]
-
-
-@pytest.fixture(scope="module")
-async def browser() -> AsyncIterator["Browser"]:
-    async with playwright_api.async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield browser
-        await browser.close()
-
-
-@pytest.fixture
-async def visit(browser: "Browser") -> AsyncIterator[Open]:
-    """Opens the page of a server; at the end of each visit nothing was logged and no other host was asked."""
-    visits: list[tuple[Visit, str]] = []
-    async with AsyncExitStack() as stack:
-
-        async def open_page(server: Server, *, locale: str = "en-GB", width: int = 1000) -> Visit:
-            context = await browser.new_context(locale=locale, viewport={"width": width, "height": 800})
-            stack.push_async_callback(context.close)
-            opened = Visit(await context.new_page())
-            opened.page.on("console", lambda message: opened.complaints.append(message.text))
-            opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
-            context.on("request", lambda request: opened.hosts.add(urlsplit(request.url).netloc))
-            visits.append((opened, urlsplit(server.url).netloc))
-            await opened.page.goto(server.url)
-            return opened
-
-        yield open_page
-        for opened, own in visits:
-            assert opened.complaints == []
-            assert opened.hosts == {own}
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[ModelServer]:
-    with ModelServer(default=SLOW) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def model_backed(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Server]:
-    """The demo documents, answered by the scripted model."""
-    environment = asking(model, DATABASE_URL=make_database())
-    with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as server:
-        yield server
 
 
 @pytest.mark.parametrize("language", ASKED)

@@ -1,0 +1,5 @@
+// Starts the parts of the page, which add their words first.
+import { startLanguage } from "./appearance.js";
+import "./chat.js";
+
+startLanguage();

@@ -1,0 +1,61 @@
+"""A browser for each file of tests, and visits that are watched."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.api.scripted import asking
+from tests.browser.chromium import ARGUMENTS, CHROMIUM, SLOW, Open, Visit, playwright_api
+from tests.conftest import DEMO, Server, run_server
+from tests.model_server import ModelServer
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
+
+@pytest.fixture(scope="module")
+async def browser() -> AsyncIterator["Browser"]:
+    async with playwright_api.async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+async def visit(browser: "Browser") -> AsyncIterator[Open]:
+    """Opens the page of a server; at the end of each visit nothing was logged and no other host was asked."""
+    visits: list[tuple[Visit, str]] = []
+    async with AsyncExitStack() as stack:
+
+        async def open_page(server: Server, *, locale: str = "en-GB", width: int = 1000) -> Visit:
+            context = await browser.new_context(locale=locale, viewport={"width": width, "height": 800})
+            stack.push_async_callback(context.close)
+            opened = Visit(await context.new_page())
+            opened.page.on("console", lambda message: opened.complaints.append(message.text))
+            opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+            context.on("request", lambda request: opened.hosts.add(urlsplit(request.url).netloc))
+            visits.append((opened, urlsplit(server.url).netloc))
+            await opened.page.goto(server.url)
+            return opened
+
+        yield open_page
+        for opened, own in visits:
+            assert opened.complaints == []
+            assert opened.hosts == {own}
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ModelServer]:
+    with ModelServer(default=SLOW) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def model_backed(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Server]:
+    """The demo documents, answered by the scripted model."""
+    environment = asking(model, DATABASE_URL=make_database())
+    with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as server:
+        yield server
