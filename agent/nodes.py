@@ -81,12 +81,8 @@ async def _collection(runtime: Runtime[Context]) -> Collection:
     return context.opened or await context.services.collection(owner_of(runtime), context.collection)
 
 
-def _searches(context: Context) -> bool:
-    return context.rag_enabled and context.services.settings.enabled
-
-
 def _refines(context: Context) -> bool:
-    return _searches(context) and context.place.effort is Effort.FULL
+    return context.searches and context.place.effort is Effort.FULL
 
 
 async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -219,8 +215,9 @@ def _prepare(passages: Sequence[Passage], state: State, services: Services) -> t
 async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("generate", state)
     services, passages, language = runtime.context.services, state["passages"], state["query"].language
-    config, not_valid = services.generation_config(state.get("collection"))
+    config, not_valid = services.generation_config(state["collection"] if runtime.context.searches else None)
     models, not_known = beginning_with(config.chat_model, runtime.context.chat_models)
+    models, not_allowed = beginning_with(runtime.context.chat_model, models)
     prompt = _prompt(state, runtime.context, config.system_prompt)
     place = runtime.context.place
     if models[0].name != EXTRACTIVE:
@@ -235,7 +232,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "messages": [AIMessage(written.text)],
         "chat_model": written.chat_model,
         "degraded": [_degrade("generate", written.failures[0])] if written.failures else [],
-        "warnings": [*state["warnings"], *not_valid, *not_known],
+        "warnings": [*state["warnings"], *not_valid, *not_known, *not_allowed],
     }
 
 

@@ -68,16 +68,18 @@ class CollectionConfig(BaseModel):
 class RetrievalConfig(CollectionConfig):
     """How a search is done: the service's settings, then the collection's own values, then the request's."""
 
-    strategy: Literal["auto"] | Strategy = "auto"
-    fulltext_ranking: FulltextRanking = "bm25"
-    fusion: Fusion | None = Field(default=None, description="None: the embedding model's")
-    rrf_k: int = Field(default=60, ge=1, le=10_000)
-    vector_weight: float | None = Field(default=None, ge=0, le=1, description="None: the embedding model's")
-    candidates_per_leg: int = Field(default=50, ge=1, le=1000)
-    rerank: bool = True
-    rerank_candidates: int = Field(default=50, ge=1, le=200)
+    strategy: Literal["auto"] | Strategy = Field(default="auto", description="auto: by the question")
+    fulltext_ranking: FulltextRanking = Field(default="bm25", description="ts_rank_cd is PostgreSQL's own")
+    fusion: Fusion | None = Field(default=None, description="Of full text and vectors; None: the embedding model's")
+    rrf_k: int = Field(default=60, ge=1, le=10_000, description="Of fusion rrf: with less, first places count more")
+    vector_weight: float | None = Field(
+        default=None, ge=0, le=1, description="Of vectors beside full text; None: the embedding model's"
+    )
+    candidates_per_leg: int = Field(default=50, ge=1, le=1000, description="Of full text and vectors each")
+    rerank: bool = Field(default=True, description="Reorder what is found by how well it answers")
+    rerank_candidates: int = Field(default=50, ge=1, le=200, description="The best so many are reordered")
     graph: bool = Field(default=True, description="Follow names from passage to passage where the question needs it")
-    top_k: int = Field(default=10, ge=1, le=1000)
+    top_k: int = Field(default=10, ge=1, le=1000, description="Chunks that are found")
     window_sentences: int = Field(default=2, ge=0, le=50, description="Around a hit, on either side")
     least_share: float = Field(
         default=0.0,
