@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from langgraph.channels import LastValue, UntrackedValue
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from agent import nodes
 from agent.context import Context
+from agent.kept_stages import keeping_stages
 from agent.node_spans import in_span
 from agent.preparation import preparing
 from agent.state import Input, State
@@ -76,14 +76,6 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
 def told(description: str) -> Mapping[str, str]:
     """A node's metadata, as LangGraph Studio shows them."""
     return {"description": description}
-
-
-def keeping_stages(builder: StateGraph[State, Context, Input, State]) -> StateGraph[State, Context, Input, State]:
-    """For threads that stop before a node, or go on from any step: what came before is in their checkpoints."""
-    for name, channel in builder.channels.items():
-        if isinstance(channel, UntrackedValue):
-            builder.channels[name] = LastValue(channel.typ, name)
-    return builder
 
 
 graph: CompiledStateGraph[State, Context, Input, State] = build_graph().compile(name="causeway")

@@ -38,6 +38,7 @@ QUESTIONS = [
     "What net profit did the Sistine Chapel make?",
 ]
 ASKED = {"messages": [{"role": "user", "content": "Why was lot A-2517 recalled?"}]}  # goes through most nodes
+CAUSAL = ["transform", "retrieve", "rerank", "traverse", "expand", "generate", "verify"]
 START_SECONDS = 90
 
 
@@ -148,15 +149,23 @@ def test_answers_as_the_agent_does(studio: httpx.Client, database: str, question
 
 def test_a_breakpoint_before_each_node_changes_nothing(studio: httpx.Client, thread: str) -> None:
     """R8.9 The run goes on from each stop with all that came before, to the answer that it gives without one."""
-    stopped = [[""]]
-    state = go_on(studio, thread, input=ASKED, interrupt_before="*")
-    while following := studio.get(f"{thread}/state").raise_for_status().json()["next"]:
-        stopped.append(following)
-        state = go_on(studio, thread, input=None, interrupt_before="*")
-    assert [name for (name,) in stopped[1:]] == [
-        "transform", "retrieve", "rerank", "traverse", "expand", "generate", "verify",
-    ]  # fmt: skip
+    for name in CAUSAL:
+        state = go_on(studio, thread, input=ASKED if name == "transform" else None, interrupt_before="*")
+        assert studio.get(f"{thread}/state").raise_for_status().json()["next"] == [name]
+    state = go_on(studio, thread, input=None, interrupt_before="*")
     assert shown(state) == shown(go_on(studio, "", input=ASKED))
+
+
+def test_a_person_changes_what_was_found(studio: httpx.Client, thread: str) -> None:
+    """R8.4 At a breakpoint: the answer is made from the passages that were left, and cites no other."""
+    state = go_on(studio, thread, input=ASKED, interrupt_before=["generate"])
+    assert len(state["passages"]) > 1
+    change = {"values": {"passages": state["passages"][1:2]}, "as_node": "expand"}
+    studio.post(f"{thread}/state", json=change).raise_for_status()
+    answered = go_on(studio, thread, input=None)
+    _, citations, sources = shown(answered)
+    assert [content for _, _, content in sources] == [state["passages"][1]["content"]]
+    assert {number for number, *_ in citations} == {1}
 
 
 def test_a_fork_answers_another_question(studio: httpx.Client, thread: str) -> None:
@@ -206,7 +215,7 @@ def test_everything_is_streamed(studio: httpx.Client, thread: str) -> None:
             elif name == "data":
                 told.append((kind, json.loads(value)))
     updates = [name for kind, update in told if kind == "updates" for name in update]
-    assert updates == ["transform", "retrieve", "rerank", "traverse", "expand", "generate", "verify"]
+    assert updates == CAUSAL
     events = Counter(data["event"] for kind, data in told if kind == "custom")
     assert set(events) == {"status", "sources", "token", "citation"}
     written = "".join(data[0]["content"] for kind, data in told if kind == "messages" and "Chunk" in data[0]["type"])
