@@ -39,6 +39,10 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m tests.benchmarks.answers
 	$(BIN)/python -m tests.benchmarks.retrieval --sizes $(SIZES)
 
+# It tells nobody that it runs, asks no index for a newer version, and traces nothing without being told to.
+studio: export LANGGRAPH_CLI_NO_ANALYTICS = 1
+studio: export LANGGRAPH_NO_VERSION_CHECK = 1
+studio: export LANGSMITH_TRACING ?= false
 studio: studio-install
 	@exec $(BIN)/langgraph dev --no-browser
 

@@ -1,14 +1,13 @@
-"""Stages' outputs in LangGraph Studio's threads: a run stops before a node and goes on, or is made again from any step."""
+"""Stages' outputs in LangGraph Studio's threads: a run stops before a node and goes on, or is made again from there."""
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 from langgraph.channels import LastValue, UntrackedValue
 from langgraph.errors import InvalidUpdateError
 from langgraph.graph import StateGraph
 from pydantic import TypeAdapter, ValidationError
-from typing_extensions import Self
 
 from graphrag.models import Collection
 

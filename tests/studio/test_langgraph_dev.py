@@ -40,6 +40,11 @@ QUESTIONS = [
 ASKED = {"messages": [{"role": "user", "content": "Why was lot A-2517 recalled?"}]}  # goes through most nodes
 CAUSAL = ["transform", "retrieve", "rerank", "traverse", "expand", "generate", "verify"]
 START_SECONDS = 90
+QUIET = {
+    "LANGSMITH_TRACING": "false",
+    "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+    "LANGGRAPH_NO_VERSION_CHECK": "1",
+}  # as `make`
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +67,7 @@ def running(**environment: str) -> Iterator[httpx.Client]:
     port = unused_port()
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w+") as log:
         command = [LANGGRAPH, "dev", "--no-browser", "--no-reload", "--port", str(port)]
-        quiet = {"LANGSMITH_TRACING": "false", "LANGGRAPH_CLI_NO_ANALYTICS": "1"}
-        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | quiet | environment, stdout=log, stderr=log)
+        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | QUIET | environment, stdout=log, stderr=log)
         client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
         try:
             wait_until_ready(client, process, Path(log.name))
@@ -279,7 +283,7 @@ def test_schemas_are_readable(studio: httpx.Client) -> None:
     assert all(field["description"] and "default" not in field for field in searching.values())
     assert searching["rrf_k"]["minimum"] == 1
     assert set(fields["filters"]["properties"]) == set(KNOWN)
-    state = schemas["state_schema"]["properties"]
+    state = schemas["output_schema"]["properties"]
     assert all(field["description"] for name, field in state.items() if name != "messages")
     assert set(schemas["input_schema"]["properties"]) == {"messages"}
 
