@@ -1,6 +1,6 @@
 """READ FIRST. How a question becomes an answer: nodes, edges, and the three places where the way parts."""
 
-from collections.abc import Mapping
+from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -73,7 +73,7 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
     return builder
 
 
-def told(description: str) -> Mapping[str, str]:
+def told(description: str) -> dict[str, Any]:
     """A node's metadata, as LangGraph Studio shows them."""
     return {"description": description}
 
