@@ -22,8 +22,7 @@ def examine_home(home: Path) -> Iterator[Finding]:
 
 def _room(place: Path, existing: Path) -> Iterator[Finding]:
     free = shutil.disk_usage(existing).free
-    told = {"home": str(place), "megabytes": free // 1_000_000}
     if free < TOO_LITTLE_BYTES:
-        yield error("space_gone", **told)
+        yield error("space_gone", home=str(place), megabytes=free // 1_000_000)
     elif free < LITTLE_BYTES:
-        yield warning("space_low", **told)
+        yield warning("space_low", home=str(place), megabytes=free // 1_000_000)

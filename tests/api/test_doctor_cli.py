@@ -67,9 +67,9 @@ def production() -> Iterator[str]:
         with psycopg.connect(administrator, autocommit=True) as connection:
             connection.execute("DROP DATABASE causeway")
             (rules,) = connection.execute("SHOW hba_file").fetchone() or ("",)
-            script = [TOOLS / "psql", "--no-psqlrc", "--set", "ON_ERROR_STOP=1", "--file"]
-            roles = [*script, ROOT / "deploy" / "postgres" / "roles.sql", administrator]
-            subprocess.run(roles, check=True, env=os.environ | {"CAUSEWAY_DB_PASSWORD": "it's a secret"})
+            script = str(ROOT / "deploy" / "postgres" / "roles.sql")
+            run = [str(TOOLS / "psql"), "--no-psqlrc", "--set", "ON_ERROR_STOP=1", "--file", script, administrator]
+            subprocess.run(run, check=True, env=os.environ | {"CAUSEWAY_DB_PASSWORD": "it's a secret"})
             text = Path(rules).read_text("utf-8")
             Path(rules).write_text(f"local all causeway scram-sha-256\n{text}", "utf-8")
             connection.execute("SELECT pg_reload_conf()")
