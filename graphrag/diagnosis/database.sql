@@ -4,7 +4,9 @@
 SELECT extversion FROM pg_extension WHERE extname = 'vector'
 
 -- name: is_member
-SELECT pg_has_role(%(role)s, oid, 'MEMBER') FROM pg_roles WHERE rolname = %(application)s
+-- From version 16 on, who made a role is a member of it that may not become it.
+SELECT pg_has_role(%(role)s, oid, CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END)
+FROM pg_roles WHERE rolname = %(application)s
 
 -- name: bypasses
 SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %(role)s

@@ -18,7 +18,7 @@ from graphrag.errors import CausewayError
 from graphrag.settings import Settings
 from graphrag.tracing import ENDPOINTS
 
-SECONDS = 2.0
+SECONDS = 5.0
 
 
 async def examine_doors(settings: Settings, *, host: str, port: int) -> AsyncIterator[Finding]:

@@ -5,8 +5,9 @@ DO $$ DECLARE name text; BEGIN
             EXECUTE format('CREATE ROLE %I NOLOGIN NOBYPASSRLS', name);
         END IF;
     END LOOP;
-    IF NOT pg_has_role(current_user, 'causeway_app', 'MEMBER') THEN
-        EXECUTE format('GRANT causeway_app TO %I', current_user);
-    END IF;
+END $$;
+DO $$ BEGIN
+    EXECUTE format('GRANT causeway_app TO %I', current_user);
+EXCEPTION WHEN insufficient_privilege THEN NULL;  -- who may not grant it, has it or is told so later
 END $$;
 CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;

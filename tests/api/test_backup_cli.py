@@ -4,7 +4,7 @@ import json
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
@@ -13,7 +13,8 @@ from psycopg.conninfo import make_conninfo
 
 from graphrag.embedded_postgres import EmbeddedPostgres, running_address
 from tests.api.commands import causeway, one_line
-from tests.conftest import DEMO
+from tests.conftest import DEMO, with_services
+from tests.production import run_production
 
 QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
 # Whatever says who may see and do what: owners and rights of relations and functions, policies, row level security.
@@ -74,6 +75,20 @@ def stored(home: Path) -> dict[str, tuple[bytes, int]]:
     """The original files, each with its rights."""
     paths = [path for path in (home / "files").rglob("*") if path.is_file()]
     return {str(path.relative_to(home)): (path.read_bytes(), path.stat().st_mode) for path in paths}
+
+
+@pytest.mark.slow
+def test_a_role_that_is_no_superuser_restores(make_database: Callable[[], str], tmp_path: Path) -> None:
+    """R4.8 An administrator's backup, restored by the service's own role: its keys hold, its texts are found."""
+    source, home = make_database(), {"CAUSEWAY_HOME": str(tmp_path / "home")}
+    made = causeway("keys", "create", DATABASE_URL=source, **home)
+    assert causeway("backup", str(tmp_path / "backup.tar"), DATABASE_URL=source, **home).returncode == 0
+    with run_production() as url:
+        restored = causeway("restore", str(tmp_path / "backup.tar"), DATABASE_URL=url, **home)
+        assert restored.returncode == 0, restored.stderr
+        identified = with_services(url, lambda services: services.authentication.api_keys.identify(made.stdout.strip()))
+        assert identified.owner_id == "local"
+        assert "no keys" not in causeway("keys", "list", DATABASE_URL=url, **home).stdout
 
 
 def test_what_is_no_backup_is_refused(tmp_path: Path) -> None:
