@@ -266,3 +266,9 @@ class FileUnavailable(CausewayError):
     """Of the original file; `details["reason"]`: missing, unreachable or disk_full."""
 
     code = "file_unavailable"
+
+
+class BackupFailed(CausewayError):
+    """Of writing one, or of restoring from one. Nothing half done is left."""
+
+    code = "backup_failed"
