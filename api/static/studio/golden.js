@@ -1,0 +1,94 @@
+// Golden cases: those that are proposed, for a person to accept, change or reject, and those that there are.
+import { words } from "../words.js";
+import { read, write } from "./address.js";
+import { ask, askAll, attempt, button, choice, field, make } from "./elements.js";
+import { collectionChoice, readCollections } from "./options.js";
+
+const CATEGORIES = ["factual", "causal", "temporal", "multi_part"];
+const DIFFICULTIES = ["easy", "medium", "hard"];
+const NEW_ONES = 10; // proposals of one order
+
+export async function showGolden(view) {
+  const names = await readCollections();
+  if (!names.length) return view.replaceChildren(make("p.empty", {}, words().noDocuments, " ", make("a", { href: "/", textContent: words().toChat })));
+  const { a } = read();
+  const collection = names.includes(a?.collection) ? a.collection : names[0];
+  const of = `collection=${encodeURIComponent(collection)}`;
+  const [proposals, cases, documents] = await Promise.all([
+    askAll(`/golden-cases/proposals?${of}&state=proposed`, "proposals"), askAll(`/golden-cases?${of}`, "cases"), askAll(`/documents?${of}`, "documents"),
+  ]);
+  const filenames = new Map(documents.map(({ id, filename }) => [id, filename]));
+  const again = () => showGolden(view);
+  const choose = ({ target }) => {
+    write({ a: { collection: target.value } });
+    attempt(again);
+  };
+  const propose = async () => {
+    const { proposals: found } = await ask("/golden-cases/proposals", { method: "POST", body: { collection, limit: NEW_ONES } });
+    await again();
+    if (!found.length) view.querySelector(".actions").after(make("p.soft", { role: "status", textContent: words().nothingNew }));
+  };
+  view.replaceChildren(
+    make("p.actions", {}, collectionChoice(names, collection, choose), button(words().propose, propose, "button.main")),
+    make("section", {}, make("h2", { textContent: `${words().proposals} (${proposals.length})`, tabIndex: -1 }),
+      proposals.length ? proposals.map((proposal) => proposalForm(proposal, filenames)) : make("p.empty", { textContent: words().noProposals })),
+    make("section", {}, make("h2", { textContent: `${words().viewGolden} (${cases.length})`, tabIndex: -1 }),
+      cases.length ? cases.map((one) => caseForm(one, filenames)) : make("p.empty", { textContent: words().noCases })));
+}
+
+function proposalForm(proposal, filenames) {
+  const of = `/golden-cases/proposals/${proposal.id}`;
+  const origin = [words().origins[proposal.origin], proposal.reason].filter(Boolean).join(": ");
+  const form = editor(proposal, filenames, [...proposal.relevant_document_ids, ...proposal.candidate_document_ids]);
+  return form.element(proposal.query, make("p.soft", { textContent: origin }), [
+    button(words().accept, async () => { await ask(`${of}/accept`, { method: "POST", body: form.read() }); leave(form); }, "button.main"),
+    button(words().reject, async () => { await ask(`${of}/reject`, { method: "POST" }); leave(form); }, "button"),
+  ]);
+}
+
+function caseForm(one, filenames) {
+  const of = `/golden-cases/${one.id}`;
+  const form = editor(one, filenames, one.relevant_document_ids);
+  const saved = make("span.soft", { role: "status" });
+  const save = async () => {
+    await ask(of, { method: "PUT", body: { ...form.read(), tags: one.tags } });
+    saved.textContent = words().saved;
+  };
+  const remove = async () => {
+    if (!confirm(words().sureCase)) return;
+    await ask(of, { method: "DELETE" });
+    leave(form);
+  };
+  const missing = one.missing_document_ids.length > 0 && make("p.error", { textContent: words().broken });
+  return form.element(one.query, missing, [button(words().save, save, "button"), button(words().remove, remove, "button"), saved]);
+}
+
+// The form is gone; who worked on it goes on with the next one.
+function leave({ details }) {
+  const next = details.nextElementSibling ?? details.previousElementSibling;
+  details.remove();
+  (next?.querySelector("summary") ?? next)?.focus();
+}
+
+// Inputs for what a case says; documents: ids that may be chosen as relevant.
+function editor(of, filenames, documents) {
+  const query = make("textarea", { rows: 2, value: of.query });
+  const answer = make("textarea", { rows: 3, value: of.expected_answer });
+  const category = choice(CATEGORIES.map((name) => [name, words().categories[name]]), of.category);
+  const difficulty = choice(DIFFICULTIES.map((name) => [name, words().difficulties[name]]), of.difficulty);
+  const boxes = documents.map((id) => make("input", { type: "checkbox", value: id, checked: of.relevant_document_ids.includes(id) }));
+  const details = make("details.case");
+  const read = () => ({
+    query: query.value, expected_answer: answer.value, category: category.value, difficulty: difficulty.value,
+    relevant_document_ids: boxes.filter(({ checked }) => checked).map(({ value }) => value),
+  });
+  const element = (title, note, buttons) => {
+    const chosen = make("fieldset", {}, make("legend", { textContent: words().relevant }),
+      boxes.map((box) => make("label.check", {}, box, filenames.get(box.value) ?? words().deleted)));
+    details.append(make("summary", {}, title, make("span.soft", { textContent: ` ${words().categories[of.category]} · ${words().difficulties[of.difficulty]}` })), note || "",
+      field(words().question, query), field(words().expected, answer), of.quote ? make("blockquote", { textContent: of.quote }) : "",
+      make("p.actions", {}, field(words().category, category), field(words().difficulty, difficulty)), chosen, make("p.actions", {}, buttons));
+    return details;
+  };
+  return { element, read, details };
+}

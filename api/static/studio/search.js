@@ -1,0 +1,81 @@
+// One question, searched for with two configurations, side by side.
+import { words } from "../words.js";
+import { addressOf, read, write } from "./address.js";
+import { streamAnswer } from "./answers.js";
+import { ask, attempt, button, make } from "./elements.js";
+import { Options, readCollections } from "./options.js";
+import { describeSearch } from "./stages.js";
+
+let sides = []; // of the view that is shown: {options, column, answer, stop}
+
+export async function showSearch(view) {
+  sides.forEach((side) => side.stop?.abort());
+  const { question = "", a, b } = read();
+  const names = await readCollections();
+  if (!names.length) return view.replaceChildren(make("p.empty", {}, words().noDocuments, " ", make("a", { href: "/", textContent: words().toChat })));
+  sides = [makeSide("A", names, a), makeSide("B", names, b ?? { ...a, retrieval: { ...a?.retrieval, rerank: false } })];
+  await Promise.all(sides.map(({ options }) => options.show()));
+  const box = make("textarea", { id: "question", rows: 2, required: true, value: question, placeholder: words().question, ariaLabel: words().question });
+  const form = make("form.question", { onsubmit: submit(box, search) },
+    box,
+    make("button.main", { textContent: words().search }),
+    button(words().answerBoth, () => box.reportValidity() && search(box.value, { answers: true }), "button"));
+  const differences = make("p.differences", { role: "status", textContent: words().compareHelp });
+  const columns = make("div.columns", {}, sides.map(({ name, options, column }) => make("section", { ariaLabel: `${words().configuration} ${name}` }, options.element, column)));
+  view.replaceChildren(form, differences, columns);
+  if (question) await search(question);
+}
+
+const makeSide = (name, names, given) => ({
+  name, options: new Options(`${words().configuration} ${name}`, names, given), column: make("div.found", { ariaLive: "polite" }), stop: null,
+});
+
+const submit = (box, action) => (event) => {
+  event.preventDefault();
+  attempt(() => action(box.value.trim()));
+};
+
+async function search(question, { answers = false } = {}) {
+  if (!question.trim()) return;
+  const given = sides.map(({ options }) => options.read());
+  write({ question, a: given[0], b: given[1] });
+  for (const side of sides) {
+    side.stop?.abort();
+    side.column.replaceChildren(make("p.soft", { textContent: words().searching }));
+  }
+  const asked = sides;
+  const found = await Promise.all(asked.map((side, index) => searchOne(side, question, given[index])));
+  if (found.includes(undefined) || asked !== sides) return;
+  document.querySelector(".differences").replaceChildren(...differences(given, found.map(({ debug }) => debug.config)));
+  asked.forEach((side, index) => {
+    const actions = make("p.actions", {},
+      button(words().answerWith(side.name), () => answer(side, question, given[index])),
+      make("a.small", { href: addressOf({ view: "evaluation", a: given[index] }), textContent: words().measureWith }));
+    side.answer = make("section.answer");
+    side.column.replaceChildren(actions, side.answer, ...describeSearch(found[index], found[1 - index], { isSecond: index === 1 }));
+  });
+  if (answers) await Promise.all(asked.map((side, index) => answer(side, question, given[index])));
+}
+
+// Undefined where it failed, which is told.
+async function searchOne({ column }, query, { collection, retrieval, filters }) {
+  const found = await attempt(() => ask("/retrieve", { method: "POST", body: { query, collection, config: retrieval, filters, debug: true } }));
+  if (!found) column.replaceChildren();
+  return found;
+}
+
+async function answer(side, question, given) {
+  side.stop?.abort();
+  side.stop = new AbortController();
+  await attempt(() => streamAnswer(side.answer, question, given, side.stop.signal));
+}
+
+function differences(given, configs) {
+  const sets = given.map(({ collection, filters }, index) => ({ collection, ...configs[index], ...filters }));
+  const names = [...new Set(sets.flatMap(Object.keys))].filter((name) => JSON.stringify(sets[0][name]) !== JSON.stringify(sets[1][name]));
+  if (!names.length) return [words().sameConfiguration];
+  const said = (value) => (value == null ? "–" : String(value));
+  return [`${words().differs}: `, ...names.flatMap((name, index) => [
+    index ? ", " : "", make("code", { textContent: name }), ` ${said(sets[0][name])} → ${said(sets[1][name])}`,
+  ])];
+}
