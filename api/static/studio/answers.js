@@ -5,7 +5,7 @@ import { make, milliseconds, respond } from "./elements.js";
 
 export async function streamAnswer(place, question, { collection, retrieval, filters }, signal) {
   const status = make("p.soft", { role: "status" });
-  const text = make("p.text", { ariaBusy: "true" });
+  const text = make("p.text", { ariaLive: "polite", ariaBusy: "true" });
   place.replaceChildren(make("h3", { textContent: words().answer }), status, text);
   const body = JSON.stringify({ messages: [{ role: "user", content: question }], collection, retrieval, filters });
   const response = await respond("/chat/stream", { method: "POST", body, signal });

@@ -11,14 +11,14 @@ export function make(kind, properties = {}, ...children) {
   const [tag, ...classes] = kind.split(".");
   const element = Object.assign(document.createElement(tag), properties);
   if (classes.length) element.className = classes.join(" ");
-  element.append(...children.flat().filter((child) => child != null && child !== false));
+  element.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
   return element;
 }
 
 export function svg(tag, attributes = {}, ...children) {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children.flat());
+  element.append(...children.flat(Infinity));
   return element;
 }
 
@@ -29,13 +29,13 @@ export function choice(values, chosen, properties = {}) { // values: [value, tex
   return make("select", properties, values.map(([value, text]) => make("option", { value, textContent: text, selected: value === chosen })));
 }
 
-export const field = (text, input, hint) => make("label", {}, make("span", {}, text, hint && make("code", {}, hint)), input);
+export const field = (text, input, hint) => make("label", {}, make("span", {}, text, " ", hint && make("code", {}, hint)), input);
 
 // rows: lists of cells; a cell is a text or an element. The first of each row is its heading.
 export function table(heads, rows, caption) {
   const row = (cells) => make("tr", {}, cells.map((cell, index) => (index ? make("td", {}, cell) : make("th", { scope: "row" }, cell))));
   const head = make("tr", {}, heads.map((text) => make("th", { scope: "col", textContent: text })));
-  return make("div.scroll", {}, make("table", {}, make("caption", { textContent: caption }), make("thead", {}, head), make("tbody", {}, rows.map(row))));
+  return make("div.wide", {}, make("table", {}, make("caption", { textContent: caption }), make("thead", {}, head), make("tbody", {}, rows.map(row))));
 }
 
 // As JSON; null where there is no body. Throws with the API's own words.

@@ -4,7 +4,7 @@ import { words } from "../words.js";
 import { addressOf, read, write } from "./address.js";
 import { trendChart } from "./charts.js";
 import { ask, askAll, attempt, button, choice, field, figure, make, milliseconds, respond, table } from "./elements.js";
-import { Options, readCollections } from "./options.js";
+import { Options, said } from "./options.js";
 
 const SHOWN = ["hit@1", "mrr@10", "ndcg@10", "recall@5", "faithfulness", "faithfulness_estimate", "citation_recall"];
 const IN_TREND = ["mrr@10", "recall@5", "faithfulness", "faithfulness_estimate"];
@@ -12,13 +12,11 @@ const WATCH_EVERY = 1000; // milliseconds, while a run goes on
 const WORST = 12; // questions
 let shown = null; // the view's parts, as long as it is shown: {options, trend, runs, detail, comparison, timer}
 
-export async function showEvaluation(view) {
+export async function showEvaluation(view, names) {
   clearTimeout(shown?.timer);
-  const names = await readCollections();
-  if (!names.length) return view.replaceChildren(make("p.empty", {}, words().noDocuments, " ", make("a", { href: "/", textContent: words().toChat })));
   const { a, run, baseline, candidate } = read();
   const parts = Object.fromEntries(["trend", "runs", "detail", "comparison"].map((name) => [name, make("section", { id: name })]));
-  shown = { ...parts, options: new Options(words().measured, names, a), timer: null };
+  shown = { ...parts, options: new Options(words().measured, names, a, { hasFilters: false }), timer: null };
   await shown.options.show();
   shown.options.element.addEventListener("change", ({ target }) => target.name === "collection" && attempt(() => refresh(target.value)));
   view.replaceChildren(orderForm(), shown.trend, shown.runs, shown.comparison, shown.detail);
@@ -81,7 +79,7 @@ function runsParts(runs) {
   }
   const columns = SHOWN.filter((name) => runs.some(({ summary }) => summary?.metrics[name] != null));
   const rows = runs.map((run) => [
-    make("span", {}, run.name || "–", make("span.soft", { textContent: ` ${new Date(run.created_at).toLocaleString(state.language, { dateStyle: "short", timeStyle: "short" })}` })),
+    make("span", {}, run.name || "–", make("span.soft", { textContent: ` ${new Date(run.created_at).toLocaleString(state.language, { dateStyle: "medium", timeStyle: "short" })}` })),
     progressOf(run), ...columns.map((name) => figure(run.summary?.metrics[name])), actionsOf(run),
   ]);
   return [heading, table([words().run, words().state, ...columns, words().actions], rows, words().runs), comparisonForm(runs.filter(({ status }) => status === "done"))];
@@ -95,7 +93,7 @@ function progressOf({ status, done, total, error }) {
 function actionsOf(run) {
   const { id, name, status } = run;
   const of = `/evaluations/${id}`;
-  const act = (text, action) => Object.assign(button(text, action), { id: `${text}-${id}`, ariaLabel: `${text}: ${name || new Date(run.created_at).toLocaleString(state.language)}` });
+  const act = (text, action) => Object.assign(button(text, action), { id: `${id}-${text.replaceAll(" ", "-")}`, ariaLabel: `${text}: ${name || new Date(run.created_at).toLocaleString(state.language)}` });
   const remove = async () => {
     if (!confirm(words().sureRun)) return;
     await ask(of, { method: "DELETE" });
@@ -120,7 +118,7 @@ async function openRun(id) {
   const results = await askAll(`/evaluations/${id}/results`, "results");
   const own = Object.entries(run.config).filter(([name, value]) => name in values && value !== values[name]);
   const heading = make("h2", { textContent: `${words().run}: ${run.name || new Date(run.created_at).toLocaleString(state.language)}`, tabIndex: -1 });
-  const notes = [`${words().embeddingModel}: ${run.embedding_model}`, ...own.map(([name, value]) => `${name}=${value}`), ...run.warnings];
+  const notes = [`${words().told.embeddingModel}: ${run.embedding_model}`, ...own.map(([name, value]) => `${name}: ${said(value)}`), ...run.warnings];
   shown.detail.replaceChildren(heading, make("p.soft", { textContent: notes.join(" · ") }), ...(run.summary ? figuresOf(run.summary) : []),
     make("h3", { textContent: words().worst }), worstOf(results, { collection: run.collection, retrieval: Object.fromEntries(own) }));
   heading.focus();
@@ -148,7 +146,7 @@ function worstOf(results, configuration) {
 function comparisonForm(runs) {
   if (runs.length < 2) return make("p.soft", { textContent: words().twoNeeded });
   const { baseline = runs[1].id, candidate = runs[0].id } = read();
-  const named = runs.map(({ id, name, created_at: at }) => [id, `${name || "–"} · ${new Date(at).toLocaleString(state.language, { dateStyle: "short", timeStyle: "medium" })}`]);
+  const named = runs.map(({ id, name, created_at: at }) => [id, `${name || "–"} · ${new Date(at).toLocaleString(state.language, { dateStyle: "medium", timeStyle: "medium" })}`]);
   const [before, after] = [choice(named, baseline, { id: "baseline" }), choice(named, candidate, { id: "candidate" })];
   return make("p.actions", {}, field(words().baseline, before), field(words().candidate, after), button(words().compare, () => compare(before.value, after.value), "button"));
 }
@@ -159,7 +157,8 @@ async function compare(baseline, candidate) {
   const rows = Object.entries(found.metrics).map(([name, of]) => [name, figure(of.baseline), figure(of.candidate), `${signed(of.difference)}${interval(of.low, of.high)}`,
     figure(of.corrected_p_value), make(`span.verdict.${of.verdict}`, { textContent: words().outcomes[of.verdict] }), of.needed ?? "–"]);
   const heads = [words().metric, words().baseline, words().candidate, words().effect, "p", words().verdict, words().needed];
-  const differing = Object.entries(found.config).map(([name, of]) => `${name}: ${of.baseline} → ${of.candidate}`);
+  const differing = Object.entries(found.config).filter(([, of]) => !("answers" in found.config) || (of.baseline !== null && of.candidate !== null))
+    .map(([name, of]) => `${name}: ${said(of.baseline)} → ${said(of.candidate)}`); // where one did not answer, all of answering differs
   const heading = make("h2", { textContent: words().comparison, tabIndex: -1 });
   shown.comparison.replaceChildren(heading,
     make("p", { textContent: `${words().outcome(found)} ${differing.length ? `${words().differs}: ${differing.join(", ")}.` : words().sameConfiguration}` }),
@@ -168,9 +167,9 @@ async function compare(baseline, candidate) {
 }
 
 function changedList(changed) {
-  const items = changed.map(({ query, outcome, baseline_rank: before, candidate_rank: after }) => make("li", {},
+  const items = changed.map(({ query, outcome, baseline: before, candidate: after }) => make("li", {},
     make(`span.move.${outcome === "won" ? "up" : "down"}`, { textContent: outcome === "won" ? "▲" : "▼", ariaLabel: words().outcomes[outcome === "won" ? "better" : "worse"], role: "img" }),
     " ", make("a", { href: addressOf({ question: query, a: { collection: collectionOf() } }), textContent: query }),
-    make("span.soft", { textContent: ` ${before ?? "–"} → ${after ?? "–"}` })));
+    make("span.soft", { textContent: ` ${figure(before)} → ${figure(after)}` })));
   return make("ol.worst", {}, items);
 }

@@ -2,15 +2,13 @@
 import { words } from "../words.js";
 import { read, write } from "./address.js";
 import { ask, askAll, attempt, button, choice, field, make } from "./elements.js";
-import { collectionChoice, readCollections } from "./options.js";
+import { collectionChoice } from "./options.js";
 
 const CATEGORIES = ["factual", "causal", "temporal", "multi_part"];
 const DIFFICULTIES = ["easy", "medium", "hard"];
 const NEW_ONES = 10; // proposals of one order
 
-export async function showGolden(view) {
-  const names = await readCollections();
-  if (!names.length) return view.replaceChildren(make("p.empty", {}, words().noDocuments, " ", make("a", { href: "/", textContent: words().toChat })));
+export async function showGolden(view, names) {
   const { a } = read();
   const collection = names.includes(a?.collection) ? a.collection : names[0];
   const of = `collection=${encodeURIComponent(collection)}`;
@@ -18,7 +16,7 @@ export async function showGolden(view) {
     askAll(`/golden-cases/proposals?${of}&state=proposed`, "proposals"), askAll(`/golden-cases?${of}`, "cases"), askAll(`/documents?${of}`, "documents"),
   ]);
   const filenames = new Map(documents.map(({ id, filename }) => [id, filename]));
-  const again = () => showGolden(view);
+  const again = () => showGolden(view, names);
   const choose = ({ target }) => {
     write({ a: { collection: target.value } });
     attempt(again);

@@ -11,10 +11,11 @@ export function collectionChoice(names, chosen, onchange) {
 
 export class Options {
   // given: {collection, retrieval, filters}
-  constructor(title, names, given = {}) {
+  constructor(title, names, given = {}, { hasFilters = true } = {}) {
     this.names = names;
+    this.hasFilters = hasFilters;
     this.given = given;
-    this.inputs = make("div.options");
+    this.inputs = make("div.options", { onchange: () => this.tellChosen() });
     this.element = make("fieldset", {}, make("legend", { textContent: title }), this.inputs);
   }
 
@@ -30,19 +31,34 @@ export class Options {
     const narrowing = Object.entries(filters.properties).map(([name, schema]) => filter(name, schema, chosen[name]));
     this.inputs.replaceChildren(
       collectionChoice(this.names, collection, change),
-      make("details", { open: Object.keys(retrieval).length > 0 }, make("summary", { textContent: words().options }), make("div.knobs", {}, knobs)),
-      make("details", { open: Object.keys(chosen).length > 0 }, make("summary", { textContent: words().filters }), make("div.knobs", {}, narrowing)),
+      group("retrieval", words().options, knobs),
+      this.hasFilters ? group("filters", words().filters, narrowing) : "",
     );
+    this.tellChosen();
   }
 
   // {collection, retrieval, filters}, with what was chosen alone.
   read() {
-    const given = { collection: this.inputs.querySelector("[name=collection]").value, retrieval: {}, filters: {} };
+    const given = { collection: this.inputs.querySelector("[name=collection]").value };
     for (const input of this.inputs.querySelectorAll("[data-of]")) {
-      if (input.value !== "") given[input.dataset.of][input.name] = valueOf(input);
+      if (input.value !== "") given[input.dataset.of] = { ...given[input.dataset.of], [input.name]: valueOf(input) };
     }
     return given;
   }
+
+  // Beside the name of what is folded up.
+  tellChosen() {
+    const given = this.read();
+    for (const place of this.inputs.querySelectorAll("[data-chosen]")) {
+      place.textContent = Object.entries(given[place.dataset.chosen] ?? {}).map(([name, value]) => ` ${name}: ${said(value)}`).join(", ");
+    }
+  }
+}
+
+function group(of, title, inputs) {
+  const chosen = make("span.soft");
+  chosen.dataset.chosen = of;
+  return make("details", {}, make("summary", {}, title, chosen), make("div.knobs", {}, inputs));
 }
 
 function valueOf({ value, dataset }) {
@@ -54,7 +70,7 @@ function valueOf({ value, dataset }) {
 function knob(name, schema, inherited, chosen) {
   const kinds = (schema.anyOf ?? [schema]).filter(({ type }) => type !== "null");
   const range = kinds.find(({ type }) => type === "integer" || type === "number");
-  const asItIs = `${words().asItIs}: ${said(inherited)}`;
+  const asItIs = `${words().asItIs}: ${inherited === null ? words().byModel : said(inherited)}`;
   const input = range
     ? make("input", {
       type: "number", min: range.minimum, max: range.maximum, step: range.type === "integer" ? 1 : 0.05, placeholder: asItIs, value: chosen ?? "",
@@ -67,7 +83,7 @@ function knob(name, schema, inherited, chosen) {
 
 const choicesOf = (kinds) => kinds.flatMap(({ type, enum: values, const: one }) => (type === "boolean" ? [true, false] : values ?? [one]));
 
-const said = (value) => ({ true: words().yes, false: words().no, null: words().byModel })[value] ?? String(value);
+export const said = (value) => ({ true: words().yes, false: words().no, null: "–", undefined: "–" })[value] ?? String(value);
 
 function filter(name, schema, chosen) {
   const isDate = schema.format === "date";

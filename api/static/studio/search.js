@@ -3,16 +3,14 @@ import { words } from "../words.js";
 import { addressOf, read, write } from "./address.js";
 import { streamAnswer } from "./answers.js";
 import { ask, attempt, button, make } from "./elements.js";
-import { Options, readCollections } from "./options.js";
+import { Options, said } from "./options.js";
 import { describeSearch } from "./stages.js";
 
 let sides = []; // of the view that is shown: {options, column, answer, stop}
 
-export async function showSearch(view) {
+export async function showSearch(view, names) {
   sides.forEach((side) => side.stop?.abort());
   const { question = "", a, b } = read();
-  const names = await readCollections();
-  if (!names.length) return view.replaceChildren(make("p.empty", {}, words().noDocuments, " ", make("a", { href: "/", textContent: words().toChat })));
   sides = [makeSide("A", names, a), makeSide("B", names, b ?? { ...a, retrieval: { ...a?.retrieval, rerank: false } })];
   await Promise.all(sides.map(({ options }) => options.show()));
   const box = make("textarea", { id: "question", rows: 2, required: true, value: question, placeholder: words().question, ariaLabel: words().question });
@@ -21,13 +19,12 @@ export async function showSearch(view) {
     make("button.main", { textContent: words().search }),
     button(words().answerBoth, () => box.reportValidity() && search(box.value, { answers: true }), "button"));
   const differences = make("p.differences", { role: "status", textContent: words().compareHelp });
-  const columns = make("div.columns", {}, sides.map(({ name, options, column }) => make("section", { ariaLabel: `${words().configuration} ${name}` }, options.element, column)));
-  view.replaceChildren(form, differences, columns);
+  view.replaceChildren(form, make("div.columns", {}, sides.map(({ options }) => options.element)), differences, make("div.columns", {}, sides.map(({ column }) => column)));
   if (question) await search(question);
 }
 
 const makeSide = (name, names, given) => ({
-  name, options: new Options(`${words().configuration} ${name}`, names, given), column: make("div.found", { ariaLive: "polite" }), stop: null,
+  name, options: new Options(`${words().configuration} ${name}`, names, given), column: make("section.found", { ariaLabel: `${words().configuration} ${name}` }), stop: null,
 });
 
 const submit = (box, action) => (event) => {
@@ -52,7 +49,7 @@ async function search(question, { answers = false } = {}) {
       button(words().answerWith(side.name), () => answer(side, question, given[index])),
       make("a.small", { href: addressOf({ view: "evaluation", a: given[index] }), textContent: words().measureWith }));
     side.answer = make("section.answer");
-    side.column.replaceChildren(actions, side.answer, ...describeSearch(found[index], found[1 - index], { isSecond: index === 1 }));
+    side.column.replaceChildren(make("h2", { textContent: side.name }), actions, side.answer, ...describeSearch(found[index], found[1 - index], { isSecond: index === 1 }));
   });
   if (answers) await Promise.all(asked.map((side, index) => answer(side, question, given[index])));
 }
@@ -74,7 +71,6 @@ function differences(given, configs) {
   const sets = given.map(({ collection, filters }, index) => ({ collection, ...configs[index], ...filters }));
   const names = [...new Set(sets.flatMap(Object.keys))].filter((name) => JSON.stringify(sets[0][name]) !== JSON.stringify(sets[1][name]));
   if (!names.length) return [words().sameConfiguration];
-  const said = (value) => (value == null ? "–" : String(value));
   return [`${words().differs}: `, ...names.flatMap((name, index) => [
     index ? ", " : "", make("code", { textContent: name }), ` ${said(sets[0][name])} → ${said(sets[1][name])}`,
   ])];

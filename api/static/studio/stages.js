@@ -21,8 +21,9 @@ function stagesOf({ results, debug }) {
     id: [leg, text, ...files].join("|"), title: words().stages[leg], total, hits: named(hits),
     note: [debug.legs.length > 2 && `“${text}”`, ...files, failure].filter(Boolean).join(" · "),
   }));
-  const rankings = ["fused", "reranked", "graph"].filter((name) => debug[name])
-    .map((name) => ({ id: name, title: words().rankings[name], total: debug[name].total, hits: named(debug[name].hits) }));
+  const { rerank, graph } = debug.config;
+  const rankings = Object.entries({ fused: true, reranked: rerank, graph }).filter(([name, wasDone]) => wasDone && debug[name])
+    .map(([name]) => ({ id: name, title: words().rankings[name], total: debug[name].total, hits: named(debug[name].hits) }));
   const passages = debug.expanded ?? [];
   return [
     { id: "results", title: words().results, total: ranked.length, hits: ranked },
