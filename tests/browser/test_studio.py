@@ -204,3 +204,12 @@ async def test_it_fits_a_telephone_in_every_language(server: Server, visit: Open
         await expect(visited.page.locator("main button").first).to_be_visible()
         assert await visited.page.evaluate("document.documentElement.scrollWidth") <= 360
         assert "undefined" not in await visited.page.locator("body").inner_text()
+
+
+async def test_the_chat_page_leads_to_how_its_answer_was_found(server: Server, visit: Open) -> None:
+    """R11.2 The last question is searched for with every stage shown."""
+    visited = await visit(server)
+    await visited.answered(QUESTION)
+    await visited.page.get_by_role("link", name="Studio").click()
+    await expect(visited.page.get_by_role("textbox", name="Your question")).to_have_value(QUESTION)
+    await expect(side(visited, "A").locator("details[open] .hits > li")).to_have_count(10)

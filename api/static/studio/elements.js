@@ -46,17 +46,15 @@ export async function ask(path, { method = "GET", body } = {}) {
 
 export async function respond(path, options = {}) {
   const headers = { "Accept-Language": state.language, ...(options.body && { "Content-Type": "application/json" }) };
-  const response = await fetchWithKey(`/api/v1${path}`, { ...options, headers }).catch(failWith(words().network));
+  const response = await fetchWithKey(`/api/v1${path}`, { ...options, headers }).catch((error) => {
+    throw error.name === "AbortError" ? error : new Told(words().network);
+  });
   if (response.ok) return response;
   const { error } = await response.json().catch(() => ({})); // a proxy's page is no JSON
   throw new Told(error?.message ?? words().failed);
 }
 
 class Told extends Error {} // in the words of a person
-
-const failWith = (message) => (error) => {
-  throw error.name === "AbortError" ? error : new Told(message);
-};
 
 // All entries of a list that comes in pages, up to `most`.
 export async function askAll(path, name, most = 1000) {
@@ -75,10 +73,10 @@ export async function attempt(action) {
   try {
     return await action();
   } catch (error) {
-    if (error.name === "AbortError") return undefined;
-    if (!(error instanceof Told)) console.error(error);
-    alertBox.textContent = error instanceof Told ? error.message : words().failed;
-    alertBox.hidden = false;
+    const isTold = error instanceof Told;
+    if (!isTold && error.name !== "AbortError") console.error(error);
+    alertBox.textContent = isTold ? error.message : words().failed;
+    alertBox.hidden = error.name === "AbortError";
     return undefined;
   }
 }

@@ -10,6 +10,7 @@ const SHOWN = ["hit@1", "mrr@10", "ndcg@10", "recall@5", "faithfulness", "faithf
 const IN_TREND = ["mrr@10", "recall@5", "faithfulness", "faithfulness_estimate"];
 const WATCH_EVERY = 1000; // milliseconds, while a run goes on
 const WORST = 12; // questions
+const BY_NUMBER = new Intl.Collator("en", { numeric: true }).compare; // hit@3 before hit@10
 let shown = null; // the view's parts, as long as it is shown: {options, trend, runs, detail, comparison, timer}
 
 export async function showEvaluation(view, names) {
@@ -126,7 +127,7 @@ async function openRun(id) {
 
 function figuresOf({ metrics, by_category: groups, latency_ms: latency, cases, unanswerable, skipped, answers }) {
   const names = Object.keys(groups);
-  const rows = Object.keys(metrics).sort().map((name) => [name, figure(metrics[name]), ...names.map((group) => figure(groups[group].metrics[name]))]);
+  const rows = Object.keys(metrics).sort(BY_NUMBER).map((name) => [name, figure(metrics[name]), ...names.map((group) => figure(groups[group].metrics[name]))]);
   const told = [words().questions(cases), `${words().unanswerable}: ${unanswerable}`, `${words().skipped}: ${skipped}`,
     ...Object.entries(latency).map(([name, value]) => `${name} ${milliseconds(value)}`), answers && `${words().answer} p50 ${milliseconds(answers.latency_ms.p50)}`];
   return [make("p", { textContent: told.filter(Boolean).join(" · ") }),

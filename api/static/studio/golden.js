@@ -82,7 +82,7 @@ function editor(of, filenames, documents) {
   });
   const element = (title, note, buttons) => {
     const chosen = make("fieldset", {}, make("legend", { textContent: words().relevant }),
-      boxes.map((box) => make("label.check", {}, box, filenames.get(box.value) ?? words().deleted)));
+      boxes.map((box) => make("label.check", {}, box, filenames.get(box.value) ?? box.value)));
     details.append(make("summary", {}, title, make("span.soft", { textContent: ` ${words().categories[of.category]} · ${words().difficulties[of.difficulty]}` })), note || "",
       field(words().question, query), field(words().expected, answer), of.quote ? make("blockquote", { textContent: of.quote }) : "",
       make("p.actions", {}, field(words().category, category), field(words().difficulty, difficulty)), chosen, make("p.actions", {}, buttons));

@@ -1,10 +1,9 @@
 // The form of one configuration, made from what the API says can be chosen.
 import { words } from "../words.js";
-import { ask, askAll, choice, field, make } from "./elements.js";
+import { ask, askAll, attempt, choice, field, make } from "./elements.js";
 
 export const readCollections = async () => (await askAll("/collections", "collections")).map(({ name }) => name);
 
-// A <select> of the collections, or what to do where there is none.
 export function collectionChoice(names, chosen, onchange) {
   return field(words().collection, choice(names.map((name) => [name, name]), chosen, { name: "collection", onchange }));
 }
@@ -25,7 +24,7 @@ export class Options {
     const { retrieval = {}, filters: chosen = {} } = this.given;
     const change = ({ target }) => {
       this.given = this.read();
-      this.show(target.value);
+      attempt(() => this.show(target.value));
     };
     const knobs = Object.entries(config.properties).map(([name, schema]) => knob(name, schema, values[name], retrieval[name]));
     const narrowing = Object.entries(filters.properties).map(([name, schema]) => filter(name, schema, chosen[name]));

@@ -6,10 +6,12 @@ import { ask, attempt, button, make } from "./elements.js";
 import { Options, said } from "./options.js";
 import { describeSearch } from "./stages.js";
 
-let sides = []; // of the view that is shown: {options, column, answer, stop}
+let sides = []; // of the view that is shown: {name, options, column, answer, stop}
+let latest = null; // what was searched for last: an older search that ends later is passed over
 
 export async function showSearch(view, names) {
   sides.forEach((side) => side.stop?.abort());
+  latest = null;
   const { question = "", a, b } = read();
   sides = [makeSide("A", names, a), makeSide("B", names, b ?? { ...a, retrieval: { ...a?.retrieval, rerank: false } })];
   await Promise.all(sides.map(({ options }) => options.show()));
@@ -35,31 +37,28 @@ const submit = (box, action) => (event) => {
 async function search(question, { answers = false } = {}) {
   if (!question.trim()) return;
   const given = sides.map(({ options }) => options.read());
+  latest = given;
   write({ question, a: given[0], b: given[1] });
   for (const side of sides) {
     side.stop?.abort();
     side.column.replaceChildren(make("p.soft", { textContent: words().searching }));
   }
-  const asked = sides;
-  const found = await Promise.all(asked.map((side, index) => searchOne(side, question, given[index])));
-  if (found.includes(undefined) || asked !== sides) return;
+  const clear = () => latest === given && sides.forEach(({ column }) => column.replaceChildren());
+  const found = await Promise.all(given.map((one) => searchOne(question, one))).finally(clear);
+  if (latest !== given) return;
   document.querySelector(".differences").replaceChildren(...differences(given, found.map(({ debug }) => debug.config)));
-  asked.forEach((side, index) => {
+  sides.forEach((side, index) => {
     const actions = make("p.actions", {},
       button(words().answerWith(side.name), () => answer(side, question, given[index])),
       make("a.small", { href: addressOf({ view: "evaluation", a: given[index] }), textContent: words().measureWith }));
     side.answer = make("section.answer");
     side.column.replaceChildren(make("h2", { textContent: side.name }), actions, side.answer, ...describeSearch(found[index], found[1 - index], { isSecond: index === 1 }));
   });
-  if (answers) await Promise.all(asked.map((side, index) => answer(side, question, given[index])));
+  if (answers) await Promise.all(sides.map((side, index) => answer(side, question, given[index])));
 }
 
-// Undefined where it failed, which is told.
-async function searchOne({ column }, query, { collection, retrieval, filters }) {
-  const found = await attempt(() => ask("/retrieve", { method: "POST", body: { query, collection, config: retrieval, filters, debug: true } }));
-  if (!found) column.replaceChildren();
-  return found;
-}
+const searchOne = (query, { collection, retrieval, filters }) =>
+  ask("/retrieve", { method: "POST", body: { query, collection, config: retrieval, filters, debug: true } });
 
 async function answer(side, question, given) {
   side.stop?.abort();
