@@ -118,8 +118,8 @@ async function openRun(id) {
   const { values } = await ask(`/retrieval-options?collection=${encodeURIComponent(run.collection)}`);
   const results = await askAll(`/evaluations/${id}/results`, "results");
   const own = Object.entries(run.config).filter(([name, value]) => name in values && value !== values[name]);
-  const heading = make("h2", { textContent: `${words().run}: ${run.name || new Date(run.created_at).toLocaleString(state.language)}`, tabIndex: -1 });
-  const notes = [`${words().told.embeddingModel}: ${run.embedding_model}`, ...own.map(([name, value]) => `${name}: ${said(value)}`), ...run.warnings];
+  const heading = make("h2", { textContent: `${words().run} · ${run.name || new Date(run.created_at).toLocaleString(state.language)}`, tabIndex: -1 });
+  const notes = [`${words().told.embeddingModel} ${run.embedding_model}`, ...own.map(([name, value]) => `${name}: ${said(value)}`), ...run.warnings];
   shown.detail.replaceChildren(heading, make("p.soft", { textContent: notes.join(" · ") }), ...(run.summary ? figuresOf(run.summary) : []),
     make("h3", { textContent: words().worst }), worstOf(results, { collection: run.collection, retrieval: Object.fromEntries(own) }));
   heading.focus();
@@ -128,7 +128,7 @@ async function openRun(id) {
 function figuresOf({ metrics, by_category: groups, latency_ms: latency, cases, unanswerable, skipped, answers }) {
   const names = Object.keys(groups);
   const rows = Object.keys(metrics).sort(BY_NUMBER).map((name) => [name, figure(metrics[name]), ...names.map((group) => figure(groups[group].metrics[name]))]);
-  const told = [words().questions(cases), `${words().unanswerable}: ${unanswerable}`, `${words().skipped}: ${skipped}`,
+  const told = [words().questions(cases), `${unanswerable} ${words().unanswerable}`, `${skipped} ${words().skipped}`,
     ...Object.entries(latency).map(([name, value]) => `${name} ${milliseconds(value)}`), answers && `${words().answer} p50 ${milliseconds(answers.latency_ms.p50)}`];
   return [make("p", { textContent: told.filter(Boolean).join(" · ") }),
     table([words().metric, words().all, ...names.map((name) => `${words().categories[name]} (${groups[name].cases})`)], rows, words().byCategory)];
@@ -162,7 +162,7 @@ async function compare(baseline, candidate) {
     .map(([name, of]) => `${name}: ${said(of.baseline)} → ${said(of.candidate)}`); // where one did not answer, all of answering differs
   const heading = make("h2", { textContent: words().comparison, tabIndex: -1 });
   shown.comparison.replaceChildren(heading,
-    make("p", { textContent: `${words().outcome(found)} ${differing.length ? `${words().differs}: ${differing.join(", ")}.` : words().sameConfiguration}` }),
+    make("p", { textContent: `${words().outcome(found)} ${differing.length ? `${words().differs} ${differing.join(", ")}.` : words().sameConfiguration}` }),
     table(heads, rows, words().comparison), changedList(found.changed));
   heading.focus();
 }

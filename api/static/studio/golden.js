@@ -36,57 +36,57 @@ export async function showGolden(view, names) {
 
 function proposalForm(proposal, filenames) {
   const of = `/golden-cases/proposals/${proposal.id}`;
-  const origin = [words().origins[proposal.origin], proposal.reason].filter(Boolean).join(": ");
-  const form = editor(proposal, filenames, [...proposal.relevant_document_ids, ...proposal.candidate_document_ids]);
-  return form.element(proposal.query, make("p.soft", { textContent: origin }), [
-    button(words().accept, async () => { await ask(`${of}/accept`, { method: "POST", body: form.read() }); leave(form); }, "button.main"),
-    button(words().reject, async () => { await ask(`${of}/reject`, { method: "POST" }); leave(form); }, "button"),
-  ]);
+  const { details, read } = editor(proposal, filenames, [...proposal.relevant_document_ids, ...proposal.candidate_document_ids]);
+  details.append(
+    make("p.soft", { textContent: [words().origins[proposal.origin], proposal.reason].filter(Boolean).join(": ") }),
+    make("blockquote", { textContent: proposal.quote, hidden: !proposal.quote }),
+    make("p.actions", {},
+      button(words().accept, async () => { await ask(`${of}/accept`, { method: "POST", body: read() }); leave(details); }, "button.main"),
+      button(words().reject, async () => { await ask(`${of}/reject`, { method: "POST" }); leave(details); }, "button")));
+  return details;
 }
 
 function caseForm(one, filenames) {
   const of = `/golden-cases/${one.id}`;
-  const form = editor(one, filenames, one.relevant_document_ids);
+  const { details, read } = editor(one, filenames, one.relevant_document_ids);
   const saved = make("span.soft", { role: "status" });
   const save = async () => {
-    await ask(of, { method: "PUT", body: { ...form.read(), tags: one.tags } });
+    await ask(of, { method: "PUT", body: { ...read(), tags: one.tags } });
     saved.textContent = words().saved;
   };
   const remove = async () => {
     if (!confirm(words().sureCase)) return;
     await ask(of, { method: "DELETE" });
-    leave(form);
+    leave(details);
   };
-  const missing = one.missing_document_ids.length > 0 && make("p.error", { textContent: words().broken });
-  return form.element(one.query, missing, [button(words().save, save, "button"), button(words().remove, remove, "button"), saved]);
+  details.append(
+    make("p.error", { textContent: words().broken, hidden: !one.missing_document_ids.length }),
+    make("p.actions", {}, button(words().save, save, "button"), button(words().remove, remove, "button"), saved));
+  return details;
 }
 
 // The form is gone; who worked on it goes on with the next one.
-function leave({ details }) {
+function leave(details) {
   const next = details.nextElementSibling ?? details.previousElementSibling;
   details.remove();
   (next?.querySelector("summary") ?? next)?.focus();
 }
 
-// Inputs for what a case says; documents: ids that may be chosen as relevant.
+// Inputs for what a case says, and what they hold; documents: ids that may be chosen as relevant.
 function editor(of, filenames, documents) {
   const query = make("textarea", { rows: 2, value: of.query });
   const answer = make("textarea", { rows: 3, value: of.expected_answer });
   const category = choice(CATEGORIES.map((name) => [name, words().categories[name]]), of.category);
   const difficulty = choice(DIFFICULTIES.map((name) => [name, words().difficulties[name]]), of.difficulty);
   const boxes = documents.map((id) => make("input", { type: "checkbox", value: id, checked: of.relevant_document_ids.includes(id) }));
-  const details = make("details.case");
+  const kind = ` ${words().categories[of.category]} · ${words().difficulties[of.difficulty]}`;
+  const details = make("details.case", {}, make("summary", {}, of.query, make("span.soft", { textContent: kind })),
+    field(words().question, query), field(words().expected, answer),
+    make("p.actions", {}, field(words().category, category), field(words().difficulty, difficulty)),
+    make("fieldset", {}, make("legend", { textContent: words().relevant }), boxes.map((box) => make("label.check", {}, box, filenames.get(box.value) ?? box.value))));
   const read = () => ({
     query: query.value, expected_answer: answer.value, category: category.value, difficulty: difficulty.value,
     relevant_document_ids: boxes.filter(({ checked }) => checked).map(({ value }) => value),
   });
-  const element = (title, note, buttons) => {
-    const chosen = make("fieldset", {}, make("legend", { textContent: words().relevant }),
-      boxes.map((box) => make("label.check", {}, box, filenames.get(box.value) ?? box.value)));
-    details.append(make("summary", {}, title, make("span.soft", { textContent: ` ${words().categories[of.category]} · ${words().difficulties[of.difficulty]}` })), note || "",
-      field(words().question, query), field(words().expected, answer), of.quote ? make("blockquote", { textContent: of.quote }) : "",
-      make("p.actions", {}, field(words().category, category), field(words().difficulty, difficulty)), chosen, make("p.actions", {}, buttons));
-    return details;
-  };
-  return { element, read, details };
+  return { details, read };
 }

@@ -69,7 +69,7 @@ function valueOf({ value, dataset }) {
 function knob(name, schema, inherited, chosen) {
   const kinds = (schema.anyOf ?? [schema]).filter(({ type }) => type !== "null");
   const range = kinds.find(({ type }) => type === "integer" || type === "number");
-  const asItIs = `${words().asItIs}: ${inherited === null ? words().byModel : said(inherited)}`;
+  const asItIs = `${words().asItIs} ${inherited === null ? words().byModel : said(inherited)}`;
   const input = range
     ? make("input", {
       type: "number", min: range.minimum, max: range.maximum, step: range.type === "integer" ? 1 : 0.05, placeholder: asItIs, value: chosen ?? "",

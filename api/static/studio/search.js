@@ -70,7 +70,7 @@ function differences(given, configs) {
   const sets = given.map(({ collection, filters }, index) => ({ collection, ...configs[index], ...filters }));
   const names = [...new Set(sets.flatMap(Object.keys))].filter((name) => JSON.stringify(sets[0][name]) !== JSON.stringify(sets[1][name]));
   if (!names.length) return [words().sameConfiguration];
-  return [`${words().differs}: `, ...names.flatMap((name, index) => [
+  return [`${words().differs} `, ...names.flatMap((name, index) => [
     index ? ", " : "", make("code", { textContent: name }), ` ${said(sets[0][name])} → ${said(sets[1][name])}`,
   ])];
 }

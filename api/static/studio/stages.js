@@ -38,12 +38,12 @@ const keyOf = (hit) => `${hit.document_id}:${hit.chunk_index}`;
 // others: the hits of the same stage of the other search; undefined: it has no such stage.
 function stageElement({ title, note, total, hits }, others, { isSecond, isOpen }) {
   const ranks = others && new Map(others.map((hit) => [keyOf(hit), hit.rank]));
-  const heading = make("summary", {}, title, make("span.soft", { textContent: ` ${hits.length < total ? words().firstOf(hits.length, total) : total}` }));
+  const heading = make("summary", {}, title, make("span.soft", { textContent: ` ${hits.length < total ? words().firstOf(hits.length, total) : total} ${note ?? ""}` }));
   if (!others) heading.append(make("span.move.new", { textContent: words().onlyHere }));
   const body = hits.length
     ? make("ol.hits", {}, hits.map((hit) => hitElement(hit, ranks && move(hit.rank, ranks.get(keyOf(hit)), isSecond))))
     : make("p.soft", { textContent: words().nothingFound });
-  return make("details", { open: isOpen }, heading, note && make("p.soft", { textContent: note }), body);
+  return make("details", { open: isOpen }, heading, body);
 }
 
 // What became of a hit on the way from the first configuration to the second; null: nothing to tell here.
