@@ -43,8 +43,8 @@ function orderForm() {
 async function refresh(collection = collectionOf()) {
   clearTimeout(shown.timer);
   const of = `collection=${encodeURIComponent(collection)}`;
+  const { evaluations } = await ask(`/evaluations?${of}&limit=50`); // first: a run that ends meanwhile is asked for again
   const { trend } = await ask(`/retrieve/metrics?${of}&limit=30`);
-  const { evaluations } = await ask(`/evaluations?${of}&limit=50`);
   const focused = document.activeElement?.id;
   shown.trend.replaceChildren(...trendParts(trend));
   shown.runs.replaceChildren(...runsParts(evaluations));
