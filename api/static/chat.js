@@ -15,17 +15,19 @@ const box = byId("question");
 const runs = new Map(); // by question: what is being answered, on the page or behind another conversation
 let running = null; // the one of them that is on the page: {turn, aborter, address, question}
 let shown = null; // the conversation that is on the page
+let turns = []; // of it
 
 const acts = {
   again: (turn) => ask(turn.question, turn.questionId ? { regenerate_message_id: turn.questionId } : {}, turn),
   edit: (turn, text) => ask(text, turn.questionId ? { edit_message_id: turn.questionId } : {}, turn),
-  show: (turn, message) => load(shown, message, [...byId("turns").children].indexOf(turn.element)),
+  show: (turn, message) => load(shown, message, turns.indexOf(turn)),
 };
 
 // `place` says where in the conversation; the turn that it is `insteadOf` goes, with those that follow it.
 async function ask(question, place = {}, insteadOf = null) {
   if (running) return;
-  while (insteadOf?.element.isConnected) byId("turns").lastElementChild.remove();
+  while (insteadOf?.element.isConnected) turns.pop().element.remove();
+  if (!Object.keys(place).length) place.parent_id = turns.at(-1)?.messageId; // of the version that is on the page
   const turn = add(new Turn(question, acts));
   turn.element.scrollIntoView({ block: "start" });
   const asked = Object.entries({ conversation_id: state.conversation, collection: state.collection, filters: state.filters, ...place });
@@ -41,6 +43,7 @@ async function ask(question, place = {}, insteadOf = null) {
 }
 
 function add(turn) {
+  turns.push(turn);
   byId("turns").append(turn.element);
   byId("welcome").hidden = true;
   return turn;
@@ -152,6 +155,7 @@ function remembered(question) {
 async function load(conversation, message = null, place = -1) {
   shown = conversation;
   showRunning(null);
+  turns = [];
   byId("turns").replaceChildren();
   byId("welcome").hidden = conversation !== null;
   if (!conversation) return;
@@ -164,9 +168,9 @@ async function load(conversation, message = null, place = -1) {
   for (const [index, said] of told.messages.entries()) {
     if (said.role === "user") await restore({ ...said, conversation }, told.messages[index + 1]);
   }
-  const turn = byId("turns").children[place] ?? byId("turns").lastElementChild;
-  turn?.scrollIntoView({ block: "start" });
-  if (place >= 0) turn?.querySelector(".versions:not([hidden]) :enabled")?.focus({ preventScroll: true });
+  const element = (turns[place] ?? turns.at(-1))?.element;
+  element?.scrollIntoView({ block: "start" });
+  if (place >= 0) element?.querySelector(".versions:not([hidden]) :enabled")?.focus({ preventScroll: true });
 }
 
 async function restore(question, answer) {
@@ -179,6 +183,7 @@ async function restore(question, answer) {
   const stream = remembered(question.id);
   const response = stream && await fetchWithKey(`${ADDRESS}/${stream}`, { headers: streamHeaders() }).catch(() => null);
   if (response?.ok && response.body) return void follow(turn, () => response);
+  remember(question.id, null);
   if (answer) turn.restore(answer);
   else turn.note(words().unanswered);
   turn.close();
@@ -189,6 +194,7 @@ function showRunning(run) {
   running = run;
   byId("send").hidden = Boolean(run);
   byId("stop").hidden = !run;
+  byId("turns").classList.toggle("running", Boolean(run));
   if (wasTyping) box.focus({ preventScroll: true }); // the focused button may just have been hidden
 }
 

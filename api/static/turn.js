@@ -2,11 +2,12 @@
 // What a model or a document wrote enters the page as text, or as HTML that the server has sanitized.
 import { asFootnotes, showAnswer, showChecks } from "./answer.js";
 import { drawChain } from "./chain.js";
-import { byId, copyOf, duration, make, makeButton, showVersions } from "./elements.js";
+import { copyOf, make, makeButton } from "./elements.js";
 import { fetchWithKey } from "./key.js";
 import { openPassage } from "./passage.js";
 import { citedLine, sourceElement } from "./sources.js";
 import { state } from "./state.js";
+import { showVersions } from "./versions.js";
 import { makeVotes } from "./votes.js";
 import { words } from "./words.js";
 
@@ -136,6 +137,7 @@ export class Turn {
     this.ended = true;
     if (partial) this.rewrite(partial);
     this.note(error?.message ?? this.words.failed, "error");
+    if (error?.details?.message_id) this.identifyAnswer({ id: error.details.message_id });
     if (error?.request_id) this.note(`${this.words.reference}: ${error.request_id}`);
   }
 
@@ -218,4 +220,9 @@ export class Turn {
   note(text, kind = "") {
     this.find(".notes").append(make("p", kind, text));
   }
+}
+
+function duration(milliseconds, locale) {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  return `${(milliseconds / 1000).toLocaleString(locale, { maximumFractionDigits: 1 })} s`;
 }
