@@ -15,19 +15,25 @@ export function showAnswer(element, { answer, answer_html: html, statements = []
   }
 }
 
-// "3 of 4 statements are supported", which opens the list of them.
-export function showChecks(element, statements) {
+// "3 of 4 statements are supported", which opens the list of them, as they stand in the answer.
+export function showChecks(element, statements, answer) {
   const supported = statements.filter(({ status }) => status === "supported").length;
   element.querySelector("summary").textContent = words().checked(supported, statements.length);
-  element.querySelector("ul").replaceChildren(...statements.map(checkLine));
+  element.querySelector("ul").replaceChildren(...statements.map((statement, index) => checkLine(statement, shownText(answer, index) || statement.statement)));
   element.classList.toggle("doubtful", supported < statements.length);
   element.hidden = statements.length === 0;
 }
 
-function checkLine(statement) {
+// Without its marks, nor the spaces that were before them.
+function shownText(answer, index) {
+  const parts = [...answer.querySelectorAll(`[data-statement="${index}"]`)].map((part) => part.textContent);
+  return parts.join("").replace(/ +([.,])/g, "$1").trim();
+}
+
+function checkLine(statement, text) {
   const reasons = statement.reasons.map((reason) => words().reasons[reason]).join("; ");
   const told = [words().verdicts[verdictOf(statement)], `${Math.round(statement.score * 100)} %`, reasons].filter(Boolean).join(" · ");
-  return make("li", statement.status, statement.statement, make("span", "verdict", told));
+  return make("li", statement.status, text, make("span", "verdict", told));
 }
 
 // "unsourced": nothing is cited, and no source carries it.

@@ -1,14 +1,11 @@
-// The chat: the question box, the conversation's turns, the stream of an answer.
+// The chat: the question box, and the conversation's turns.
 import { byId, make, makeButton } from "./elements.js";
-import { authorization, fetchWithKey } from "./key.js";
-import { readEvents } from "./sse.js";
+import { fetchWithKey } from "./key.js";
 import { state } from "./state.js";
+import { ADDRESS, remember, remembered, stop, stream, streamHeaders } from "./stream.js";
 import { Turn } from "./turn.js";
 import { EXAMPLES } from "./turn_words.js";
 import { words } from "./words.js";
-
-const ADDRESS = "/api/chat/stream";
-const RESUME_AFTER = [500, 1000, 2000, 4000]; // milliseconds; the server soon stops an answer that nobody reads
 
 const form = byId("ask");
 const box = byId("question");
@@ -49,14 +46,13 @@ function add(turn) {
   return turn;
 }
 
-const streamHeaders = () => ({ "Accept-Language": state.language, Accept: "text/event-stream" });
-
 async function follow(turn, begin) {
   const run = { turn, aborter: new AbortController(), address: null, question: turn.questionId };
   showRunning(run);
   try {
-    await stream(run, begin);
+    await stream(run, begin, (headers) => name(run, headers));
     if (!turn.ended) turn.note(turn.words.cut, "error");
+    if (turn.failure === "conversation_not_found") goOnIn(null); // it was deleted meanwhile: the next question begins another
   } catch (error) {
     if (error.name === "AbortError") return turn.note(turn.words.cancelled);
     console.error(error);
@@ -70,85 +66,23 @@ async function follow(turn, begin) {
   }
 }
 
-async function stream(run, begin) {
-  const { turn, aborter: { signal } } = run;
-  let response = await begin(signal);
-  name(run, response.headers);
-  const waits = [...RESUME_AFTER];
-  while (response?.ok) {
-    if (response.body && await showEvents(turn, response.body)) waits.splice(0, Infinity, ...RESUME_AFTER);
-    if (turn.ended || !run.address) return;
-    const headers = { ...streamHeaders(), "Last-Event-ID": turn.lastEvent ?? `${run.stream}:0` };
-    response = await resume(run, headers, waits);
-  }
-  if (response) turn.onError(await response.json().catch(() => ({}))); // a proxy's page is no JSON
-}
-
 // What is kept has its names in the headers, where the answer begins; one that is read on was named before.
 function name(run, headers) {
-  run.stream = headers.get("X-Stream-Id");
-  run.address = run.stream && `${ADDRESS}/${run.stream}`;
   if (!run.question) {
-    const conversation = headers.get("X-Conversation-Id"); // none where it was deleted meanwhile: the next is a new one
+    const conversation = headers.get("X-Conversation-Id");
     run.question = headers.get("X-Question-Id");
     run.turn.identify({ conversation, id: run.question });
-    if (running === run) {
-      shown = conversation;
-      state.set("conversation", conversation);
-    }
+    if (running === run) goOnIn(conversation);
   }
-  if (run.question) runs.set(run.question, run);
+  if (!run.question) return; // nothing is kept
+  runs.set(run.question, run);
   remember(run.question, run.stream);
 }
 
-// Whether there was any.
-async function showEvents(turn, body) {
-  const before = turn.lastEvent;
-  for await (const { id, event, data } of readEvents(body)) {
-    turn[HANDLERS[event]]?.(JSON.parse(data));
-    turn.lastEvent = id;
-    if (turn.ended) break;
-  }
-  return turn.lastEvent !== before;
-}
-
-const HANDLERS = { status: "onStatus", sources: "onSources", token: "onToken", citation: "onCitation", done: "onDone", error: "onError" };
-
-// The response that goes on after an event; null when there is no wait left.
-async function resume({ address, aborter: { signal } }, headers, waits) {
-  while (waits.length) {
-    await pause(waits.shift(), signal);
-    try {
-      return await fetchWithKey(address, { headers, signal });
-    } catch (error) {
-      if (error.name === "AbortError" || !waits.length) throw error;
-    }
-  }
-  return null;
-}
-
-function pause(milliseconds, signal) {
-  return new Promise((resolve, reject) => {
-    setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-}
-
-function stop({ aborter, address }) {
-  aborter.abort();
-  if (address) fetch(address, { method: "DELETE", headers: authorization(), keepalive: true }).catch(() => {}); // then it ends by itself
-}
-
-// The streams that a reload of the page breaks off, by their questions.
-function remember(question, stream) {
-  try {
-    if (stream) sessionStorage.setItem(`stream ${question}`, stream);
-    else sessionStorage.removeItem(`stream ${question}`);
-  } catch { /* then it is not read on */ }
-}
-
-function remembered(question) {
-  try { return sessionStorage.getItem(`stream ${question}`); } catch { return null; }
+// The turns on the page stay.
+function goOnIn(conversation) {
+  shown = conversation;
+  state.set("conversation", conversation);
 }
 
 // A conversation in the place of what is on the page, with the branch of a message; then the turn at that place has the focus.
@@ -180,8 +114,8 @@ async function restore(question, answer) {
   }
   const turn = add(new Turn(question.content, acts));
   turn.identify(question);
-  const stream = remembered(question.id);
-  const response = stream && await fetchWithKey(`${ADDRESS}/${stream}`, { headers: streamHeaders() }).catch(() => null);
+  const id = remembered(question.id);
+  const response = id && await fetchWithKey(`${ADDRESS}/${id}`, { headers: streamHeaders() }).catch(() => null);
   if (response?.ok && response.body) return void follow(turn, () => response);
   remember(question.id, null);
   if (answer) turn.restore(answer);

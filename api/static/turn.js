@@ -108,7 +108,7 @@ export class Turn {
     answer.lang = done.language ?? "";
     answer.classList.remove("plain");
     showAnswer(answer, done, (number, place) => this.markButton(number, place));
-    showChecks(this.find(".checks"), done.statements ?? []);
+    showChecks(this.find(".checks"), done.statements ?? [], answer);
   }
 
   // What it was made by, and how long each stage took.
@@ -135,6 +135,7 @@ export class Turn {
 
   onError({ error, partial_answer: partial }) {
     this.ended = true;
+    this.failure = error?.code;
     if (partial) this.rewrite(partial);
     this.note(error?.message ?? this.words.failed, "error");
     if (error?.details?.message_id) this.identifyAnswer({ id: error.details.message_id });
@@ -214,7 +215,7 @@ export class Turn {
 
   async copy() {
     await navigator.clipboard.writeText(asFootnotes(this.text, this.citations));
-    this.find(".said").textContent = this.words.copied;
+    this.find(".of-answer > .said").textContent = this.words.copied;
   }
 
   note(text, kind = "") {

@@ -86,7 +86,7 @@ async def test_a_thumb_down_says_why_and_is_taken_back(demo_server: Server, visi
     await expect(bad).to_be_focused()
     await expect(votes.locator(".said")).to_have_text("Merci.")
     cited = turn.locator(".cited .votes").first
-    await turn.locator(".sources details", has=cited).locator("summary").click()
+    await turn.locator(".sources details:has(.cited .votes) summary").first.click()
     await cited.get_by_role("button", name="Bien").click()
     await expect(cited.get_by_role("button", name="Bien")).to_have_attribute("aria-pressed", "true")
     conversation = page.url.partition("#c=")[2]
@@ -119,7 +119,9 @@ async def test_an_answer_is_copied_with_its_footnotes(demo_server: Server, visit
     answer, *notes = copied.split("\n\n")
     assert re.search(r"arrived on 31 October\. \[\^\d\]", answer)
     assert {note.split(":")[0] for note in notes} == set(re.findall(r"\[\^\d\]", answer))
-    assert all("“" in note for note in notes)
+    with demo_server.client() as client:
+        kept = client.get(f"/api/conversations/{visited.page.url.partition('#c=')[2]}").json()["messages"][1]
+    assert all(citation["sentence"] in copied for citation in kept["details"]["citations"])
 
 
 async def test_a_conversation_is_shown_again(demo_server: Server, visit: Open) -> None:
@@ -140,7 +142,11 @@ async def test_a_conversation_is_shown_again(demo_server: Server, visit: Open) -
     conversation = page.url.partition("#c=")[2]
     with demo_server.client() as client:
         assert client.delete(f"/api/conversations/{conversation}").status_code == 204
-    await page.reload()
+    turn = await visited.answered("and then?")
+    await expect(turn.locator(".error")).to_contain_text("conversación")
+    turn = await visited.answered(QUESTION)  # begins another
+    assert conversation not in page.url
+    await page.goto(f"{demo_server.url}/#c={conversation}")
     await expect(page.locator(".lost")).to_contain_text("conversación")
     assert visited.complaints
     visited.complaints.clear()  # Chromium's own: the status
