@@ -137,7 +137,7 @@ def test_the_pages_are_ours_and_may_load_nothing_else(client: httpx.Client, path
 def test_the_pages_files_are_served_by_their_type(client: httpx.Client) -> None:
     """R9.1 With nosniff a browser runs a script only by its type."""
     pages = client.get("/").text + client.get("/studio").text
-    linked = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', pages))
+    linked = set(re.findall(r'(?:src|href)="(/static/[^"#]+)', pages))
     modules = {f"/static/{path.relative_to(STATIC)}" for path in STATIC.rglob("*.js")}
     assert {"/static/start.js", "/static/page.css", "/static/icon.svg"} <= linked
     types = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}

@@ -76,7 +76,6 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
     await expect(page.locator(".mark").first).to_be_visible()
 
     await page.reload()
-    await ask()
     await expect(page.locator(".mark").first).to_be_visible()  # without being asked again
     assert await page.evaluate("Object.values(localStorage).join() + document.cookie") == ""
 
