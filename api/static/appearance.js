@@ -1,35 +1,43 @@
-// The page's language: the browser's, or the one that was chosen; kept for the next visit.
+// The page's language and its colours: the browser's, or those that were chosen; kept for the next visit.
+import { byId, remember, remembered } from "./page.js";
 import { state } from "./state.js";
 import { LANGUAGES, translate } from "./words.js";
 
-const switches = document.getElementById("languages");
+const languages = byId("languages");
+const themes = byId("appearance");
+const page = document.documentElement;
 
 function wished() {
-  const tags = [remembered(), ...navigator.languages.map((tag) => tag.slice(0, 2))];
+  const tags = [remembered("language"), ...navigator.languages.map((tag) => tag.slice(0, 2))];
   return tags.find((tag) => LANGUAGES.includes(tag)) ?? "es";
 }
 
-function remembered() {
-  try { return localStorage.getItem("language"); } catch { return null; } // storage may be forbidden
-}
-
-function remember(chosen) {
-  try { localStorage.setItem("language", chosen); } catch { /* then for this visit only */ }
-}
-
 function show(language) {
-  document.documentElement.lang = language;
+  page.lang = language;
   translate();
-  for (const button of switches.children) button.ariaPressed = String(button.lang === language);
+  for (const button of languages.children) button.ariaPressed = String(button.lang === language);
 }
 
-switches.addEventListener("click", ({ target }) => {
+function paint(theme) {
+  page.dataset.theme = theme;
+  for (const button of themes.children) button.ariaPressed = String(button.value === theme);
+}
+
+languages.addEventListener("click", ({ target }) => {
   if (!target.lang) return;
   state.set("language", target.lang);
-  remember(target.lang);
+  remember("language", target.lang);
+});
+
+themes.addEventListener("click", ({ target }) => {
+  const theme = target.closest("button")?.value;
+  if (!theme) return;
+  paint(theme);
+  remember("theme", theme);
 });
 
 state.on("language", show);
+paint(page.dataset.theme ?? "system"); // first.js has read it
 
 // After all parts of the page have added their words.
 export function startLanguage() {
