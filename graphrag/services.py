@@ -1,7 +1,7 @@
 """The only list of implementations: settings in, everything a request needs out."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
