@@ -1,17 +1,19 @@
 // The collections: which one is asked, made, deleted; what its documents can be filtered by.
-import { ask, attempt, byId, call, remember, remembered } from "./page.js";
+import { remember, remembered } from "./appearance.js";
+import { call } from "./api.js";
+import { byId } from "./elements.js";
+import { ask, attempt } from "./lists.js";
 import { state } from "./state.js";
 import { words } from "./words.js";
 
 const choice = byId("collection");
-const at = (name, ending = "") => `/collections/${encodeURIComponent(name)}${ending}`;
+const at = (name) => `/collections/${encodeURIComponent(name)}`;
 
 function choose(name) {
   remember("collection", name);
   state.set("collection", name);
 }
 
-// Also where the names are the same: their documents may be others.
 export async function loadCollections() {
   const names = [];
   let page = { next_cursor: null };
@@ -22,7 +24,7 @@ export async function loadCollections() {
   const chosen = [state.collection, remembered("collection"), page.default, names[0]].find((name) => names.includes(name)) ?? null;
   choice.replaceChildren(...(names.length ? names : [words().noCollection]).map((name) => new Option(name)));
   choice.disabled = byId("collection-delete").disabled = names.length === 0;
-  if (chosen === state.collection) show(chosen);
+  if (chosen === state.collection) show(chosen); // its documents may be others
   else state.set("collection", chosen);
 }
 
@@ -32,33 +34,31 @@ function show(name) {
 }
 
 async function loadFacets() {
-  const facets = state.collection && await call(at(state.collection, "/facets")).catch(() => null);
+  const asked = state.collection;
+  const facets = asked && await call(`${at(asked)}/facets`).catch(() => null);
+  if (asked !== state.collection) return;
   byId("document-count").textContent = facets ? `(${facets.document_count.toLocaleString(state.language)})` : "";
   state.tell("facets", facets);
 }
 
-async function add() {
-  const name = await ask(words().nameCollection, words().make, true);
-  if (!name) return;
-  const made = await attempt(async () => {
+async function make() {
+  const name = await ask("nameCollection", "make", { hasInput: true });
+  if (!name || !await attempt(async () => {
     const { embedding_models: [model] } = await fetch("/health").then((response) => response.json());
-    return call("/collections", { method: "POST", body: { name, embedding_model: model.id } });
-  });
-  if (!made) return;
-  choose(made.name);
+    await call("/collections", { method: "POST", body: { name, embedding_model: model.id } });
+  })) return;
+  choose(name);
   await loadCollections();
 }
 
 async function remove() {
   const name = state.collection;
-  if (!await ask(words().removeCollection.replace("…", name), words().remove)) return;
-  if (!await attempt(() => call(at(name), { method: "DELETE" }))) return;
-  state.set("conversation", null);
-  await loadCollections();
+  if (!await ask("removeCollection", "remove", { subject: name })) return;
+  if (await attempt(() => call(at(name), { method: "DELETE" }))) await loadCollections();
 }
 
 choice.addEventListener("change", () => choose(choice.value));
-byId("collection-add").addEventListener("click", add);
+byId("collection-add").addEventListener("click", make);
 byId("collection-delete").addEventListener("click", remove);
 state.on("collection", show);
 for (const change of ["documents", "ingested"]) state.on(change, loadFacets);

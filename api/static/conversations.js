@@ -1,52 +1,49 @@
-// The conversations: chosen, found, begun, renamed, exported, deleted.
-import { ask, attempt, byId, call, clone, PagedList } from "./page.js";
+// The conversations: chosen, found, begun, renamed, saved, deleted.
+import { call } from "./api.js";
+import { byId, copyOf, make } from "./elements.js";
+import { ask, attempt, onButtons, PagedList, removeRow } from "./lists.js";
 import { state } from "./state.js";
 import { words } from "./words.js";
 
 const list = byId("conversations");
 const find = byId("find-conversation");
-const at = (id, ending = "") => `/conversations/${id}${ending}`;
+const paged = new PagedList(list, { find, read, show, empty: "noConversations" });
+const linkOf = (row) => row?.querySelector("a");
+const at = (row) => `/conversations/${row.dataset.id}`;
 
-const paged = new PagedList(list, async (cursor) => {
+async function read(cursor) {
   const page = await call("/conversations", { query: { query: find.value.trim(), cursor } });
   return [page.conversations, page.next_cursor];
-}, show, "noConversations");
+}
 
 function show({ id, title, collection }) {
-  const row = clone("conversation");
-  const link = row.querySelector("a");
+  const row = copyOf("conversation");
   Object.assign(row.dataset, { id, collection: collection ?? "" });
-  Object.assign(link, { href: `#c=${id}`, textContent: title || words().untitled, title });
+  Object.assign(linkOf(row), { href: `#c=${id}`, textContent: title || words().untitled, title });
   mark(row);
   return row;
 }
 
 function mark(row) {
-  row.querySelector("a").ariaCurrent = row.dataset.id === state.conversation ? "true" : null;
-}
-
-function open({ dataset: { id, collection } }) {
-  if (collection) state.set("collection", collection);
-  state.set("conversation", id);
+  linkOf(row).ariaCurrent = row.dataset.id === state.conversation ? "true" : null;
 }
 
 function rename(row) {
-  const link = row.querySelector("a");
-  const input = Object.assign(document.createElement("input"), { value: link.textContent, maxLength: 200, ariaLabel: words().rename });
-  const close = async (isMeant) => {
-    if (!input.isConnected) return;
+  const link = linkOf(row);
+  const input = Object.assign(make("input", ""), { value: link.textContent, maxLength: 200, ariaLabel: words().rename });
+  const close = (isMeant) => {
+    if (link.isConnected) return;
     const title = input.value.trim();
     const hadFocus = input === document.activeElement;
-    input.replaceWith(link);
+    input.before(link); // first: to take away what has the focus is a blur
     if (hadFocus) link.focus();
+    input.remove();
     if (!isMeant || !title || title === link.textContent) return;
-    const changed = await attempt(() => call(at(row.dataset.id), { method: "PATCH", body: { title } }));
-    if (changed) link.textContent = link.title = changed.title;
+    attempt(async () => { link.textContent = link.title = (await call(at(row), { method: "PATCH", body: { title } })).title; });
   };
   input.addEventListener("keydown", (event) => {
     event.stopPropagation();
-    if (event.key === "Enter" && !event.isComposing) close(true);
-    if (event.key === "Escape") close(false);
+    if (event.key === "Escape" || (event.key === "Enter" && !event.isComposing)) close(event.key === "Enter");
   });
   input.addEventListener("blur", () => close(true));
   link.replaceWith(input);
@@ -54,53 +51,44 @@ function rename(row) {
 }
 
 async function remove(row) {
-  const { id } = row.dataset;
-  if (!await ask(words().removeConversation.replace("…", row.querySelector("a").textContent), words().remove)) return;
-  if (!await attempt(() => call(at(id), { method: "DELETE" }))) return;
-  (row.nextElementSibling ?? row.previousElementSibling)?.querySelector("a").focus();
-  row.remove();
-  if (state.conversation === id) state.set("conversation", null);
+  if (!await ask("removeConversation", "remove", { subject: linkOf(row).textContent })) return;
+  if (!await attempt(() => call(at(row), { method: "DELETE" }))) return;
+  removeRow(row);
+  if (state.conversation === row.dataset.id) state.set("conversation", null);
 }
 
-async function save({ dataset: { id }, textContent }) {
-  const answer = await attempt(() => call(at(id, "/export")));
-  if (!answer) return;
-  const address = URL.createObjectURL(await answer.blob());
-  Object.assign(document.createElement("a"), { href: address, download: `${textContent.trim().slice(0, 60).replace(/[\\/:*?"<>|]/g, " ")}.md` }).click();
-  URL.revokeObjectURL(address);
+function save(row) {
+  return attempt(async () => {
+    const file = URL.createObjectURL(await (await call(`${at(row)}/export`)).blob());
+    const name = linkOf(row).textContent.replace(/[\\/:*?"<>|]/g, " ").slice(0, 80);
+    Object.assign(make("a", ""), { href: file, download: `${name}.md` }).click();
+    URL.revokeObjectURL(file);
+  });
 }
 
-const ACTS = { rename, export: save, delete: remove };
-const KEYS = { F2: rename, Delete: remove };
-const STEPS = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" };
+const KEYS = {
+  F2: rename,
+  Delete: remove,
+  ArrowDown: (row) => linkOf(row.nextElementSibling)?.focus(),
+  ArrowUp: (row) => linkOf(row.previousElementSibling)?.focus(),
+};
 
+onButtons(list, { rename, save, delete: remove });
 list.addEventListener("click", (event) => {
-  const row = event.target.closest("li");
-  const act = event.target.closest("button")?.classList[1];
-  if (act) ACTS[act](row);
   if (!event.target.closest("a") || event.ctrlKey || event.metaKey) return; // those open another tab
   event.preventDefault();
-  open(row);
+  const { id, collection } = event.target.closest("li").dataset;
+  if (collection) state.set("collection", collection);
+  state.set("conversation", id);
 });
-
 list.addEventListener("keydown", (event) => {
-  const row = event.target.closest("li");
-  if (!KEYS[event.key] && !STEPS[event.key]) return;
+  if (!KEYS[event.key]) return;
   event.preventDefault();
-  if (KEYS[event.key]) KEYS[event.key](row);
-  else row[STEPS[event.key]]?.querySelector("a").focus();
+  KEYS[event.key](event.target.closest("li"));
 });
-
 byId("begin").addEventListener("click", () => {
   state.set("conversation", null);
   byId("question").focus();
 });
-
-let typing;
-find.addEventListener("input", () => {
-  clearTimeout(typing);
-  typing = setTimeout(() => paged.reload(), 200);
-});
-
-state.on("conversation", () => [...list.children].forEach(mark));
+state.on("conversation", () => [...list.children].filter(linkOf).forEach(mark));
 for (const change of ["language", "answered", "key"]) state.on(change, () => paged.reload());

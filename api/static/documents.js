@@ -1,22 +1,22 @@
 // The documents of the collection that is asked: uploaded, followed while they are read, found, deleted.
+import { API, call, reached, wait } from "./api.js";
 import { loadCollections } from "./collections.js";
+import { byId, copyOf } from "./elements.js";
 import { fetchWithKey } from "./key.js";
-import { API, ask, attempt, byId, call, clone, PagedList, reached, wait } from "./page.js";
+import { ask, attempt, onButtons, PagedList, removeRow } from "./lists.js";
 import { readEvents } from "./sse.js";
 import { state } from "./state.js";
-import { Upload } from "./upload.js";
+import { send } from "./upload.js";
 import { words } from "./words.js";
 
-const MOST_FOLLOWED = 2; // the browser keeps six connections to a server, answers and uploads need some
+const MOST_FOLLOWED = 2; // the browser keeps six connections to a server; answers and uploads need some
 const find = byId("find-document");
 const underWay = byId("under-way"); // uploads, what is being read, what failed
-const uploads = new WeakMap(); // row -> Upload
 const followed = new Set(); // ids
-
 const at = (id, ending = "") => `/documents/${id}${ending}`;
-const paged = new PagedList(byId("documents"), (cursor) => readPage("indexed", cursor), fill, "noDocuments");
+const paged = new PagedList(byId("documents"), { find, read: (cursor) => read("indexed", cursor), show: fill, empty: "noDocuments" });
 
-async function readPage(status, cursor) {
+async function read(status, cursor) {
   if (!state.collection) return [[], null];
   const page = await call("/documents", { query: { collection: state.collection, status, filename: find.value.trim(), cursor } });
   return [page.documents, page.next_cursor];
@@ -24,38 +24,39 @@ async function readPage(status, cursor) {
 
 async function reload() {
   const asked = state.collection;
-  const pages = await Promise.all([paged.reload(), ...["processing", "uploaded", "error"].map((status) => readPage(status).catch(() => [[]]))]);
+  paged.reload();
+  const pages = await Promise.all(["processing", "uploaded", "error"].map((status) => read(status).catch(() => [[]])));
   if (asked !== state.collection) return;
-  const sending = [...underWay.children].filter((row) => uploads.get(row)?.isSending);
-  underWay.replaceChildren(...sending, ...pages.slice(1).flatMap(([entries]) => entries).map((entry) => fill(entry)));
+  const sent = [...underWay.children].filter(({ dataset: { id, collection } }) => !id && collection === asked);
+  underWay.replaceChildren(...sent, ...pages.flatMap(([entries]) => entries).map((entry) => fill(entry)));
   followNext();
 }
 
-// A row with what is known of a document; `sent` is the part of it that the server has, while it is uploaded.
-function fill(entry, _, __, row = clone("document")) {
+// The row says what is known of a document; `sent` is the part of it that the server has, while it is uploaded.
+function fill(entry, row = copyOf("document")) {
   const { id, filename, status, sent, done, total } = entry;
+  const [name, line, progress] = [".name", ".state", "progress"].map((part) => row.querySelector(part));
   row.className = status;
   row.dataset.id = id ?? "";
-  Object.assign(row.querySelector(".name"), { textContent: filename, title: filename });
-  row.querySelector(".state").textContent = describe(entry);
-  row.querySelector("progress").hidden = !["uploading", "processing"].includes(status);
-  const [value, max] = status === "uploading" ? [sent, 1] : [done, total];
-  Object.assign(row.querySelector("progress"), { max: max || 1, ariaLabel: filename });
-  if (max) row.querySelector("progress").value = value;
-  else row.querySelector("progress").removeAttribute("value");
-  row.querySelector(".retry").hidden = status !== "error" || (!id && !uploads.has(row));
-  row.querySelector(".cancel").hidden = !["waiting", "uploading", "uploaded", "processing"].includes(status) || entry.kept;
-  row.querySelector(".delete").hidden = !["indexed", "error"].includes(status);
+  Object.assign(name, { textContent: filename, title: filename });
+  line.textContent = describe(entry);
+  progress.hidden = status !== "uploading" && status !== "processing";
+  progress.ariaLabel = filename;
+  progress.removeAttribute("value"); // of an unknown length
+  if (status === "uploading") Object.assign(progress, { max: 1, value: sent });
+  else if (total) Object.assign(progress, { max: total, value: done });
+  const shown = { retry: ["error"], cancel: ["waiting", "uploading", "processing", id && "uploaded"], delete: ["indexed", "error"] };
+  for (const [act, statuses] of Object.entries(shown)) row.querySelector(`.${act}`).hidden = !statuses.includes(status);
   return row;
 }
 
 function describe({ status, stage, done, total, sent, byte_count, error, message }) {
-  if (message) return message;
-  if (error) return error.message;
-  if (status === "indexed") return [size(byte_count), total && `${total} ${words().passages}`].filter(Boolean).join(" · ");
-  if (status === "uploading") return `${words().uploading} ${Math.floor(sent * 100)} %`;
-  if (status === "processing") return [words()[`stage_${stage}`] ?? words().reading, total && `${done}/${total}`].filter(Boolean).join(" ");
-  return words().waiting;
+  const say = words();
+  if (message || error) return message ?? error.message;
+  if (status === "indexed") return [size(byte_count), total && `${total} ${total === 1 ? say.passage : say.passages}`].filter(Boolean).join(" · ");
+  if (status === "uploading") return `${say.uploading} ${Math.floor(sent * 100)} %`;
+  if (status === "processing") return [say[`stage_${stage}`] ?? say.reading, total && `${done}/${total}`].filter(Boolean).join(" ");
+  return say.waiting;
 }
 
 function size(bytes) {
@@ -65,7 +66,7 @@ function size(bytes) {
 
 function followNext() {
   for (const { dataset: { id } } of underWay.querySelectorAll(".uploaded, .processing")) {
-    if (followed.size < MOST_FOLLOWED && id && !followed.has(id)) follow(id);
+    if (id && followed.size < MOST_FOLLOWED && !followed.has(id)) follow(id);
   }
 }
 
@@ -73,10 +74,10 @@ async function follow(id) {
   followed.add(id);
   try {
     const headers = { "Accept-Language": state.language, Accept: "text/event-stream" };
-    const response = await reached(() => fetchWithKey(`${API}${at(id, "/events")}`, { headers }));
+    const response = await reached(() => fetchWithKey(API + at(id, "/events"), { headers }));
     if (!response.ok) return rowOf(id)?.remove(); // it was deleted meanwhile
-    for await (const { event, data } of readEvents(response.body)) if (event !== "error") progress(JSON.parse(data), event === "done");
-    await wait(500); // the stream may have been cut: then it is followed anew, but not without a pause
+    for await (const { event, data } of readEvents(response.body)) if (event !== "error") show(JSON.parse(data), event === "done");
+    await wait(500); // cut off, it is followed anew, but not without a pause
   } finally {
     followed.delete(id);
     followNext();
@@ -85,87 +86,71 @@ async function follow(id) {
 
 const rowOf = (id) => underWay.querySelector(`[data-id="${id}"]`);
 
-function progress(entry, hasEnded) {
+function show(entry, hasEnded) {
   const row = rowOf(entry.id);
   if (!row) return; // of another collection
-  fill(entry, 0, 0, row);
+  fill(entry, row);
   if (!hasEnded) return;
-  byId("document-news").textContent = `${entry.filename}: ${entry.status === "indexed" ? words().ready : describe(entry)}`;
-  if (entry.status !== "indexed") return;
+  const isReady = entry.status === "indexed";
+  byId("document-news").textContent = `${entry.filename}: ${isReady ? words().ready : describe(entry)}`;
+  if (!isReady) return;
   paged.list.prepend(row);
   paged.list.dataset.empty = "";
   state.tell("ingested");
 }
 
-function upload(files) {
-  for (const file of files) {
-    const row = clone("document");
-    uploads.set(row, new Upload(file, state.collection, (entry) => fill(entry, 0, 0, row), (answer) => taken(row, answer)));
-    underWay.prepend(row);
+async function upload(file, row = copyOf("document")) {
+  const known = { filename: file.name, byte_count: file.size };
+  const aborter = new AbortController();
+  const collection = state.collection;
+  row.dataset.collection = collection;
+  row.upload = { retry: () => upload(file, row), cancel: () => aborter.abort() };
+  underWay.prepend(fill({ ...known, status: "waiting" }, row));
+  try {
+    const taken = await send(file, { collection, signal: aborter.signal, tell: (sent) => fill({ ...known, status: "uploading", sent }, row) });
+    fill({ ...known, ...taken }, row);
+    if (collection) followNext();
+    else await loadCollections(); // the one that it has just made
+  } catch (error) {
+    if (error.name === "AbortError") removeRow(row);
+    else fill({ ...known, status: "error", message: error.message }, row);
   }
-}
-
-// The server has it; of one that was there already nothing is left to be shown.
-async function taken(row, { id, isKnown }) {
-  if (!state.collection) await loadCollections(); // it has just been made
-  if (isKnown && paged.list.querySelector(`[data-id="${id}"]`)) row.remove();
-  followNext();
 }
 
 async function remove(row) {
-  if (row.dataset.id) {
-    if (!await ask(words().removeDocument.replace("…", row.querySelector(".name").textContent), words().remove)) return;
-    if (!await attempt(() => call(at(row.dataset.id), { method: "DELETE" }))) return;
-    state.tell("ingested");
-  }
-  (row.nextElementSibling ?? row.previousElementSibling)?.querySelector("button:not([hidden])")?.focus();
-  row.remove();
+  const { id } = row.dataset;
+  if (id && !await ask("removeDocument", "remove", { subject: row.querySelector(".name").textContent })) return;
+  if (id && !await attempt(() => call(at(id), { method: "DELETE" }))) return;
+  removeRow(row);
+  state.tell("ingested");
 }
 
-async function retry(row) {
-  if (!row.dataset.id) return uploads.get(row).send();
-  const entry = await attempt(() => call(at(row.dataset.id, "/reindex"), { method: "POST" }));
-  if (entry) fill(entry, 0, 0, row);
+// "reindex" or "cancel"; of a file that the server does not have yet, what the upload does.
+async function restart(row, ending, ofUpload) {
+  if (!row.dataset.id) return ofUpload();
+  await attempt(async () => fill(await call(at(row.dataset.id, ending), { method: "POST" }), row));
   followNext();
 }
 
-async function cancel(row) {
-  if (!row.dataset.id) return uploads.get(row).cancel();
-  const entry = await attempt(() => call(at(row.dataset.id, "/cancel"), { method: "POST" }));
-  if (entry) fill(entry, 0, 0, row);
-}
-
-const ACTS = { delete: remove, retry, cancel };
-for (const list of [underWay, paged.list]) {
-  list.addEventListener("click", ({ target }) => {
-    const act = target.closest("button")?.classList[1];
-    if (act) ACTS[act](target.closest("li"));
-  });
-}
+const acts = {
+  delete: remove,
+  retry: (row) => restart(row, "/reindex", row.upload?.retry),
+  cancel: (row) => restart(row, "/cancel", row.upload?.cancel),
+};
+for (const list of [underWay, paged.list]) onButtons(list, acts);
 
 byId("upload").addEventListener("click", () => byId("files").click());
 byId("files").addEventListener("change", ({ target }) => {
-  upload(target.files);
+  for (const file of target.files) upload(file);
   target.value = ""; // the same file may be chosen again
 });
 
-const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
-addEventListener("dragover", (event) => {
-  if (!hasFiles(event)) return;
-  event.preventDefault();
-  document.body.dataset.drop = words().drop;
-});
+const isDrop = (event) => event.dataTransfer?.types.includes("Files") && (event.preventDefault(), true);
+addEventListener("dragover", (event) => { if (isDrop(event)) document.body.dataset.drop = words().drop; });
 addEventListener("dragleave", ({ relatedTarget }) => { if (!relatedTarget) delete document.body.dataset.drop; });
 addEventListener("drop", (event) => {
   delete document.body.dataset.drop;
-  if (!hasFiles(event)) return;
-  event.preventDefault();
-  upload(event.dataTransfer.files);
+  if (isDrop(event)) for (const file of event.dataTransfer.files) upload(file);
 });
-
-let typing;
-find.addEventListener("input", () => {
-  clearTimeout(typing);
-  typing = setTimeout(reload, 200);
-});
+find.addEventListener("input", () => wait(200).then(reload));
 state.on("documents", reload);

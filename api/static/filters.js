@@ -1,87 +1,81 @@
 // Which of the collection's documents a question is about: chips beside the question box, and what there is to choose from.
-import { byId } from "./page.js";
+import { byId, make, makeButton } from "./elements.js";
 import { state } from "./state.js";
 import { words } from "./words.js";
 
 const FIELDS = { language: "languages", document_type: "document_types", tags: "tags", filename: "filenames" };
-const DATES = ["created_from", "created_until"];
+const DATES = { created_from: 0, created_until: 1 }; // the API takes the moment from which on nothing counts
 const chips = byId("filters");
 const choices = byId("filter-choices");
 let facets = null;
-let chosen = {}; // field -> values; a date has one: the day, with it
+let chosen = {}; // field -> values; of a date one, as 2026-03-31
 
-const make = (tag, properties, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
-
-function nameOf(field, value) {
-  if (field !== "language") return value;
-  return new Intl.DisplayNames(state.language, { type: "language", fallback: "code" }).of(value);
-}
-
-function change(field, values) {
+function choose(field, values) {
   chosen = { ...chosen, [field]: values };
   if (!values.length) delete chosen[field];
-  const filters = { ...chosen };
-  for (const date of DATES) if (filters[date]) filters[date] = dayOf(filters[date][0], date === "created_until" ? 1 : 0);
-  state.set("filters", Object.keys(filters).length ? filters : null);
+  const filters = Object.entries(chosen).map(([name, all]) => [name, name in DATES ? midnight(all[0], DATES[name]) : all]);
+  state.set("filters", filters.length ? Object.fromEntries(filters) : null);
   showChips();
 }
 
-// Midnight where the person is, some days later, as the API takes it.
-function dayOf(text, later) {
-  const [year, month, day] = text.split("-").map(Number);
+// Where the person is, some days later.
+function midnight(date, later) {
+  const [year, month, day] = date.split("-").map(Number);
   return new Date(year, month - 1, day + later).toISOString();
 }
 
+const dayOf = (moment) => new Date(moment).toLocaleDateString("sv"); // 2026-03-31
+const nameOf = (field, value) => (field === "language" ? new Intl.DisplayNames(state.language, { type: "language" }).of(value) : value);
+
 function showChips() {
   const all = Object.entries(chosen).flatMap(([field, values]) => values.map((value) => chip(field, value)));
-  const open = make("button", { type: "button", title: words().filter, onclick: () => choices.showModal() });
-  open.innerHTML = '<svg><use href="/static/icons.svg#filter"/></svg>';
-  if (!all.length) open.append(" ", words().filter);
-  chips.replaceChildren(...(hasChoice() ? [open] : []), ...all);
+  const open = makeButton("", () => choices.showModal(), copyOfIcon(), all.length ? "" : ` ${words().filter}`);
+  open.title = words().filter;
+  chips.replaceChildren(...(choices.querySelector("label") ? [open] : []), ...all);
+}
+
+function copyOfIcon() {
+  return byId("filter-icon").content.cloneNode(true);
 }
 
 function chip(field, value) {
   const text = `${words()[field]}: ${nameOf(field, value)}`;
-  const remove = () => {
-    change(field, chosen[field].filter((each) => each !== value));
-    (chips.lastElementChild ?? byId("question")).focus();
-  };
-  return make("button", { type: "button", className: "chip", ariaLabel: `${words().removeFilter} ${text}`, onclick: remove }, `${text} `, make("span", { ariaHidden: "true" }, "×"));
+  const button = makeButton("chip", () => {
+    choose(field, chosen[field].filter((each) => each !== value));
+    chips.lastElementChild.focus();
+  }, `${text} ×`);
+  button.ariaLabel = `${words().removeFilter} ${text}`;
+  return button;
 }
 
-const hasChoice = () => facets && (days().length > 1 || Object.values(FIELDS).some(differ));
-const differ = (kind) => facets[kind].length > (kind === "tags" ? 0 : 1);
-const days = () => [...new Set([facets.created_first, facets.created_last].map((moment) => new Date(moment).toLocaleDateString("sv")))];
+function select(field, values) {
+  const element = make("select", "", new Option(words().any, ""), ...values.map((value) => new Option(nameOf(field, value), value)));
+  element.addEventListener("change", () => {
+    choose(field, [...new Set([...(chosen[field] ?? []), element.value])]);
+    element.value = "";
+  });
+  return make("label", "", words()[field], element);
+}
 
+function dateInput(field, min, max) {
+  const input = Object.assign(make("input", ""), { type: "date", min, max, value: chosen[field]?.[0] ?? "" });
+  input.addEventListener("change", () => choose(field, input.value ? [input.value] : []));
+  return make("label", "", words()[field], input);
+}
+
+// What all documents share tells none apart.
 function showChoices() {
-  const selects = facets ? Object.entries(FIELDS).filter(([, kind]) => differ(kind)).map(([field, kind]) => {
-    const select = make("select", { onchange: () => add(field, select) }, new Option(words().any, ""), ...facets[kind].map((value) => new Option(nameOf(field, value), value)));
-    return make("label", {}, words()[field], select);
-  }) : [];
-  const dates = facets && days().length > 1 ? DATES.map((field) => {
-    const input = make("input", { type: "date", min: days()[0], max: days()[1], onchange: () => change(field, input.value ? [input.value] : []) });
-    return make("label", {}, words()[field], input);
-  }) : [];
+  const days = [facets?.created_first, facets?.created_last].map((moment) => moment && dayOf(moment));
+  const fields = Object.entries(FIELDS).filter(([field, kind]) => facets?.[kind].length > (field === "tags" ? 0 : 1));
+  const selects = fields.map(([field, kind]) => select(field, facets[kind]));
+  const dates = days[0] === days[1] ? [] : Object.keys(DATES).map((field) => dateInput(field, ...days));
   choices.querySelector("div").replaceChildren(...selects, ...dates);
-}
-
-function add(field, select) {
-  if (select.value) change(field, [...new Set([...(chosen[field] ?? []), select.value])]);
-  select.value = "";
-}
-
-function show() {
   showChips();
-  showChoices();
 }
 
 state.on("facets", (found) => {
   facets = found;
-  show();
+  showChoices();
 });
 state.on("collection", () => {
   chosen = {};

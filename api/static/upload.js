@@ -1,6 +1,6 @@
-// One file on its way to the server, and what the server says of it.
+// A file on its way to the server.
+import { API, reached } from "./api.js";
 import { withKey } from "./key.js";
-import { API, reached } from "./page.js";
 import { state } from "./state.js";
 import { words } from "./words.js";
 
@@ -8,77 +8,40 @@ const MOST_AT_ONCE = 2;
 const waiting = [];
 let running = 0;
 
-function next() {
-  if (running < MOST_AT_ONCE && waiting.length) waiting.shift().run();
-}
-
-export class Upload {
-  // `show` takes what a document's row shows; `taken` the answer of the server.
-  constructor(file, collection, show, taken) {
-    Object.assign(this, { file, collection, show, taken });
-    this.send();
-  }
-
-  send() {
-    this.key = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-    this.aborter = new AbortController();
-    this.isSending = true;
-    this.tell({ status: "waiting" });
-    waiting.push(this);
-    next();
-  }
-
-  cancel() {
-    this.aborter.abort();
-    if (waiting.includes(this)) this.end({ status: "error", message: words().cancelled });
-  }
-
-  async run() {
-    running += 1;
-    try {
-      this.end(this.read(await reached(() => withKey((key) => this.request(key)))));
-    } catch (error) {
-      this.end({ status: "error", message: error.name === "AbortError" ? words().cancelled : error.message });
-    }
-    running -= 1;
-    next();
-  }
-
-  // XMLHttpRequest, since fetch does not tell how much has been sent.
-  request(key) {
-    return new Promise((resolve, reject) => {
-      const request = new XMLHttpRequest();
-      this.aborter.signal.addEventListener("abort", () => request.abort());
-      request.upload.addEventListener("progress", ({ loaded, total }) => this.tell({ status: "uploading", sent: loaded / total }));
-      request.addEventListener("load", () => resolve(request));
-      request.addEventListener("error", () => reject(new TypeError("network")));
-      request.addEventListener("abort", () => reject(this.aborter.signal.reason));
-      request.open("POST", `${API}/documents`);
-      const headers = { "Accept-Language": state.language, "Idempotency-Key": this.key, ...key };
-      for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-      const form = new FormData();
-      form.append("files", this.file);
-      if (this.collection) form.append("collection", this.collection);
-      request.responseType = "json";
-      request.send(form);
-    });
-  }
-
-  read({ status, response }) {
+// The document as the server has taken it. `tell` hears how much of the file has been sent, from 0 to 1. Sent again, it is taken once.
+export async function send(file, { collection, signal, tell }) {
+  const random = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const body = new FormData();
+  body.append("files", file);
+  if (collection) body.append("collection", collection);
+  if (running >= MOST_AT_ONCE) await new Promise((next) => waiting.push(next));
+  running += 1;
+  try {
+    const headers = { "Accept-Language": state.language, "Idempotency-Key": random };
+    const { status, response } = await reached(() => withKey((key) => post(body, { headers: { ...headers, ...key }, signal, tell })));
     if (status !== 202) throw new Error(response?.error?.message ?? words().failed);
     const [document] = response.documents;
-    const isKnown = document.status === "unchanged";
-    return { ...document, status: isKnown ? "indexed" : document.status, message: isKnown ? words().known : response.message, kept: !document.id, isKnown };
+    if (document.status === "unchanged") return { ...document, status: "indexed", message: words().known };
+    return { ...document, message: response.message };
+  } finally {
+    running -= 1;
+    waiting.shift()?.();
   }
+}
 
-  end(entry) {
-    if (waiting.includes(this)) waiting.splice(waiting.indexOf(this), 1);
-    this.isSending = false;
-    this.tell(entry);
-    if (entry.status !== "error") this.taken(entry);
-  }
-
-  tell(entry) {
-    this.show({ byte_count: this.file.size, ...entry, filename: this.file.name });
-  }
+// By XMLHttpRequest, since fetch does not tell how much has been sent.
+function post(body, { headers, signal, tell }) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.upload.onprogress = ({ loaded, total }) => tell(loaded / total);
+    request.onload = () => resolve(request);
+    request.onerror = () => reject(new TypeError("the connection is lost"));
+    request.onabort = () => reject(signal.reason);
+    signal.throwIfAborted();
+    signal.addEventListener("abort", () => request.abort());
+    request.open("POST", `${API}/documents`);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.responseType = "json";
+    request.send(body);
+  });
 }
