@@ -17,7 +17,7 @@ export async function call(path, { method = "GET", query = {}, body } = {}) {
   const response = await reached(() => method === "GET"
     ? fetch(address, { headers: { ...headers, ...authorization() } }) : fetchWithKey(address, options));
   if (method === "GET") state.set("locked", response.status === 401);
-  const isJson = response.headers.get("Content-Type")?.startsWith("application/json");
+  const isJson = response.status !== 204 && response.headers.get("Content-Type")?.startsWith("application/json");
   const answer = isJson ? await response.json() : response;
   if (!response.ok) throw new Error(answer.error?.message ?? words().failed);
   return answer;

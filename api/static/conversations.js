@@ -86,9 +86,6 @@ list.addEventListener("keydown", (event) => {
   event.preventDefault();
   KEYS[event.key](event.target.closest("li"));
 });
-byId("begin").addEventListener("click", () => {
-  state.set("conversation", null);
-  byId("question").focus();
-});
+byId("begin").addEventListener("click", () => state.set("conversation", null));
 state.on("conversation", () => [...list.children].filter(linkOf).forEach(mark));
 for (const change of ["language", "answered", "key"]) state.on(change, () => paged.reload());

@@ -23,10 +23,10 @@ async function read(status, cursor) {
 }
 
 async function reload() {
-  const asked = state.collection;
+  const asked = state.collection ?? "";
   paged.reload();
   const pages = await Promise.all(["processing", "uploaded", "error"].map((status) => read(status).catch(() => [[]])));
-  if (asked !== state.collection) return;
+  if (asked !== (state.collection ?? "")) return;
   const sent = [...underWay.children].filter(({ dataset: { id, collection } }) => !id && collection === asked);
   underWay.replaceChildren(...sent, ...pages.flatMap(([entries]) => entries).map((entry) => fill(entry)));
   followNext();
@@ -61,7 +61,7 @@ function describe({ status, stage, done, total, sent, byte_count, error, message
 
 function size(bytes) {
   const [unit, power] = bytes < 1e6 ? ["kilobyte", 1e3] : ["megabyte", 1e6];
-  return (bytes / power).toLocaleString(state.language, { style: "unit", unit, maximumSignificantDigits: 2 });
+  return Math.max(bytes / power, 0.1).toLocaleString(state.language, { style: "unit", unit, maximumSignificantDigits: 2 });
 }
 
 function followNext() {
@@ -103,7 +103,7 @@ async function upload(file, row = copyOf("document")) {
   const known = { filename: file.name, byte_count: file.size };
   const aborter = new AbortController();
   const collection = state.collection;
-  row.dataset.collection = collection;
+  row.dataset.collection = collection ?? "";
   row.upload = { retry: () => upload(file, row), cancel: () => aborter.abort() };
   underWay.prepend(fill({ ...known, status: "waiting" }, row));
   try {

@@ -64,7 +64,10 @@ toggle.addEventListener("click", () => choose(page.shelf !== "open"));
 byId("shelf-close").addEventListener("click", () => choose(false));
 addEventListener("pointerdown", ({ target }) => { if (!target.closest("#shelf, dialog, #notice")) closeDrawer(); });
 state.on("conversation", closeDrawer);
-byId("begin").addEventListener("click", closeDrawer);
+byId("begin").addEventListener("click", () => {
+  closeDrawer();
+  toQuestion();
+});
 open(page.shelf === "open");
 
 byId("single-keys").checked = remembered("singleKeys") !== "false";
