@@ -78,7 +78,7 @@ list.addEventListener("click", (event) => {
   if (!event.target.closest("a") || event.ctrlKey || event.metaKey) return; // those open another tab
   event.preventDefault();
   const { id, collection } = event.target.closest("li").dataset;
-  if (collection) state.set("collection", collection);
+  if ([...byId("collection").options].some(({ value }) => value === collection)) state.set("collection", collection);
   state.set("conversation", id);
 });
 list.addEventListener("keydown", (event) => {

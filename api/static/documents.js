@@ -14,7 +14,7 @@ const find = byId("find-document");
 const underWay = byId("under-way"); // uploads, what is being read, what failed
 const followed = new Set(); // ids
 const at = (id, ending = "") => `/documents/${id}${ending}`;
-const paged = new PagedList(byId("documents"), { find, read: (cursor) => read("indexed", cursor), show: fill, empty: "noDocuments" });
+const paged = new PagedList(byId("documents"), { find, read: (cursor) => read("indexed", cursor), show: fill, empty: "noDocuments", search: reload });
 
 async function read(status, cursor) {
   if (!state.collection) return [[], null];
@@ -152,5 +152,4 @@ addEventListener("drop", (event) => {
   delete document.body.dataset.drop;
   if (isDrop(event)) for (const file of event.dataTransfer.files) upload(file);
 });
-find.addEventListener("input", () => wait(200).then(reload));
 state.on("documents", reload);

@@ -39,7 +39,7 @@ function copyOfIcon() {
 }
 
 function chip(field, value) {
-  const text = `${words()[field]}: ${nameOf(field, value)}`;
+  const text = `${words()[field]} · ${nameOf(field, value)}`;
   const button = makeButton("chip", () => {
     choose(field, chosen[field].filter((each) => each !== value));
     chips.lastElementChild.focus();

@@ -4,17 +4,18 @@ import { state } from "./state.js";
 import { words } from "./words.js";
 
 // Read page by page as one scrolls to its end: `read` takes a cursor and gives [entries, next cursor], `show` makes a row.
+// Who types in `find` starts a `search`.
 export class PagedList {
   #asked = 0;
   #cursor = null;
   #end = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) this.#readOn(this.#cursor); });
 
-  constructor(list, { find, read, show, empty }) {
+  constructor(list, { find, read, show, empty, search = () => this.reload() }) {
     Object.assign(this, { list, read, show, empty });
     let typing;
     find.addEventListener("input", () => {
       clearTimeout(typing);
-      typing = setTimeout(() => this.reload(), 200);
+      typing = setTimeout(search, 200);
     });
   }
 
@@ -25,12 +26,12 @@ export class PagedList {
   async #readOn(cursor) {
     this.#end.disconnect();
     const asked = this.#asked += 1;
-    const [entries, next] = await this.read(cursor).catch(() => [[], null]);
+    const [entries, next, failure] = await this.read(cursor).catch((error) => [[], null, error.message]);
     if (asked !== this.#asked) return; // a newer question is on its way
     const focused = this.list.contains(document.activeElement) && document.activeElement.closest("li").dataset.id;
     this.list[cursor ? "append" : "replaceChildren"](...entries.map((entry) => this.show(entry)));
     if (focused) this.list.querySelector(`[data-id="${focused}"] :is(a, button)`)?.focus({ preventScroll: true });
-    this.list.dataset.empty = this.list.children.length || state.locked ? "" : words()[this.empty];
+    this.list.dataset.empty = this.list.children.length || state.locked ? "" : failure ?? words()[this.empty];
     this.#cursor = next;
     if (next) this.#end.observe(this.list.lastElementChild);
   }

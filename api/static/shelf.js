@@ -63,6 +63,10 @@ isWide.addEventListener("change", () => open(isWide.matches));
 toggle.addEventListener("click", () => choose(page.shelf !== "open"));
 byId("shelf-close").addEventListener("click", () => choose(false));
 addEventListener("pointerdown", ({ target }) => { if (!target.closest("#shelf, dialog, #notice")) closeDrawer(); });
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address names the conversation
+  toQuestion();
+});
 state.on("conversation", closeDrawer);
 byId("begin").addEventListener("click", () => {
   closeDrawer();

@@ -173,7 +173,7 @@ async def test_a_question_is_about_the_documents_that_are_chosen(
     await dialog.get_by_label("Language").select_option(label="French")
     await dialog.get_by_role("button", name="Close").click()
     chips = page.locator(".chip")
-    assert [chip.strip(" ×") for chip in await chips.all_inner_texts()] == ["Type: txt", "Language: French"]
+    assert [chip.strip(" ×") for chip in await chips.all_inner_texts()] == ["Type · txt", "Language · French"]
 
     asked = []
     page.on("request", lambda request: asked.append(request) if request.url.endswith("/chat/stream") else None)
@@ -181,7 +181,7 @@ async def test_a_question_is_about_the_documents_that_are_chosen(
     await expect(turn.locator(".filename, .title").filter(has_text="boiler")).to_have_count(0)
     body = json.loads(asked[-1].post_data)
     assert (body["collection"], body["filters"]) == ("notas", {"document_type": ["txt"], "language": ["fr"]})
-    for chip in ("Language: French", "Type: txt"):
+    for chip in ("Language · French", "Type · txt"):
         await page.get_by_role("button", name=f"Remove the filter {chip}").click()
     await expect(chips).to_have_count(0)
     await visited.answered("Why did the boiler stop?")
