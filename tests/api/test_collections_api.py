@@ -75,7 +75,7 @@ def test_a_collection_is_made_read_and_deleted(api: httpx.Client) -> None:
 def test_a_collection_tells_what_its_documents_are_told_apart_by(api: httpx.Client, collection: str) -> None:
     """R9.3, R9.2 The values that filters take, each once; of an empty one, none."""
     path = f"/collections/{collection}/facets"
-    nothing = {name: [] for name in ("languages", "document_types", "tags", "filenames")}
+    nothing: dict[str, Any] = {name: [] for name in ("languages", "document_types", "tags", "filenames")}
     assert api.get(path).json() == nothing | {"document_count": 0, "created_first": None, "created_last": None}
     sent = [("informe.md", ["averías", "planta"]), ("Notas.MD", ["planta"]), ("turnos.txt", [])]
     for name, tags in sent:
