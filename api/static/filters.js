@@ -5,8 +5,7 @@ import { words } from "./words.js";
 
 const FIELDS = { language: "languages", document_type: "document_types", tags: "tags", filename: "filenames" };
 const DATES = { created_from: 0, created_until: 1 }; // the API takes the moment from which on nothing counts
-const chips = byId("filters");
-const choices = byId("filter-choices");
+const [open, chips, choices] = [byId("filter"), byId("chips"), byId("filter-choices")];
 let facets = null;
 let chosen = {}; // field -> values; of a date one, as 2026-03-31
 
@@ -28,21 +27,16 @@ const dayOf = (moment) => new Date(moment).toLocaleDateString("sv"); // 2026-03-
 const nameOf = (field, value) => (field === "language" ? new Intl.DisplayNames(state.language, { type: "language" }).of(value) : value);
 
 function showChips() {
-  const all = Object.entries(chosen).flatMap(([field, values]) => values.map((value) => chip(field, value)));
-  const open = makeButton("", () => choices.showModal(), copyOfIcon(), all.length ? "" : ` ${words().filter}`);
-  open.title = words().filter;
-  chips.replaceChildren(...(choices.querySelector("label") ? [open] : []), ...all);
-}
-
-function copyOfIcon() {
-  return byId("filter-icon").content.cloneNode(true);
+  chips.replaceChildren(...Object.entries(chosen).flatMap(([field, values]) => values.map((value) => chip(field, value))));
+  open.hidden = !choices.querySelector("label");
+  open.lastElementChild.hidden = chips.children.length > 0;
 }
 
 function chip(field, value) {
   const text = `${words()[field]} · ${nameOf(field, value)}`;
   const button = makeButton("chip", () => {
     choose(field, chosen[field].filter((each) => each !== value));
-    chips.lastElementChild.focus();
+    (chips.lastElementChild ?? open).focus();
   }, `${text} ×`);
   button.ariaLabel = `${words().removeFilter} ${text}`;
   return button;
@@ -51,7 +45,7 @@ function chip(field, value) {
 function select(field, values) {
   const element = make("select", "", new Option(words().any, ""), ...values.map((value) => new Option(nameOf(field, value), value)));
   element.addEventListener("change", () => {
-    choose(field, [...new Set([...(chosen[field] ?? []), element.value])]);
+    if (element.value) choose(field, [...new Set([...(chosen[field] ?? []), element.value])]);
     element.value = "";
   });
   return make("label", "", words()[field], element);
@@ -73,6 +67,7 @@ function showChoices() {
   showChips();
 }
 
+open.addEventListener("click", () => choices.showModal());
 state.on("facets", (found) => {
   facets = found;
   showChoices();

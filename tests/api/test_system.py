@@ -136,7 +136,7 @@ def test_the_page_is_ours_and_may_load_nothing_else(client: httpx.Client) -> Non
 def test_the_page_s_files_are_served_by_their_type(client: httpx.Client) -> None:
     """R9.1 With nosniff a browser runs a script only by its type."""
     page = client.get("/").text
-    linked = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', page))
+    linked = set(re.findall(r'(?:src|href)="(/static/[^"#]+)', page))
     modules = {f"/static/{path.name}" for path in STATIC.glob("*.js")}
     assert {"/static/start.js", "/static/page.css", "/static/icon.svg"} <= linked
     types = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
