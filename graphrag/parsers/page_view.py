@@ -4,7 +4,7 @@ import struct
 import unicodedata
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ctypes import c_int
 from math import sqrt
 from typing import Any
@@ -74,18 +74,28 @@ def _on_page(page: Any, x: float, y: float) -> tuple[float, float]:
 
 def _find(printed: Any, quote: str) -> Iterator[Span]:
     """Wherever it is, whole; else its beginning and its end, as far as the page has them."""
-    characters = [
-        (letter, place)
-        for place in range(printed.count_chars())
-        for letter in _letters(chr(pdfium_c.FPDFText_GetUnicode(printed, place)))
-    ]
+    written = [chr(pdfium_c.FPDFText_GetUnicode(printed, place)) for place in range(printed.count_chars())]
+    characters = [(letter, place) for place, character in enumerate(written) for letter in _letters(character)]
     page = "".join(letter for letter, _ in characters)
     for part in _parts(_letters(quote), page):
         start = page.find(part)
         while start != -1:
             last = start + len(part) - 1
-            yield characters[start][1], characters[last][1] + 1
+            yield _with_marks(written, characters[start][1], characters[last][1] + 1)
             start = page.find(part, last + 1)
+
+
+def _with_marks(written: Sequence[str], start: int, end: int) -> Span:
+    """With its full stop, its quotation marks."""
+    while start > 0 and _is_mark(written[start - 1]):
+        start -= 1
+    while end < len(written) and _is_mark(written[end]):
+        end += 1
+    return start, end
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character).startswith("P")
 
 
 def _parts(quote: str, page: str) -> Iterator[str]:
