@@ -40,7 +40,7 @@ class TextOut(BaseModel):
             end_char=excerpt.end_char,
             length=excerpt.length,
             first_line=excerpt.first_line,
-            page=place and place.page,
+            page=place.page if place else None,
             sheet=(place and place.sheet) or None,
             cells=(place and place.cells) or None,
         )

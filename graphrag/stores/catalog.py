@@ -75,10 +75,14 @@ class Catalog:
             return await _read(connection, collection, documents)
 
     async def excerpt(self, document: Document, span: Span, *, owner_id: str, before: int, after: int) -> Excerpt:
-        """What stands in the span, with so many characters around it, less what is left of a line there."""
+        """What stands in the span, with so many characters around it, to a line's end."""
         start, end = max(0, span.start - before), max(span.end + after, span.start + 1)
-        values = {"collection_id": document.collection_id, "document_id": document.id}
-        values |= {"start_char": start, "end_char": end}
+        values = {
+            "collection_id": document.collection_id,
+            "document_id": document.id,
+            "start_char": start,
+            "end_char": end,
+        }
         async with self.database.transaction(owner_id) as connection:
             chunks = [read_chunk(row) for row in await fetch(connection, QUERIES["read_text"], values)]
             (measured,) = await fetch(connection, QUERIES["measure_text"], values)
