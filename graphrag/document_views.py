@@ -64,11 +64,14 @@ class SheetRow:
 
 @dataclass(frozen=True, slots=True)
 class CellsView:
-    """Rows of one table; it has none where the cells are in no table."""
+    """Rows of one table; all is empty where the cells are in none."""
 
-    columns: tuple[str, ...] = ()  # letters
-    headers: tuple[str, ...] = ()
-    rows: tuple[SheetRow, ...] = ()
+    columns: tuple[str, ...]  # letters
+    headers: tuple[str, ...]
+    rows: tuple[SheetRow, ...]
+
+
+NO_CELLS = CellsView((), (), ())
 
 
 ViewRequest = PageRequest | CellsRequest

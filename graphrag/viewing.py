@@ -19,7 +19,8 @@ class Viewing:
         """Raises PageNotFound, ViewUnavailable or FileUnavailable."""
         check_type(document, PDF)
         view = await self._view(document, request)
-        assert isinstance(view, PageView)
+        if not isinstance(view, PageView):
+            raise unavailable(document)
         if not view.width:
             raise PageNotFound(
                 f"Document {document.id} has {view.page_count} pages.", page=request.number, page_count=view.page_count
@@ -30,7 +31,8 @@ class Viewing:
         """Raises ViewUnavailable or FileUnavailable."""
         check_type(document, XLSX, XLS, CSV)
         view = await self._view(document, request)
-        assert isinstance(view, CellsView)
+        if not isinstance(view, CellsView):
+            raise unavailable(document)
         return view
 
     async def _view(self, document: Document, request: ViewRequest) -> View:

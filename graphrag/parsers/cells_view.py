@@ -1,6 +1,6 @@
 """The rows of a table around some of its cells."""
 
-from graphrag.document_views import CellsRequest, CellsView, SheetRow
+from graphrag.document_views import NO_CELLS, CellsRequest, CellsView, SheetRow
 from graphrag.models import ParsedText, Table
 from graphrag.parsers.spreadsheet import written
 from graphrag.places import corners, letters
@@ -11,12 +11,12 @@ MOST_ROWS = 100
 def view_cells(parsed: ParsedText, request: CellsRequest) -> CellsView:
     edges = corners(request.cells)
     if edges is None:
-        return CellsView()
+        return NO_CELLS
     (_, first), (_, last) = edges
     tables = [table for table in parsed.tables if table.sheet == request.sheet]
     asked = next((table for table in tables if any(first <= row.number <= last for row in table.rows)), None)
     if asked is None:
-        return CellsView()
+        return NO_CELLS
     rows = [
         SheetRow(row.number, tuple("" if cell is None else written(cell) for cell in row.values))
         for table in tables
