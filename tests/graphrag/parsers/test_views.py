@@ -3,6 +3,7 @@
 import json
 import random
 import struct
+from typing import Any
 
 import pytest
 
@@ -111,7 +112,15 @@ async def test_what_can_t_be_drawn_is_refused() -> None:
 
 async def test_cells_are_those_of_their_table(parser: IsolatedParser) -> None:
     """R8.3 Of two tables side by side with a third under them, and of cells that are in none."""
-    rows = [["Título"], [None, "Mes", "Total"], [None, "enero", 3], [None, "febrero", 4], [], ["Cliente"], ["Muñoz"]]
+    rows: list[list[Any]] = [
+        ["Título"],
+        [None, "Mes", "Total"],
+        [None, "enero", 3],
+        [None, "febrero", 4],
+        [],
+        ["Cliente"],
+        ["Muñoz"],
+    ]
     data = make_xlsx({"Uno": rows, "Dos": [["a", "b"], [1, 2]]})
 
     async def shown(sheet: str, cells: str, around: int = 0) -> CellsView:
@@ -156,5 +165,5 @@ def test_requests_arrive_as_they_were(request_: ViewRequest | None) -> None:
 )
 def test_nothing_but_views_is_taken(payload: bytes, picture: bytes) -> None:
     """Security 9: from a process that somebody took over."""
-    with pytest.raises(ValueError, match="validation|kind"):
+    with pytest.raises(ValueError, match=r"validation|kind"):
         read_view(payload, picture)
