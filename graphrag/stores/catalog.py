@@ -69,11 +69,6 @@ class Catalog:
             rows = await fetch(connection, QUERIES["page"], values)
             return await _read(connection, collection, [row["document_id"] for row in rows])
 
-    async def find(self, collection: Collection, documents: Sequence[UUID]) -> list[Entry]:
-        """In this order, those that there are."""
-        async with self.database.transaction(collection.owner_id) as connection:
-            return await _read(connection, collection, documents)
-
     async def excerpt(self, document: Document, span: Span, *, owner_id: str, before: int, after: int) -> Excerpt:
         """What stands in the span, with so many characters around it, to a line's end."""
         start, end = max(0, span.start - before), max(span.end + after, span.start + 1)
@@ -87,6 +82,11 @@ class Catalog:
             chunks = [read_chunk(row) for row in await fetch(connection, QUERIES["read_text"], values)]
             (measured,) = await fetch(connection, QUERIES["measure_text"], values)
         return cut_excerpt(document, chunks, span, Span(start, end), **measured)
+
+    async def find(self, collection: Collection, documents: Sequence[UUID]) -> list[Entry]:
+        """In this order, those that there are."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            return await _read(connection, collection, documents)
 
 
 async def _read(connection: Connection, collection: Collection, documents: Sequence[UUID]) -> list[Entry]:

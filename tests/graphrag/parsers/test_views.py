@@ -111,7 +111,7 @@ async def test_what_can_t_be_drawn_is_refused() -> None:
 
 
 async def test_cells_are_those_of_their_table(parser: IsolatedParser) -> None:
-    """R8.3 Of two tables side by side with a third under them, and of cells that are in none."""
+    """R8.3 Wherever it begins; and of cells that are in none."""
     rows: list[list[Any]] = [
         ["Título"],
         [None, "Mes", "Total"],
