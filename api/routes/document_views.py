@@ -13,7 +13,7 @@ from graphrag.document_views import CellsRequest, PageRequest
 from graphrag.models import Document, Span
 
 MOST_CHARS = 20_000
-MOST_QUOTE_CHARS = 4_000
+MOST_QUOTE_CHARS = 20_000  # as much of a text as is shown at a time
 MOST_WIDTH = 1_600
 MOST_ROWS = 50
 MOST_OFFSET = 2**31 - 1 - 2 * MOST_CHARS  # the database's integers

@@ -63,7 +63,7 @@ def is_same_file(found: Path, expected: Path) -> bool:
 async def opened(visited: Visit, answer: dict[str, Any], index: int = 0) -> "Locator":
     await visited.page.evaluate(OPEN, [answer["citations"], answer["sources"], index])
     dialog = visited.page.get_by_role("dialog")
-    await expect(dialog.locator("#passage-body > *").first).to_be_visible()
+    await expect(dialog.locator("#passage-body > :not(.opening)").first).to_be_visible()
     return dialog
 
 
