@@ -39,7 +39,13 @@ function isSame(text, { start_char, end_char, quote, content_hash }, source) {
 function asRead(reason, { quote, ...citation }, source) {
   const [before, ...after] = (source?.content ?? "").split(quote);
   const parts = after.length ? [before, make("mark", "", quote), after.join(quote)] : [make("mark", "", quote)];
-  return { ...source, ...citation, place: citation.filename, parts: [make("p", "notice", words()[reason]), make("blockquote", "", ...parts)] };
+  return { ...source, ...citation, place: citation.filename, parts: [notice(reason), make("blockquote", "", ...parts)] };
+}
+
+function notice(reason) {
+  const element = make("p", "notice", words()[reason]);
+  element.role = "alert";
+  return element;
 }
 
 function placeOf(text, { start_char, end_char }) {
@@ -64,7 +70,7 @@ async function pageParts(text, citation, view) {
   const width = WIDTHS.find((pixels) => pixels >= view.width) ?? WIDTHS.at(-1);
   const asked = [`?${new URLSearchParams({ quote: citation.quote })}`, `/picture?width=${width}`];
   const [told, picture] = await Promise.all(asked.map((what) => view.fetchIt(`${addressOf(citation)}/pages/${page}${what}`)));
-  if (!told.ok || !picture.ok) return [make("p", "notice", words().noPicture), ...textParts(text, citation, view)];
+  if (!told.ok || !picture.ok) return [notice("noPicture"), ...textParts(text, citation, view)];
   const { boxes, page_count } = await told.json();
   const details = make("details", "", make("summary", "", words().pageText), textElement(text, citation));
   details.open = boxes.length === 0;

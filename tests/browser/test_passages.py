@@ -178,13 +178,14 @@ async def test_another_version_is_not_marked(demo_server: Server, api: httpx.Cli
 
     replace(api, path, HOSTILE.replace("7 €", "9 €"))
     await opened(visited, answer, index)
-    await expect(dialog.locator(".notice")).to_contain_text("has changed since this answer")
+    await expect(dialog.get_by_role("alert")).to_contain_text("has changed since this answer")
+    await expect(dialog.get_by_role("alert")).to_be_in_viewport()
     await expect(dialog.locator("blockquote mark")).to_have_text(HOSTILE)
     await visited.page.keyboard.press("Escape")
 
     delete(api, path)
     await opened(visited, answer, index)
-    await expect(dialog.locator(".notice")).to_contain_text("no longer there")
+    await expect(dialog.get_by_role("alert")).to_contain_text("no longer there")
     await expect(dialog.locator("blockquote mark")).to_have_text(HOSTILE)
     assert all("404" in complaint for complaint in visited.complaints)
     visited.complaints.clear()
