@@ -34,6 +34,7 @@ from graphrag.settings import RetrievalConfig, Settings
 from graphrag.stores.erasure import Erasure
 from graphrag.stores.ingestions import Ingestions
 from graphrag.telemetry import log
+from graphrag.viewing import Viewing
 
 DEFAULT_COLLECTION = "default"
 HASH_CHARS = 12  # of a configuration's hash in logs
@@ -124,6 +125,10 @@ class Services(OpenedModels):
         erasure = Erasure(self.database, self.cache)
         waiting = Waiting(self.files, self.database)
         return Library(self.store, ingestions, self.files, queue, self.settings.max_file_bytes, erasure, waiting)
+
+    @cached_property
+    def viewing(self) -> Viewing:
+        return Viewing(self.files, self.parser)
 
     @cached_property
     def spool(self) -> Spool:

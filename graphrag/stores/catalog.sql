@@ -21,6 +21,17 @@ SELECT document_id, created_at FROM (
      ORDER BY d.created_at, d.document_id LIMIT %(limit)s)
 ) AS found ORDER BY created_at, document_id LIMIT %(limit)s
 
+-- name: read_text
+SELECT details.* FROM chunk_details AS details
+WHERE collection_id = %(collection_id)s AND document_id = %(document_id)s
+  AND end_char > %(start_char)s AND start_char < %(end_char)s AND (expires_at IS NULL OR expires_at > now())
+ORDER BY chunk_index
+
+-- name: measure_text
+SELECT coalesce(max(end_char), 0) AS length,
+       coalesce(sum(length(content) - length(replace(content, E'\n', ''))) FILTER (WHERE end_char <= %(start_char)s), 0) AS line_ends
+FROM chunks WHERE collection_id = %(collection_id)s AND document_id = %(document_id)s
+
 -- name: find_ingestions
 SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
 
