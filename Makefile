@@ -14,11 +14,15 @@ COVERED := $(VENV)/covered
 # Tests start Python some hundred times: whatever the machine's settings, nothing is compiled twice.
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run test test-slow lint bench studio studio-install clean
+.PHONY: run install test test-slow lint bench studio studio-install clean
 .DELETE_ON_ERROR:
 
 run: $(VENV)/.core
 	@exec $(BIN)/causeway serve --collection demo --ingest notebooks/demo
+
+# What an optional part needs: make install WITH=ollama,s3
+install: $(VENV)/.core
+	@$(INSTALL) --editable '.[$(WITH)]'
 
 test: $(VENV)/.dev
 	@rm -rf $(COVERED) && mkdir $(COVERED)
