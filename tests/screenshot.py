@@ -22,9 +22,10 @@ async def take(url: str) -> None:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp") as home:  # short and open to the embedded server's user
-        with run_server("--collection", "demo", "--ingest", str(DEMO), CAUSEWAY_HOME=home) as server:
-            asyncio.run(take(server.url))
+    served = ("--collection", "demo", "--ingest", str(DEMO))
+    folder = tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp")  # short and open to the embedded server's own user
+    with folder as home, run_server(*served, CAUSEWAY_HOME=home) as server:
+        asyncio.run(take(server.url))
     print(f"{PICTURE.relative_to(ROOT)}: {PICTURE.stat().st_size // 1000} kB")
 
 
