@@ -40,6 +40,7 @@ lint: $(VENV)/.dev
 # Bigger ones take much longer: make bench SIZES=2000,50000,300000
 SIZES ?= 2000
 bench: $(VENV)/.bench
+	@echo "Measuring; at 2,000 chunks this takes about three minutes on two cores ..."
 	$(BIN)/python -m tests.benchmarks.answers
 	$(BIN)/python -m tests.benchmarks.retrieval --sizes $(SIZES)
 
