@@ -71,13 +71,20 @@ class RetrievalConfig(CollectionConfig):
     strategy: Literal["auto"] | Strategy = Field(
         default="auto", description="Full text, vectors (semantic) or both; auto: by the question"
     )
-    fulltext_ranking: FulltextRanking = Field(default="bm25", description="How full text is scored; ts_rank_cd is PostgreSQL's own")
+    fulltext_ranking: FulltextRanking = Field(
+        default="bm25", description="How full text is scored; ts_rank_cd is PostgreSQL's own"
+    )
     fusion: Fusion | None = Field(
         default=None,
         description="How both lists become one: by standardised scores, or by ranks (RRF); unset: as the embedding "
         "model's entry says",
     )
-    rrf_k: int = Field(default=60, ge=1, le=10_000, description="k of RRF's 1 / (k + rank): the less it is, the more first places count")
+    rrf_k: int = Field(
+        default=60,
+        ge=1,
+        le=10_000,
+        description="k of RRF's 1 / (k + rank): the less it is, the more first places count",
+    )
     vector_weight: float | None = Field(
         default=None,
         ge=0,

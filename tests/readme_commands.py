@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.conftest import PATIENT
 from tests.model_server import ModelServer
 
 ROOT = Path(__file__).parents[1]
@@ -43,13 +44,13 @@ def run(page: Path, block: str, environment: dict[str, str]) -> None:
     print(f"\n-- {page.relative_to(ROOT)}", flush=True)
     # -v shows each line before what it prints, -e and pipefail end the block at the first failure.
     strict = ["bash", "-euvo", "pipefail", "-c", block]
-    subprocess.run(strict, cwd=ROOT, check=True, env={**os.environ, **STRICT_CURL, **environment})
+    subprocess.run(strict, cwd=ROOT, check=True, env={**os.environ, **PATIENT, **STRICT_CURL, **environment})
     print(f"-- {time.monotonic() - started:.1f} s", flush=True)
 
 
 @contextmanager
 def service() -> Iterator[None]:
-    process = subprocess.Popen(SERVICE.split(), cwd=ROOT, start_new_session=True)
+    process = subprocess.Popen(SERVICE.split(), cwd=ROOT, start_new_session=True, env={**os.environ, **PATIENT})
     try:
         wait_for(process)
         yield
