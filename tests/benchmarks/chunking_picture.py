@@ -4,6 +4,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -15,7 +16,10 @@ def draw(results: Sequence[Result], path: Path) -> None:
     figure = Figure(figsize=(11, 6), layout="constrained")
     panel = figure.subplots()
     for number, result in enumerate(results):
-        style = {"color": "black" if number == 0 else f"C{number % 10}", "marker": "sD^vo"[number // 10]}
+        style: dict[str, Any] = {
+            "color": "black" if number == 0 else f"C{number % 10}",
+            "marker": "sD^vo"[number // 10],
+        }
         panel.plot([result.score.precision], [result.score.recall], linestyle="", label=result.name, **style)
     baseline = results[0].score
     panel.axhline(baseline.recall, color="black", linewidth=0.6)
