@@ -29,6 +29,7 @@ async function ask(question) {
     turn.close();
     running = null;
     showRunning(false);
+    state.tell("answered", { conversation: state.conversation });
   }
 }
 
@@ -37,7 +38,12 @@ async function stream(question, turn, run) {
   let response = await fetchWithKey(ADDRESS, {
     method: "POST",
     headers: { ...headers, "Content-Type": "application/json" },
-    body: JSON.stringify({ message: question, ...(state.conversation && { conversation_id: state.conversation }) }),
+    body: JSON.stringify({
+      message: question,
+      ...(state.conversation && { conversation_id: state.conversation }),
+      ...(state.collection && { collection: state.collection }),
+      ...(state.filters && { filters: state.filters }),
+    }),
     signal: run.aborter.signal,
   });
   state.set("conversation", response.headers.get("X-Conversation-Id")); // none where it was deleted meanwhile: the next is a new one

@@ -46,6 +46,19 @@ ALL = Criteria()
 
 
 @dataclass(frozen=True, slots=True)
+class Facets:
+    """What the documents that a search can find are told apart by: the values that its filters take."""
+
+    document_count: int
+    languages: list[str]
+    document_types: list[str]  # the endings of their names
+    tags: list[str]
+    filenames: list[str]
+    created_first: datetime | None
+    created_last: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
     database: Database
 
@@ -71,6 +84,12 @@ class Catalog:
         """In this order, those that there are."""
         async with self.database.transaction(collection.owner_id) as connection:
             return await _read(connection, collection, documents)
+
+    async def facets(self, collection: Collection, *, limit: int) -> Facets:
+        """At most `limit` tags and file names, the first of the alphabet."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            (row,) = await fetch(connection, QUERIES["facets"], {"collection_id": collection.id, "limit": limit})
+            return Facets(**row)
 
 
 async def _read(connection: Connection, collection: Collection, documents: Sequence[UUID]) -> list[Entry]:

@@ -27,3 +27,16 @@ SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND document_id
 -- name: find_documents
 SELECT * FROM documents WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
   AND (expires_at IS NULL OR expires_at > now())
+
+-- name: facets
+-- Of the file names, the first of the alphabet.
+WITH found AS (
+    SELECT * FROM documents WHERE collection_id = %(collection_id)s AND (expires_at IS NULL OR expires_at > now())
+)
+SELECT count(*) AS document_count, min(created_at) AS created_first, max(created_at) AS created_last,
+       ARRAY(SELECT DISTINCT language FROM found ORDER BY 1) AS languages,
+       ARRAY(SELECT DISTINCT lower(substring(filename FROM '\.([^.]+)$')) AS ending FROM found
+             WHERE filename LIKE '%%.%%' ORDER BY 1) AS document_types,
+       ARRAY(SELECT DISTINCT unnest(tags) FROM found ORDER BY 1 LIMIT %(limit)s) AS tags,
+       ARRAY(SELECT DISTINCT filename FROM found ORDER BY 1 LIMIT %(limit)s) AS filenames
+FROM found
