@@ -39,6 +39,8 @@ OF_OTHERS = Theme(
         Variable("AWS_ACCESS_KEY_ID", "text", UNSET, "Of the S3 store; like Amazon's other ways to say who one is"),
         Variable("AWS_SECRET_ACCESS_KEY", "text", UNSET, "Its secret"),
         Variable("AWS_REGION", "text", UNSET, "Of the bucket, where the store has regions"),
+        Variable("FORWARDED_ALLOW_IPS", "list", "127.0.0.1", "Addresses of proxies that are believed who asks; *: all"),
+        Variable("LANGSMITH_TRACING", "true, false", "false", "LangGraph sends traces of its own to LangSmith"),
         Variable("OTEL_EXPORTER_OTLP_ENDPOINT", "address", UNSET, "Of a collector of traces; unset: there are none"),
         Variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "address", UNSET, "The same, for traces alone"),
         Variable("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", "http/protobuf", "No other is spoken"),
