@@ -12,9 +12,9 @@ PARALLEL := -n 3 --dist loadfile --no-loadscope-reorder
 
 COVERED := $(VENV)/covered
 # Tests start Python some hundred times: whatever the machine's settings, nothing is compiled twice.
-test test-slow: export PYTHONDONTWRITEBYTECODE =
+test test-slow notebooks: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run install test test-slow lint bench studio studio-install clean
+.PHONY: run install test test-slow notebooks lint bench studio studio-install clean
 .DELETE_ON_ERROR:
 
 run: $(VENV)/.core
@@ -29,8 +29,13 @@ test: $(VENV)/.dev
 	COVERED=$(CURDIR)/$(COVERED) $(BIN)/python -m pytest -p tests.measured $(PARALLEL)
 	@$(BIN)/python -m slipcover --merge $(COVERED)/*.json --out $(COVERED)/all.json --fail-under 90
 
-test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.langchain
+test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.langchain notebooks
 	$(BIN)/python -m pytest $(PARALLEL) -m slow
+
+# From top to bottom, over a database of their own.
+notebooks: $(VENV)/.dev $(VENV)/.notebooks
+	@home=$$(mktemp -d /tmp/cw-XXXXXX) && trap "rm -rf $$home" EXIT && \
+	DATABASE_URL= CAUSEWAY_HOME=$$home $(BIN)/python -m pytest --nbmake notebooks
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -44,6 +49,10 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m tests.benchmarks.answers
 	$(BIN)/python -m tests.benchmarks.retrieval --sizes $(SIZES)
 
+# It tells nobody that it runs, asks no index for a newer version, and traces nothing without being told to.
+studio: export LANGGRAPH_CLI_NO_ANALYTICS = 1
+studio: export LANGGRAPH_NO_VERSION_CHECK = 1
+studio: export LANGSMITH_TRACING ?= false
 studio: studio-install
 	@exec $(BIN)/langgraph dev --no-browser
 
@@ -57,6 +66,7 @@ $(BIN)/python:
 $(VENV)/.core: EXTRAS =
 $(VENV)/.dev: EXTRAS = [dev]
 $(VENV)/.studio: EXTRAS = [studio]
+$(VENV)/.notebooks: EXTRAS = [notebooks]
 $(VENV)/.local-models: EXTRAS = [local-models]
 $(VENV)/.vendors: EXTRAS = [google,ollama]
 $(VENV)/.bench: EXTRAS = [dev,bench]
@@ -65,7 +75,7 @@ $(VENV)/.langchain: EXTRAS = [langchain]
 # server, for an older python-dateutil, and works with ours.
 $(VENV)/.dev: ALONE = moto boto3 botocore s3transfer
 $(VENV)/.bench $(VENV)/.langchain: ALONE = langchain-postgres
-$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.bench $(VENV)/.langchain: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.notebooks $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.bench $(VENV)/.langchain: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing causeway$(EXTRAS) into $(VENV), which takes about a minute ..."
 	@$(INSTALL) --editable '.$(EXTRAS)'
 	@$(if $(ALONE),$(INSTALL) --no-deps $(ALONE))

@@ -17,33 +17,78 @@ from graphrag.errors import Unauthorized
 from graphrag.load import Place
 from graphrag.models import Collection
 from graphrag.rehearsal import is_rehearsal
+from graphrag.retrieval.filters import DATES, FIELDS
 from graphrag.retrieval.query_cache import UNCACHED, QueryCache
 from graphrag.services import Services, shared_services
+from graphrag.settings import RetrievalConfig
 
 OF_THE_DOORS = {"owner_id", "opened", "degraded", "place"}
 
 
+# Values are checked where every door has them checked; a default would stand in the way of the collection's own.
+FILTERS = {
+    **{key: {"type": ["string", "array"], "items": {"type": "string"}} for key in FIELDS},
+    **{key: {"type": "string", "format": "date"} for key in DATES},
+}
+RETRIEVAL = {
+    name: {key: value for key, value in schema.items() if key != "default"}
+    for name, schema in RetrievalConfig.model_json_schema()["properties"].items()
+}
+
+
+def set_for(node: str, description: str, **schema: Any) -> Any:
+    """A field as LangGraph Studio shows it, beside the node that it is for."""
+    return Field(description=description, json_schema_extra={"langgraph_nodes": [node], **schema})
+
+
 @dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))
 class Context:
-    """LangGraph Studio shows and accepts the described fields only; identity and services come from the doors."""
+    """What may be chosen for a question."""
 
-    collection: Annotated[str | None, Field(description="The collection asked; empty: the default one")] = None
-    instructions: SkipJsonSchema[str] = ""  # a client's own, said to the model after the collection's system prompt
-    rag_enabled: Annotated[bool, Field(description="Search the documents; false: plain chat with the model")] = True
-    rerank: Annotated[bool, Field(description="Reorder what was found by how well it answers")] = True
-    top_k: Annotated[int | None, Field(description="Chunks that reach the answer", ge=1, le=50)] = None
-    retrieval: Annotated[
-        dict[str, Any], Field(description="How to search: strategy, fusion, vector_weight, candidates_per_leg …")
-    ] = field(default_factory=dict)
+    # LangGraph Studio shows and accepts the described fields only; identity and services come from the doors.
+
+    collection: Annotated[
+        str | None, set_for("retrieve", "The collection that is asked, by name; empty: the service's own")
+    ] = None
+    rag_enabled: Annotated[
+        bool, set_for("transform", "Answer from the documents; off: plain chat with the model, without them")
+    ] = True
     filters: Annotated[
-        dict[str, Any], Field(description="Which documents: language, tags, filename, created_from …")
+        dict[str, Any],
+        set_for("retrieve", "Which documents are searched; none: all", properties=FILTERS),
     ] = field(default_factory=dict)
+    retrieval: Annotated[
+        dict[str, Any],
+        set_for(
+            "retrieve", "How they are searched; what is left out is as the collection has it", properties=RETRIEVAL
+        ),
+    ] = field(default_factory=dict)
+    rerank: Annotated[bool, set_for("rerank", "Reorder what was found by how well it answers")] = True
+    top_k: Annotated[
+        int | None,
+        set_for("rerank", "Chunks that reach the answer; empty: as the collection or the service has it"),
+        Field(ge=1, le=50),
+    ] = None
+    chat_model: Annotated[
+        str | None,
+        set_for(
+            "generate",
+            "Who writes the answer: a model of the service's, provider:model, or extractive; empty: the collection's",
+        ),
+    ] = None
+    instructions: Annotated[
+        str, set_for("generate", "Said to the model after the collection's system prompt", langgraph_type="prompt")
+    ] = ""
     services: SkipJsonSchema[InstanceOf[Services]] = field(default_factory=shared_services)
     owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].settings.owner)
     # The collection, where a door has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
     degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
     place: SkipJsonSchema[InstanceOf[Place]] = field(default_factory=Place)  # among those for whom is searched
+
+    @property
+    def searches(self) -> bool:
+        return self.rag_enabled and self.services.settings.enabled
 
     @property
     def query_cache(self) -> QueryCache:

@@ -1,11 +1,14 @@
 """READ FIRST. How a question becomes an answer: nodes, edges, and the three places where the way parts."""
 
+from typing import Any
+
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from agent import nodes
 from agent.context import Context
+from agent.kept_stages import keeping_stages
 from agent.node_spans import in_span
 from agent.preparation import preparing
 from agent.state import Input, State
@@ -13,42 +16,67 @@ from graphrag.models import Intent
 
 
 def searches(state: State, runtime: Runtime[Context]) -> str:
-    """Plain chat needs no document."""
-    is_on = runtime.context.rag_enabled and runtime.context.services.settings.enabled
-    return "retrieve" if is_on else "generate"
+    return "with documents" if runtime.context.searches else "plain chat"
 
 
 def follows_causes(state: State) -> str:
     """A causal question, or one of several parts or hops, also follows the causal graph, from what was found on."""
     query = state["query"]
-    return "traverse" if query.intent is Intent.CAUSAL or query.is_complex or query.is_multi_hop else "expand"
+    is_led_on = query.intent is Intent.CAUSAL or query.is_complex or query.is_multi_hop
+    return "causal or complex" if is_led_on else "simple"
 
 
 def has_evidence(state: State) -> str:
-    return "generate" if state["passages"] else "refuse"
+    return "found" if state["passages"] else "nothing found"
 
 
-def build_graph() -> CompiledStateGraph[State, Context, Input, State]:
+def build_graph() -> StateGraph[State, Context, Input, State]:
     builder = StateGraph(State, context_schema=Context, input_schema=Input)
-    builder.add_node("transform", preparing(nodes.transform))
-    builder.add_node("retrieve", preparing(nodes.retrieve))
-    builder.add_node("rerank", preparing(nodes.rerank))
-    builder.add_node("traverse", preparing(nodes.traverse))
-    builder.add_node("expand", preparing(nodes.expand))
-    builder.add_node("generate", in_span(nodes.generate))
-    builder.add_node("refuse", in_span(nodes.refuse))
-    builder.add_node("verify", in_span(nodes.verify))
+    builder.add_node(
+        "transform",
+        preparing(nodes.transform),
+        metadata=told("Understands the question: its language, intent and parts, and what a follow-up leaves out"),
+    )
+    builder.add_node(
+        "retrieve",
+        preparing(nodes.retrieve),
+        metadata=told("Searches by words and by meaning, and fuses what is found"),
+    )
+    builder.add_node(
+        "rerank",
+        preparing(nodes.rerank),
+        metadata=told("Reorders by how well each chunk answers, and follows names to others"),
+    )
+    builder.add_node(
+        "traverse", preparing(nodes.traverse), metadata=told("Follows causes and effects through the documents")
+    )
+    builder.add_node(
+        "expand", preparing(nodes.expand), metadata=told("Reads what surrounds each chunk, as much as a prompt holds")
+    )
+    builder.add_node(
+        "generate", in_span(nodes.generate), metadata=told("Writes the answer from the passages, with citations")
+    )
+    builder.add_node("refuse", in_span(nodes.refuse), metadata=told("Says that the documents hold no answer"))
+    builder.add_node(
+        "verify", in_span(nodes.verify), metadata=told("Checks each statement against the passages that it cites")
+    )
 
     builder.add_edge(START, "transform")
-    builder.add_conditional_edges("transform", searches, ["retrieve", "generate"])
+    builder.add_conditional_edges("transform", searches, {"with documents": "retrieve", "plain chat": "generate"})
     builder.add_edge("retrieve", "rerank")
-    builder.add_conditional_edges("rerank", follows_causes, ["traverse", "expand"])
+    builder.add_conditional_edges("rerank", follows_causes, {"causal or complex": "traverse", "simple": "expand"})
     builder.add_edge("traverse", "expand")
-    builder.add_conditional_edges("expand", has_evidence, ["generate", "refuse"])
+    builder.add_conditional_edges("expand", has_evidence, {"found": "generate", "nothing found": "refuse"})
     builder.add_edge("generate", "verify")
     builder.add_edge("verify", END)
     builder.add_edge("refuse", END)
-    return builder.compile(name="causeway")
+    return builder
 
 
-graph = build_graph()
+def told(description: str) -> dict[str, Any]:
+    """A node's metadata, as LangGraph Studio shows them."""
+    return {"description": description}
+
+
+graph: CompiledStateGraph[State, Context, Input, State] = build_graph().compile(name="causeway")
+studio_graph = keeping_stages(build_graph()).compile(name="causeway")

@@ -20,6 +20,7 @@ from agent.events import sources_event, status_event, token_event
 from agent.fallbacks import first_answer
 from agent.messages import DEFAULT_LANGUAGE, is_not_found, say
 from agent.prompts import build_plain_prompt, build_prompt, history_window
+from agent.reach import reach_of
 from agent.state import Input, State
 from agent.verification.checking import Verification
 from agent.verification.checking import verify as verify_citations
@@ -40,11 +41,9 @@ from graphrag.retrieval.named_files import within as within_files
 from graphrag.retrieval.search import follow_names, rank
 from graphrag.retrieval.simplification import simplified
 from graphrag.services import Services
-from graphrag.table_dates import asks_what_is_late
 from graphrag.telemetry import count_answer, count_citations, count_results, log, stage
 
 CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follow-up question may speak of
-TABLE_CHARS = 6_000  # of a table that are read to find what is late in it
 
 
 async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -81,12 +80,8 @@ async def _collection(runtime: Runtime[Context]) -> Collection:
     return context.opened or await context.services.collection(owner_of(runtime), context.collection)
 
 
-def _searches(context: Context) -> bool:
-    return context.rag_enabled and context.services.settings.enabled
-
-
 def _refines(context: Context) -> bool:
-    return _searches(context) and context.place.effort is Effort.FULL
+    return context.searches and context.place.effort is Effort.FULL
 
 
 async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -171,14 +166,8 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("expand", state)
     services, hits = runtime.context.services, state["evidence"]
     max_chars = services.settings.max_context_chars
-    config = state["config"]
-    # A question of several parts needs the weaker hits too: each part has its own.
-    least_share = 0.0 if state["query"].is_complex or state["files"] else config.least_share
-    reach = expansion.Reach(config.window_sentences, config.parent_chars, least_share=least_share)
-    is_whole = asks_what_is_late(state["question"])  # a row that was not found may be the latest
-    if is_whole:
-        reach = replace(reach, parent_chars=max(reach.parent_chars, TABLE_CHARS))
-    share = 1.0 if is_whole else services.settings.max_document_share
+    question, query, files = state["question"], state["query"], state["files"]
+    reach, share = reach_of(question, query, files, config=state["config"], settings=services.settings)
     degraded = []
     with stage("expand"):
         try:
@@ -219,8 +208,9 @@ def _prepare(passages: Sequence[Passage], state: State, services: Services) -> t
 async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("generate", state)
     services, passages, language = runtime.context.services, state["passages"], state["query"].language
-    config, not_valid = services.generation_config(state.get("collection"))
+    config, not_valid = services.generation_config(state["collection"] if runtime.context.searches else None)
     models, not_known = beginning_with(config.chat_model, runtime.context.chat_models)
+    models, not_allowed = beginning_with(runtime.context.chat_model, models)
     prompt = _prompt(state, runtime.context, config.system_prompt)
     place = runtime.context.place
     if models[0].name != EXTRACTIVE:
@@ -235,7 +225,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "messages": [AIMessage(written.text)],
         "chat_model": written.chat_model,
         "degraded": [_degrade("generate", written.failures[0])] if written.failures else [],
-        "warnings": [*state["warnings"], *not_valid, *not_known],
+        "warnings": [*state["warnings"], *not_valid, *not_known, *not_allowed],
     }
 
 

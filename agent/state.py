@@ -6,6 +6,7 @@ from typing import Annotated, cast
 from langchain_core.messages import AnyMessage
 from langgraph.channels import UntrackedValue
 from langgraph.graph.message import Messages, add_messages
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from agent.verification.checking import Verification
@@ -26,16 +27,18 @@ class Input(TypedDict):
 
 class State(TypedDict, total=False):
     messages: Annotated[list[AnyMessage], add_to_recent]
-    question: str  # as the person wrote it
-    query: Annotated[TransformedQuery, UntrackedValue]
-    collection: Annotated[Collection, UntrackedValue]
-    config: Annotated[RetrievalConfig, UntrackedValue]
-    candidates: Annotated[list[Hit], UntrackedValue]
-    files: Annotated[tuple[str, ...], UntrackedValue]  # that the question names
-    warnings: Annotated[list[str], UntrackedValue]
-    paths: Annotated[list[CausalPath], UntrackedValue]
-    evidence: Annotated[list[Hit], UntrackedValue]
-    passages: Annotated[list[Passage], UntrackedValue]
-    chat_model: Annotated[str | None, UntrackedValue]  # that wrote the answer, by name
-    verification: Annotated[Verification, UntrackedValue]
-    degraded: Annotated[list[str], operator.add]  # the stages that failed and were done without, this turn
+    question: Annotated[str, Field(description="As the person wrote it")]
+    query: Annotated[TransformedQuery, Field(description="What was understood of it"), UntrackedValue]
+    collection: Annotated[Collection, Field(description="The one that is searched"), UntrackedValue]
+    config: Annotated[RetrievalConfig, Field(description="How it is searched"), UntrackedValue]
+    candidates: Annotated[list[Hit], Field(description="Chunks that were found, the best first"), UntrackedValue]
+    files: Annotated[tuple[str, ...], Field(description="That the question names"), UntrackedValue]
+    warnings: Annotated[list[str], Field(description="What the person is to know of the answer"), UntrackedValue]
+    paths: Annotated[list[CausalPath], Field(description="Chains of causes and effects"), UntrackedValue]
+    evidence: Annotated[list[Hit], Field(description="The chunks that are read"), UntrackedValue]
+    passages: Annotated[list[Passage], Field(description="They in their surroundings: a prompt's"), UntrackedValue]
+    chat_model: Annotated[str | None, Field(description="That wrote the answer, by name"), UntrackedValue]
+    verification: Annotated[Verification, Field(description="What the passages say to each statement"), UntrackedValue]
+    degraded: Annotated[
+        list[str], Field(description="Stages that failed and were done without, this turn"), operator.add
+    ]

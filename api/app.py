@@ -131,4 +131,8 @@ def create_app(services: Services) -> FastAPI:
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html", headers={"Content-Security-Policy": PAGE_POLICY})
 
+    @app.api_route("/studio", methods=["GET", "HEAD"], include_in_schema=False)
+    async def studio() -> FileResponse:
+        return FileResponse(STATIC / "studio" / "index.html", headers={"Content-Security-Policy": PAGE_POLICY})
+
     return app

@@ -15,6 +15,8 @@ from langchain_core.messages import HumanMessage
 from agent.context import Context
 from agent.events import stream_answer
 from agent.graph import graph
+from api.backup_cli import backup, restore
+from api.doctor_cli import doctor
 from api.evaluation_cli import app as evaluation
 from api.graph_cli import app as causal_graph
 from api.ingest_cli import check_files, ingest, load, print_outcomes, rechunk, worker
@@ -110,6 +112,9 @@ app.command()(worker)
 app.command()(search)
 app.command()(reembed)
 app.command()(mcp)
+app.command()(doctor)
+app.command()(backup)
+app.command()(restore)
 app.command("settings")(print_settings)
 
 

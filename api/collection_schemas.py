@@ -1,5 +1,6 @@
 """What the HTTP API takes and gives of collections, and of the texts that are sent to one."""
 
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
@@ -25,6 +26,7 @@ from graphrag.models import Collection
 from graphrag.settings import GenerationConfig, IngestionConfig, RetrievalConfig
 
 MOST_TEXTS = 100
+MOST_FACETS = 200
 MOST_SOURCE_CHARS = 500
 REQUIRED = "Documents array is required"
 MODEL = "embedding_model"
@@ -99,6 +101,19 @@ class CollectionOut(BaseModel):
 
 class CollectionList(Page):
     collections: list[CollectionOut]
+    default: str = Field(description="The name of the one that is asked where none is named; it may not be there yet")
+
+
+class FacetsOut(BaseModel):
+    """What a collection's documents can be filtered by."""
+
+    document_count: int = Field(description="Of those that a search can find")
+    languages: list[str] = Field(description="ISO 639-1; und: not known")
+    document_types: list[str] = Field(description="The endings of their names")
+    tags: list[str] = Field(description=f"The first {MOST_FACETS} of the alphabet")
+    filenames: list[str] = Field(description=f"The first {MOST_FACETS} of the alphabet")
+    created_first: datetime | None = Field(description="When the oldest came; null where there is none")
+    created_last: datetime | None
 
 
 class TextIn(BaseModel):

@@ -8,7 +8,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.json_schema import SkipJsonSchema
 
 from api.pagination import Page
-from api.schemas import Storable, Text, check_number
+from api.rendering import to_html
+from api.schemas import ANSWER_HTML, Storable, Text, check_number
 from graphrag.conversation_models import Conversation, Feedback, Message, RatedAnswer
 
 MOST_CHARS = 200  # of a name
@@ -129,6 +130,7 @@ class MessageOut(BaseModel):
     parent_id: UUID | None
     role: Literal["user", "assistant"]
     content: str
+    answer_html: str | None = Field(description=f"{ANSWER_HTML}; null of a question")
     status: Literal["complete", "interrupted", "failed", "cancelled"]
     created_at: datetime
     details: dict[str, Any] = Field(
@@ -147,6 +149,7 @@ class MessageOut(BaseModel):
             parent_id=message.parent_id,
             role=message.role,
             content=message.content,
+            answer_html=to_html(message.content, message.details) if message.role == "assistant" else None,
             status=message.status.value,
             created_at=message.created_at,
             details=dict(message.details),

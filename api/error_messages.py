@@ -11,6 +11,8 @@ STATUS = {
     "not_found": 404,
     "collection_not_found": 404,
     "document_not_found": 404,
+    "page_not_found": 404,
+    "view_unavailable": 409,
     "conversation_not_found": 404,
     "message_not_found": 404,
     "stream_not_found": 404,

@@ -11,7 +11,7 @@ from graphrag.hurry import hurried
 from graphrag.records import identify
 from graphrag.services import Services
 
-OPEN = {"/", "/health", "/ready", "/docs", "/openapi.json"}
+OPEN = {"/", "/studio", "/health", "/ready", "/docs", "/openapi.json"}
 OPEN_FOLDERS = ("/static/", "/swagger/")
 
 

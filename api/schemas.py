@@ -18,6 +18,10 @@ from graphrag.retrieval.filters import KNOWN
 from graphrag.settings import RetrievalConfig
 
 DEGRADED = "What was done without; with `time` or `load` where that is why"
+ANSWER_HTML = (
+    "The answer for a page, sanitized. Text of a statement is in `span.statement[data-statement]`, by its index in "
+    "`statements`; a mark is `span.mark[data-number][data-citation]`, by its place in `citations`, from 1"
+)
 MAX_MESSAGES = 100
 MAX_OPTIONS = 50
 
@@ -204,7 +208,8 @@ class PathOut(BaseModel):
 class ChatResponse(BaseModel):
     """`citations` has one entry a mark, in the order of the marks in the answer."""
 
-    answer: str
+    answer: str = Field(description="Markdown")
+    answer_html: str = Field(description=ANSWER_HTML)
     citations: list[CitationOut]
     statements: list[StatementOut] = Field(description="What the answer states, each checked against the sources")
     sources: list[Source]

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
-from graphrag.models import Hit, TransformedQuery
+from graphrag.models import Chunk, Hit, Passage, TransformedQuery
 from graphrag.places import describe_place
 from graphrag.retrieval.search import SearchResult
 from graphrag.retrieval.trace import Leg, Trace
 
-MOST_LEGS, MOST_SHOWN, MOST_CHARS = 24, 20, 500  # of what is told of one search
+MOST_LEGS, MOST_SHOWN, MOST_CHARS, MOST_TEXT = 24, 20, 500, 2_000  # of what is told of one search
 
 
 def describe(found: SearchResult) -> dict[str, Any]:
@@ -59,6 +60,8 @@ def describe_trace(trace: Trace, *, timings: dict[str, float], caches: dict[str,
         "fused": rankings.get("fusion"),
         "reranked": rankings.get("rerank"),
         "graph": rankings.get("graph"),
+        "expanded": None if trace.passages is None else [_describe_passage(*at) for at in enumerate(trace.passages, 1)],
+        "chunks": {str(key): _describe_chunk(chunk) for key, chunk in _shown_chunks(trace).items()},
         "timings_ms": dict(timings),
         "embedding_model": trace.model,
         "config": trace.config.model_dump() if trace.config else None,
@@ -97,3 +100,24 @@ def _describe_rank(rank: int, hit: Hit) -> dict[str, Any]:
         "chunk_index": chunk.index,
         "score": hit.score,
     }
+
+
+def _describe_passage(rank: int, passage: Passage) -> dict[str, Any]:
+    return {
+        "rank": rank,
+        "document_id": str(passage.document.id),
+        "chunk_index": passage.chunk_index,
+        "score": passage.score,
+        "filename": passage.document.filename,
+        "content": passage.content[:MOST_TEXT],
+    }
+
+
+def _shown_chunks(trace: Trace) -> dict[UUID, Chunk]:
+    rankings = [*trace.rankings.values(), *(leg.hits for leg in trace.legs[:MOST_LEGS])]
+    return {hit.chunk.id: hit.chunk for hits in rankings for hit in hits[:MOST_SHOWN]}
+
+
+def _describe_chunk(chunk: Chunk) -> dict[str, Any]:
+    document = chunk.document
+    return {"filename": document.filename, "context": chunk.context, "content": chunk.content[:MOST_TEXT]}

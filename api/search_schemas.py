@@ -110,6 +110,21 @@ class LegOut(Ranking):
     failure: str = Field(description="An error's code; empty: none")
 
 
+class ReadPassage(BaseModel):
+    rank: int
+    document_id: UUID
+    chunk_index: int = Field(description="Of the best hit in it")
+    score: float
+    filename: str
+    content: str = Field(description="Its beginning, where it is long")
+
+
+class ShownChunk(BaseModel):
+    filename: str
+    context: str = Field(description="The title and the headings over it")
+    content: str = Field(description="Its beginning, where it is long")
+
+
 class QueryOut(BaseModel):
     language: str
     intent: Literal["factual", "causal", "temporal", "comparative"]
@@ -136,6 +151,8 @@ class DebugOut(BaseModel):
     fused: Ranking | None
     reranked: Ranking | None
     graph: Ranking | None
+    expanded: list[ReadPassage] | None = Field(description="What an answer would read: hits with what surrounds them")
+    chunks: dict[UUID, ShownChunk] = Field(description="All that stand in a ranking, by their ids")
     timings_ms: dict[str, float] = Field(description="By stage; what a stage did twice is added up")
     embedding_model: str
     config: dict[str, Any] | None = Field(description="RetrievalConfig as it was used")
@@ -144,6 +161,15 @@ class DebugOut(BaseModel):
 
 class RetrieveResponse(SearchOut):
     debug: DebugOut | None = None
+
+
+class RetrievalOptions(BaseModel):
+    """What `retrieval` of a question, `config` of a search and `retrieval` of an evaluation take."""
+
+    collection: str
+    values: dict[str, Any] = Field(description="RetrievalConfig as this collection is searched")
+    config: dict[str, Any] = Field(description="JSON Schema of RetrievalConfig")
+    filters: dict[str, Any] = Field(description="JSON Schema of `filters`")
 
 
 class ChunkenizerRequest(BaseModel):

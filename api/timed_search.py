@@ -3,13 +3,16 @@
 import asyncio
 from typing import Any
 
+from agent.reach import reach_of
 from api.admission import searching
 from api.search_results import describe_hits, describe_trace
-from graphrag.deadline import seconds_left
+from graphrag.deadline import seconds_left, within
 from graphrag.endings import cancel_surely
-from graphrag.errors import OutOfTime, SearchTimeout
+from graphrag.errors import CausewayError, OutOfTime, SearchTimeout
 from graphrag.load import Effort
+from graphrag.models import TransformedQuery
 from graphrag.records import collect_lookups, collect_timings
+from graphrag.retrieval.expansion import expand
 from graphrag.retrieval.request import SearchRequest, find
 from graphrag.retrieval.search import SearchResult, page
 from graphrag.retrieval.trace import Trace
@@ -46,9 +49,30 @@ class TimedSearch:
 
     async def _find(self, effort: Effort) -> SearchResult:
         with stage("search"):
-            return await find(
+            found = await find(
                 self._request, services=self._services, owner_id=self._owner_id, effort=effort, trace=self._trace
             )
+        if self._trace.is_detailed and self._trace.query:
+            await self._expand(found, self._trace.query)
+        return found
+
+    async def _expand(self, found: SearchResult, query: TransformedQuery) -> None:
+        """As an answer would. It is shown alone: where it fails, the search does not."""
+        services, request, trace = self._services, self._request, self._trace
+        reach, share = reach_of(request.question, query, trace.files, config=found.config, settings=services.settings)
+        try:
+            with stage("expand"):
+                async with within("expand"):
+                    trace.passages = await expand(
+                        found.hits,
+                        store=services.store,
+                        collection=await services.collection(self._owner_id, request.collection),
+                        reach=reach,
+                        max_chars=services.settings.max_context_chars,
+                        max_share=share,
+                    )
+        except CausewayError as exc:
+            log.warning("expansion failed, shown without", error=exc)
 
     def _timeout(self, seconds: float) -> SearchTimeout:
         trace, request = self._trace, self._request

@@ -119,6 +119,18 @@ class EmbeddedPostgres:
         return postgres_server.get_server(self._data)
 
 
+def running_address(home: Path) -> str | None:
+    """Of our database in the server that runs under this home; it is neither started nor joined. None: none runs."""
+    try:
+        lines = (home.expanduser().resolve() / "postgres" / "postmaster.pid").read_text().splitlines()
+        pid, port, folder, host = int(lines[0]), lines[3], lines[4], lines[5]
+    except (OSError, ValueError, IndexError):
+        return None
+    if not psutil.pid_exists(pid) or _is_something_else(pid):
+        return None
+    return make_conninfo(host=folder or host, port=port, user="postgres", dbname=DATABASE)
+
+
 def create_database(connection: psycopg.Connection, name: str) -> None:
     """Does nothing where there is one of that name. Needs autocommit."""
     exists = connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchone()

@@ -213,6 +213,19 @@ class DocumentNotFound(CausewayError):
     code = "document_not_found"
 
 
+class PageNotFound(CausewayError):
+    """`details`: page; page_count of the file."""
+
+    code = "page_not_found"
+
+
+class ViewUnavailable(CausewayError):
+    """Of a document that has no pages, no cells, or a file that can't be drawn: its text is at hand. `details`:
+    document."""
+
+    code = "view_unavailable"
+
+
 class InvalidDocuments(CausewayError):
     """Texts that were sent together, of which none was taken. `details["reason"]`: documents_required,
     too_many_documents or invalid_document, with its index and what is wrong with it.
@@ -266,3 +279,9 @@ class FileUnavailable(CausewayError):
     """Of the original file; `details["reason"]`: missing, unreachable or disk_full."""
 
     code = "file_unavailable"
+
+
+class BackupFailed(CausewayError):
+    """Of writing one, or of restoring from one. Nothing half done is left."""
+
+    code = "backup_failed"

@@ -3,9 +3,11 @@
 from collections.abc import Set
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from procrastinate.schema import SchemaManager
+from psycopg.rows import scalar_row
 
 from graphrag.database_errors import one_line
 from graphrag.database_watch import patient
@@ -45,10 +47,8 @@ def migrate(url: str) -> list[str]:
 
 def _apply_missing(connection: psycopg.Connection) -> list[str]:
     connection.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])  # until the connection closes
-    applied = _applied(connection)
-    ours = {script.name: script for script in files("graphrag").joinpath("migrations").iterdir()}
-    scripts = {name: ours[name].read_text("utf-8") for name in sorted(ours) if name.endswith(".sql")}
-    scripts |= _queue_scripts(applied)
+    applied = applied_migrations(connection)
+    scripts = migration_scripts(applied)
     missing = [name for name in scripts if name not in applied]
     for name in missing:
         with connection.transaction():
@@ -64,6 +64,13 @@ def _apply_missing(connection: psycopg.Connection) -> list[str]:
     return missing
 
 
+def migration_scripts(applied: Set[str]) -> dict[str, str]:
+    """All that this version has, in their order, by name; the queue's depend on those that are applied."""
+    ours = {script.name: script for script in files("graphrag").joinpath("migrations").iterdir()}
+    scripts = {name: ours[name].read_text("utf-8") for name in sorted(ours) if name.endswith(".sql")}
+    return scripts | _queue_scripts(applied)
+
+
 def _queue_scripts(applied: Set[str]) -> dict[str, str]:
     """The job queue's own schema; where it is there already, what its later versions change in it."""
     paths = sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql"))
@@ -74,8 +81,9 @@ def _queue_scripts(applied: Set[str]) -> dict[str, str]:
     return {name: path.read_text("utf-8") + QUEUE_RIGHTS for name, path in changes.items()}
 
 
-def _applied(connection: psycopg.Connection) -> set[str]:
-    # Asked first: on a database that is ready, a role without the right to create anything is enough.
-    if connection.execute("SELECT to_regclass('causeway.migrations')").fetchone() == (None,):
-        return set()
-    return {row[0] for row in connection.execute("SELECT name FROM causeway.migrations")}
+def applied_migrations(connection: psycopg.Connection[Any]) -> set[str]:
+    with connection.cursor(row_factory=scalar_row) as cursor:
+        # Asked first: on a database that is ready, a role without the right to create anything is enough.
+        if cursor.execute("SELECT to_regclass('causeway.migrations')").fetchone() is None:
+            return set()
+        return set(cursor.execute("SELECT name FROM causeway.migrations"))

@@ -1,7 +1,7 @@
 """The only list of implementations: settings in, everything a request needs out."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -34,6 +34,7 @@ from graphrag.settings import RetrievalConfig, Settings
 from graphrag.stores.erasure import Erasure
 from graphrag.stores.ingestions import Ingestions
 from graphrag.telemetry import log
+from graphrag.viewing import Viewing
 
 DEFAULT_COLLECTION = "default"
 HASH_CHARS = 12  # of a configuration's hash in logs
@@ -126,6 +127,10 @@ class Services(OpenedModels):
         return Library(self.store, ingestions, self.files, queue, self.settings.max_file_bytes, erasure, waiting)
 
     @cached_property
+    def viewing(self) -> Viewing:
+        return Viewing(self.files, self.parser)
+
+    @cached_property
     def spool(self) -> Spool:
         settings = self.settings
         default = settings.collection or DEFAULT_COLLECTION
@@ -140,21 +145,21 @@ class Services(OpenedModels):
         return Retention(self.conversations, self.library.queue, self.settings.conversation_days)
 
     async def collection(self, owner_id: str, name: str | None) -> Collection:
-        """The named one; else RAG_COLLECTION, else «default», else the only one there is. Raises CollectionNotFound."""
-        wanted = name or self.settings.collection
-        known = await self.store.list_collections(owner_id)
-        by_name = {collection.name: collection for collection in known}
-        if wanted is None and DEFAULT_COLLECTION not in by_name and len(known) == 1:
+        """The named one, else the default one. Raises CollectionNotFound."""
+        by_name = {collection.name: collection for collection in await self.store.list_collections(owner_id)}
+        wanted = name or self.default_collection(list(by_name))
+        if wanted in by_name:
+            return by_name[wanted]
+        names = ", ".join(by_name) or "none yet: run `causeway ingest PATH`"
+        raise CollectionNotFound(
+            f"There is no collection {wanted!r}. Known: {names}.", name=wanted, known=list(by_name)
+        )
+
+    def default_collection(self, known: Sequence[str]) -> str:
+        """The name of the one that is asked where none is named: RAG_COLLECTION, else «default», else the only one."""
+        if self.settings.collection is None and DEFAULT_COLLECTION not in known and len(known) == 1:
             return known[0]
-        try:
-            return by_name[wanted or DEFAULT_COLLECTION]
-        except KeyError:
-            names = ", ".join(by_name) or "none yet: run `causeway ingest PATH`"
-            raise CollectionNotFound(
-                f"There is no collection {wanted or DEFAULT_COLLECTION!r}. Known: {names}.",
-                name=wanted or DEFAULT_COLLECTION,
-                known=list(by_name),
-            ) from None
+        return self.settings.collection or DEFAULT_COLLECTION
 
     def retrieval_config(
         self, collection: Collection, overrides: Mapping[str, Any], *, top_k: int | None = None

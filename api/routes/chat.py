@@ -18,6 +18,7 @@ from agent.graph import graph
 from api.admission import answering
 from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, StreamsDep
 from api.openapi_document import EVENT_STREAM
+from api.rendering import with_html
 from api.schemas import ChatRequest, ChatResponse, errors
 from api.sse import StreamResponse, with_errors
 from graphrag.endings import cancel_surely
@@ -106,7 +107,7 @@ async def events_of(
 async def chat(body: ChatRequest, context: ContextDep, conversing: ConversingDep, request: Request) -> ChatResponse:
     async with answering(context.services, context.owner_id) as place:
         events, _ = await events_of(body, replace(context, place=place), conversing)
-        return ChatResponse.model_validate(await while_client_waits(request, last_of(events)))
+        return ChatResponse.model_validate(await while_client_waits(request, last_of(with_html(events))))
 
 
 @router.post(
@@ -133,7 +134,7 @@ async def chat_stream(
     context = await checked_context(body, services, owner)
     async with answering(services, owner) as place, streams.admitted(owner) as stream_id:
         events, named = await events_of(body, replace(context, place=place), conversing)
-        stream = streams.start(with_errors(events, request), owner, stream_id)
+        stream = streams.start(with_errors(with_html(events), request), owner, stream_id)
         stream.at_end(place.keep())
     response = StreamResponse(stream, streams)
     response.headers.update(named)

@@ -8,11 +8,13 @@ from fastapi import APIRouter, Request
 
 from api.collection_schemas import (
     MODEL,
+    MOST_FACETS,
     CollectionConfigIn,
     CollectionIn,
     CollectionList,
     CollectionMetadataIn,
     CollectionOut,
+    FacetsOut,
     TextsIn,
 )
 from api.dependencies import OwnerDep, ServicesDep, WriterDep
@@ -52,12 +54,22 @@ async def list_collections(
     after = read_cursor(cursor, tuple[str])
     start = bisect_right(known, after[0], key=attrgetter("name")) if after else 0
     page, following = cut(known[start : start + limit + 1], limit, lambda collection: (collection.name,))
-    return CollectionList(collections=[CollectionOut.of(collection) for collection in page], next_cursor=following)
+    return CollectionList(
+        collections=[CollectionOut.of(collection) for collection in page],
+        default=services.default_collection([collection.name for collection in known]),
+        next_cursor=following,
+    )
 
 
 @router.get("/{name}", summary="A collection", responses=errors(404))
 async def get_collection(name: str, services: ServicesDep, owner: OwnerDep) -> CollectionOut:
     return CollectionOut.of(await services.collection(owner, name))
+
+
+@router.get("/{name}/facets", summary="What its documents can be filtered by", responses=errors(404))
+async def get_facets(name: str, services: ServicesDep, owner: OwnerDep) -> FacetsOut:
+    found = await services.catalog.facets(await services.collection(owner, name), limit=MOST_FACETS)
+    return FacetsOut.model_validate(found, from_attributes=True)
 
 
 @router.put("/{name}", summary="Configure a collection, made where there is none of that name", responses=ERRORS)

@@ -122,7 +122,7 @@ async def list_messages(
 async def read_message(conversation_id: UUID, message_id: UUID, services: ServicesDep, owner: OwnerDep) -> MessageOut:
     message = await services.conversations.find_message(owner, conversation_id, message_id)
     outline = await services.conversations.outline(owner, conversation_id)
-    (described,) = await _describe(services, owner, [message], {message_id: message.parent_id, **outline})
+    (described,) = await _describe(services, owner, [message], {**outline, message_id: message.parent_id})
     return described
 
 

@@ -23,7 +23,7 @@ from api.error_handlers import request_language, word
 from api.found_documents import show
 from api.idempotency import REPLAYED, OnceDep
 from api.pagination import Cursor, Limit, cut, read_cursor
-from api.routes import document
+from api.routes import document, document_views
 from api.routes.document import AnyMetadata, chunked, filename_of, uploaded
 from api.schemas import Line, errors
 from graphrag.errors import DatabaseFull, DatabaseUnavailable
@@ -171,3 +171,4 @@ async def _delete_located(services: Services, owner: str, wanted: list[UUID]) ->
 
 
 router.include_router(document.router)
+router.include_router(document_views.router)

@@ -1,35 +1,49 @@
-// The page's language: the browser's, or the one that was chosen; kept for the next visit.
+// The page's language and its colours: the browser's, or those that were chosen; kept for the next visit.
+import { byId } from "./elements.js";
 import { state } from "./state.js";
 import { LANGUAGES, translate } from "./words.js";
 
-const switches = document.getElementById("languages");
+const page = document.documentElement;
+
+export function remembered(name) {
+  try { return localStorage.getItem(name); } catch { return null; } // storage may be forbidden
+}
+
+export function remember(name, chosen) {
+  try { localStorage.setItem(name, chosen); } catch { /* then for this visit only */ }
+}
 
 function wished() {
-  const tags = [remembered(), ...navigator.languages.map((tag) => tag.slice(0, 2))];
+  const tags = [remembered("language"), ...navigator.languages.map((tag) => tag.slice(0, 2))];
   return tags.find((tag) => LANGUAGES.includes(tag)) ?? "es";
 }
 
-function remembered() {
-  try { return localStorage.getItem("language"); } catch { return null; } // storage may be forbidden
+function press(buttons, isChosen) {
+  for (const button of byId(buttons).children) button.ariaPressed = String(isChosen(button));
 }
 
-function remember(chosen) {
-  try { localStorage.setItem("language", chosen); } catch { /* then for this visit only */ }
+function paint(theme) {
+  page.dataset.theme = theme;
+  press("appearance", ({ value }) => value === theme);
 }
 
-function show(language) {
-  document.documentElement.lang = language;
-  translate();
-  for (const button of switches.children) button.ariaPressed = String(button.lang === language);
-}
-
-switches.addEventListener("click", ({ target }) => {
+byId("languages").addEventListener("click", ({ target }) => {
   if (!target.lang) return;
   state.set("language", target.lang);
-  remember(target.lang);
+  remember("language", target.lang);
 });
-
-state.on("language", show);
+byId("appearance").addEventListener("click", ({ target }) => {
+  const theme = target.closest("button")?.value;
+  if (!theme) return;
+  paint(theme);
+  remember("theme", theme);
+});
+state.on("language", (language) => {
+  page.lang = language;
+  translate();
+  press("languages", ({ lang }) => lang === language);
+});
+paint(page.dataset.theme ?? "system"); // first.js has read it
 
 // After all parts of the page have added their words.
 export function startLanguage() {

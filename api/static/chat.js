@@ -1,120 +1,135 @@
-// The chat page: the question box, the request and its stream.
-import { authorization, fetchWithKey } from "./key.js";
-import { readEvents } from "./sse.js";
+// The chat: the question box, and the conversation's turns.
+import { byId, make, makeButton } from "./elements.js";
+import { fetchWithKey } from "./key.js";
 import { state } from "./state.js";
-import { make, Turn } from "./turn.js";
+import { ADDRESS, remember, remembered, stop, stream, streamHeaders } from "./stream.js";
+import { Turn } from "./turn.js";
 import { EXAMPLES } from "./turn_words.js";
 import { words } from "./words.js";
 
-const ADDRESS = "/api/chat/stream";
-const RESUME_AFTER = [500, 1000, 2000, 4000]; // milliseconds; the server soon stops an answer that nobody reads
-
-const byId = (id) => document.getElementById(id);
 const form = byId("ask");
 const box = byId("question");
-let running = null; // of the answer being streamed: its AbortController, and its address once the server told it
+const runs = new Map(); // by question: what is being answered, on the page or behind another conversation
+let running = null; // the one of them that is on the page: {turn, aborter, address, question}
+let shown = null; // the conversation that is on the page
+let turns = []; // of it
 
-async function ask(question) {
-  const turn = new Turn(question, words(), state.language);
-  running = { aborter: new AbortController(), address: null };
-  showRunning(true);
+const acts = {
+  again: (turn) => ask(turn.question, turn.questionId ? { regenerate_message_id: turn.questionId } : {}, turn),
+  edit: (turn, text) => ask(text, turn.questionId ? { edit_message_id: turn.questionId } : {}, turn),
+  show: (turn, message) => load(shown, message, turns.indexOf(turn)),
+};
+
+// `place` says where in the conversation; the turn that it is `insteadOf` goes, with those that follow it.
+async function ask(question, place = {}, insteadOf = null) {
+  if (running) return;
+  while (insteadOf?.element.isConnected) turns.pop().element.remove();
+  if (!Object.keys(place).length) place.parent_id = turns.at(-1)?.messageId; // of the version that is on the page
+  const turn = add(new Turn(question, acts));
+  turn.element.scrollIntoView({ block: "start" });
+  const asked = Object.entries({ conversation_id: state.conversation, collection: state.collection, filters: state.filters, ...place });
+  const body = Object.fromEntries(asked.filter(([, value]) => value));
+  if (!place.regenerate_message_id) body.message = question;
+  await follow(turn, (signal) => fetchWithKey(ADDRESS, {
+    method: "POST",
+    headers: { ...streamHeaders(), "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+    signal,
+  }));
+  if (insteadOf && turn.conversation) turn.readVersions().catch(console.error);
+}
+
+function add(turn) {
+  turns.push(turn);
+  byId("turns").append(turn.element);
+  byId("welcome").hidden = true;
+  return turn;
+}
+
+async function follow(turn, begin) {
+  const run = { turn, aborter: new AbortController(), address: null, question: turn.questionId };
+  showRunning(run);
   try {
-    await stream(question, turn, running);
+    await stream(run, begin, (headers) => name(run, headers));
     if (!turn.ended) turn.note(turn.words.cut, "error");
+    if (turn.failure === "conversation_not_found") goOnIn(null); // it was deleted meanwhile: the next question begins another
   } catch (error) {
-    if (error.name === "AbortError") return turn.note(turn.words.stopped);
+    if (error.name === "AbortError") return turn.note(turn.words.cancelled);
     console.error(error);
     turn.note(turn.words.network, "error");
   } finally {
     turn.close();
-    running = null;
-    showRunning(false);
+    runs.delete(run.question);
+    remember(run.question, null);
+    if (running === run) showRunning(null);
+    state.tell("answered", { conversation: turn.conversation });
   }
 }
 
-async function stream(question, turn, run) {
-  const headers = { "Accept-Language": turn.language, Accept: "text/event-stream" };
-  let response = await fetchWithKey(ADDRESS, {
-    method: "POST",
-    headers: { ...headers, "Content-Type": "application/json" },
-    body: JSON.stringify({ message: question, ...(state.conversation && { conversation_id: state.conversation }) }),
-    signal: run.aborter.signal,
-  });
-  state.set("conversation", response.headers.get("X-Conversation-Id")); // none where it was deleted meanwhile: the next is a new one
-  const id = response.headers.get("X-Stream-Id");
-  run.address = id && `${ADDRESS}/${id}`;
-  const waits = [...RESUME_AFTER];
-  while (response?.ok) {
-    if (response.body && await showEvents(turn, response.body)) waits.splice(0, Infinity, ...RESUME_AFTER);
-    if (turn.ended || !run.address) return;
-    response = await resume(run, { ...headers, "Last-Event-ID": turn.lastEvent ?? `${id}:0` }, waits);
+// What is kept has its names in the headers, where the answer begins; one that is read on was named before.
+function name(run, headers) {
+  if (!run.question) {
+    const conversation = headers.get("X-Conversation-Id");
+    run.question = headers.get("X-Question-Id");
+    run.turn.identify({ conversation, id: run.question });
+    if (running === run) goOnIn(conversation);
   }
-  if (response) turn.onError(await response.json().catch(() => ({}))); // a proxy's page is no JSON
+  if (!run.question) return; // nothing is kept
+  runs.set(run.question, run);
+  remember(run.question, run.stream);
 }
 
-// Whether there was any.
-async function showEvents(turn, body) {
-  const before = turn.lastEvent;
-  for await (const { id, event, data } of readEvents(body)) {
-    show(turn, event, JSON.parse(data));
-    turn.lastEvent = id;
-    if (turn.ended) break;
+// The turns on the page stay.
+function goOnIn(conversation) {
+  shown = conversation;
+  state.set("conversation", conversation);
+}
+
+// A conversation in the place of what is on the page, with the branch of a message; then the turn at that place has the focus.
+async function load(conversation, message = null, place = -1) {
+  shown = conversation;
+  showRunning(null);
+  turns = [];
+  byId("turns").replaceChildren();
+  byId("welcome").hidden = conversation !== null;
+  if (!conversation) return;
+  const response = await fetchWithKey(
+    `/api/conversations/${conversation}${message ? `?message_id=${message}` : ""}`, { headers: { "Accept-Language": state.language } },
+  ).catch(() => null);
+  const told = await response?.json().catch(() => null);
+  if (shown !== conversation) return; // another was chosen meanwhile
+  if (!response?.ok) return byId("turns").append(make("li", "lost", told?.error?.message ?? words().network));
+  for (const [index, said] of told.messages.entries()) {
+    if (said.role === "user") await restore({ ...said, conversation }, told.messages[index + 1]);
   }
-  return turn.lastEvent !== before;
+  const element = (turns[place] ?? turns.at(-1))?.element;
+  element?.scrollIntoView({ block: "start" });
+  if (place >= 0) element?.querySelector(".versions:not([hidden]) :enabled")?.focus({ preventScroll: true });
 }
 
-// The response that goes on after an event; null when there is no wait left.
-async function resume(run, headers, waits) {
-  while (waits.length) {
-    await pause(waits.shift(), run.aborter.signal);
-    try {
-      return await fetchWithKey(run.address, { headers, signal: run.aborter.signal });
-    } catch (error) {
-      if (error.name === "AbortError" || !waits.length) throw error;
-    }
+async function restore(question, answer) {
+  if (runs.has(question.id)) {
+    showRunning(runs.get(question.id));
+    return add(running.turn);
   }
-  return null;
+  const turn = add(new Turn(question.content, acts));
+  turn.identify(question);
+  const id = remembered(question.id);
+  const response = id && await fetchWithKey(`${ADDRESS}/${id}`, { headers: streamHeaders() }).catch(() => null);
+  if (response?.ok && response.body) return void follow(turn, () => response);
+  remember(question.id, null);
+  if (answer) turn.restore(answer);
+  else turn.note(words().unanswered);
+  turn.close();
 }
 
-function pause(milliseconds, signal) {
-  return new Promise((resolve, reject) => {
-    setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-}
-
-function stop({ aborter, address }) {
-  aborter.abort();
-  if (address) fetch(address, { method: "DELETE", headers: authorization(), keepalive: true }).catch(() => {}); // then it ends by itself
-}
-
-function show(turn, event, data) {
-  if (event === "status") turn.onStatus(data);
-  if (event === "sources") turn.onSources(data);
-  if (event === "token") turn.onToken(data);
-  if (event === "citation") turn.onCitation(data);
-  if (event === "done") turn.onDone(data);
-  if (event === "error") turn.onError(data);
-}
-
-function showRunning(isRunning) {
+function showRunning(run) {
   const wasTyping = form.contains(document.activeElement);
-  byId("welcome").hidden = true;
-  byId("send").hidden = isRunning;
-  byId("stop").hidden = !isRunning;
+  running = run;
+  byId("send").hidden = Boolean(run);
+  byId("stop").hidden = !run;
+  byId("turns").classList.toggle("running", Boolean(run));
   if (wasTyping) box.focus({ preventScroll: true }); // the focused button may just have been hidden
-}
-
-function showExamples(language) {
-  box.placeholder = words().question;
-  byId("examples").replaceChildren(...EXAMPLES[language].map(exampleButton));
-}
-
-function exampleButton(example) {
-  const button = make("button", "", example);
-  button.type = "button";
-  button.addEventListener("click", () => ask(example));
-  return button;
 }
 
 form.addEventListener("submit", (event) => {
@@ -133,4 +148,19 @@ box.addEventListener("keydown", (event) => {
 
 byId("stop").addEventListener("click", () => running && stop(running));
 
-state.on("language", showExamples);
+// The address names the conversation: #c=id
+const addressed = () => /^#c=([\da-f-]{36})$/.exec(location.hash)?.[1] ?? null;
+
+addEventListener("hashchange", () => state.set("conversation", addressed()));
+
+state.on("conversation", (conversation) => {
+  if (conversation !== addressed()) location.hash = conversation ? `c=${conversation}` : "";
+  if (conversation !== shown) load(conversation);
+});
+
+state.on("language", (language) => {
+  box.placeholder = words().question;
+  byId("examples").replaceChildren(...EXAMPLES[language].map((example) => makeButton("", () => ask(example), example)));
+  if (addressed() !== state.conversation) state.set("conversation", addressed());
+  else if (shown && !running) load(shown); // in its words
+});

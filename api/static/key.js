@@ -1,18 +1,28 @@
 // The key that says who asks: asked for when the server wants one, and kept until the tab is closed.
+import { state } from "./state.js";
 
 const NAME = "key";
 const dialog = document.getElementById("key");
 const box = document.getElementById("key-text");
+let asking = null; // the promise of a key: several requests may wait for it
 
 // As fetch, with the key. When the server refuses it, another is asked for; who gives none gets the server's answer.
-export async function fetchWithKey(address, options = {}) {
+export function fetchWithKey(address, options = {}) {
+  return withKey((key) => fetch(address, { ...options, headers: { ...options.headers, ...key } }));
+}
+
+// `request` takes the header of the key and resolves to what has the `status` of the answer.
+export async function withKey(request) {
   for (;;) {
-    const response = await fetch(address, { ...options, headers: { ...options.headers, ...authorization() } });
+    const used = kept();
+    const response = await request(authorization());
     if (response.status !== 401) return response;
+    if (kept() !== used) continue; // another request was refused too, and a new key given
     keep(null);
-    const key = await askForKey();
+    const key = await (asking ??= askForKey());
     if (!key) return response;
     keep(key);
+    state.tell("key");
   }
 }
 
@@ -26,7 +36,10 @@ function askForKey() {
   dialog.returnValue = "";
   dialog.showModal();
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue && box.value.trim()), { once: true });
+    dialog.addEventListener("close", () => {
+      asking = null;
+      resolve(dialog.returnValue && box.value.trim());
+    }, { once: true });
   });
 }
 

@@ -1,51 +1,78 @@
-// One question with its streamed answer, its citation marks and its sources.
-// What a model or a document wrote enters the page as text nodes only.
-const VERDICTS = ["unsupported", "partly"]; // worst first; "supported" needs no word
-const byId = (id) => document.getElementById(id);
+// One question with its answer, as it is streamed or as it was kept.
+// What a model or a document wrote enters the page as text, or as HTML that the server has sanitized.
+import { asFootnotes, showAnswer, showChecks } from "./answer.js";
+import { drawChain } from "./chain.js";
+import { copyOf, make, makeButton } from "./elements.js";
+import { fetchWithKey } from "./key.js";
+import { openPassage } from "./passage.js";
+import { citedLine, sourceElement } from "./sources.js";
+import { state } from "./state.js";
+import { showVersions } from "./versions.js";
+import { makeVotes } from "./votes.js";
+import { words } from "./words.js";
 
 // Has a method for each event of the stream; `close` comes last, whatever ended it.
 export class Turn {
-  constructor(question, words, language) {
-    this.words = words;
-    this.language = language;
-    this.sources = new Map(); // number -> {source, element}
+  constructor(question, acts) {
+    this.question = question;
+    this.acts = acts; // what its buttons do: again(turn), edit(turn, text), show(turn, message)
+    this.words = words();
+    this.sources = new Map(); // by number
     this.citations = [];
     this.flagged = []; // statements that no source supports, before the whole answer is known
     this.text = "";
     this.held = ""; // the end of a token that may be half a mark
     this.ended = false;
     this.lastEvent = null; // its id
-    this.element = byId("turn").content.firstElementChild.cloneNode(true);
+    this.element = copyOf("turn");
     this.find(".question").textContent = question;
-    byId("turns").append(this.element);
-    this.element.scrollIntoView({ block: "start" });
+    this.find(".edit").addEventListener("click", () => this.edit());
+    this.find(".again").addEventListener("click", () => acts.again(this));
+    this.find(".copy").addEventListener("click", () => this.copy());
   }
 
   find(selector) {
     return this.element.querySelector(selector);
   }
 
-  onStatus({ message }) {
-    this.find(".stage").textContent = message;
+  // Where it is kept. `versions` are those of the question.
+  identify({ conversation, id, versions = [id] }) {
+    Object.assign(this, { conversation, questionId: id });
+    this.find(".edit").hidden = !id;
+    if (id) showVersions(this.find(".of-question .versions"), versions, id, (version) => this.acts.show(this, version));
   }
 
-  onSources({ sources }) {
+  identifyAnswer({ id, versions = [id] }) {
+    this.messageId = id;
+    showVersions(this.find(".of-answer .versions"), versions, id, (version) => this.acts.show(this, version));
+  }
+
+  // After another version of its question or answer was made.
+  async readVersions() {
+    const read = async (id) => (await fetchWithKey(`/api/conversations/${this.conversation}/messages/${id}`)).json();
+    const [question, answer] = await Promise.all([this.questionId, this.messageId].map((id) => id && read(id)));
+    if (question?.versions) this.identify({ ...question, conversation: this.conversation });
+    if (answer?.versions) this.identifyAnswer(answer);
+  }
+
+  onStatus({ message }) {
+    this.endStage();
+    this.stage = { element: make("li", "", message), begun: performance.now() };
+    this.find(".stages").append(this.stage.element);
+  }
+
+  endStage() {
+    this.stage?.element.append(make("span", "time", duration(performance.now() - this.stage.begun, state.language)));
+    this.stage = null;
+  }
+
+  onSources({ sources = [] }) {
     const list = JSON.stringify(sources);
     if (list === this.shownSources) return; // those of `done` are usually the same: leave open ones open
     this.shownSources = list;
-    this.sources = new Map(sources.map((source) => [source.number, { source, element: sourceElement(source) }]));
-    this.find(".sources ul").replaceChildren(...[...this.sources.values()].map(({ element }) => element));
-    this.find(".sources h3").textContent = this.words.sources;
+    this.sources = new Map(sources.map((source) => [source.number, source]));
+    this.find(".sources ul").replaceChildren(...sources.map(sourceElement));
     this.find(".sources").hidden = sources.length === 0;
-  }
-
-  // The causal chain that the answer cites, as steps, each with the mark of the source whose quote states it.
-  showChain({ entities, edges }) {
-    const steps = entities.map((name) => make("li", "", name));
-    edges.forEach((edge, index) => steps[index + 1].append(this.markButton(`[${edge.source}]`, [edge]) ?? ""));
-    this.find(".chain ol").replaceChildren(...steps);
-    this.find(".chain h3").textContent = this.words.chain;
-    this.find(".chain").hidden = false;
   }
 
   onToken({ text }) {
@@ -60,155 +87,140 @@ export class Turn {
     else if (!citation.implied) this.citations.push(citation);
   }
 
-  onDone({ answer, citations, statements, sources, paths, degraded_messages, timings_ms, language: answerLanguage, found }) {
+  onDone(done) {
     this.ended = true;
-    this.onSources({ sources });
-    if (!found) this.find(".sources h3").textContent = this.words.consulted;
-    this.citations = citations.filter(({ implied }) => !implied); // those of the marks
-    this.flagged = [];
-    this.rewrite(answer, statements);
-    const told = paths?.find(({ edges }) => edges.every((edge) => citations.some((citation) => isOf(citation, edge))));
-    if (told) this.showChain(told);
-    this.find(".answer").lang = answerLanguage ?? "";
-    degraded_messages?.forEach((message) => this.note(message));
-    if (timings_ms?.total != null) this.note(duration(timings_ms.total, this.language), "time");
+    this.held = "";
+    this.text = done.answer;
+    this.onSources(done);
+    if (done.found === false) this.find(".sources h3").textContent = this.words.consulted;
+    this.citations = done.citations ?? [];
+    this.flagged = this.citations.filter(({ number }) => number === null).map(({ statement }) => statement);
+    this.showWhole(done);
+    this.showMade(done);
+    drawChain(this.find(".chain"), done.paths ?? [], this.citations, (edges, index, trigger) => this.open(edges, index, trigger));
+    for (const message of [...(done.degraded_messages ?? []), ...(done.warnings ?? [])]) this.note(message);
+    if (done.erased) this.note(this.words.erased);
+    if (done.message_id) this.showKept(done);
   }
 
-  onError({ error, partial_answer }) {
+  showWhole(done) {
+    const answer = this.find(".answer");
+    answer.lang = done.language ?? "";
+    answer.classList.remove("plain");
+    showAnswer(answer, done, (number, place) => this.markButton(number, place));
+    showChecks(this.find(".checks"), done.statements ?? [], answer);
+  }
+
+  // What it was made by, and how long each stage took.
+  showMade({ timings_ms: timings = {}, chat_model: model }) {
+    if (timings.total == null) return;
+    const stages = Object.entries(this.words.stages).filter(([name]) => timings[name] != null);
+    this.find(".stages").replaceChildren(...stages.map(([name, told]) => (
+      make("li", "", told, make("span", "time", duration(timings[name], state.language))))));
+    const author = model === "extractive" ? this.words.extractive : model;
+    this.find(".made summary").textContent = [duration(timings.total, state.language), author].filter(Boolean).join(" · ");
+  }
+
+  // What can be done with an answer that has an id.
+  showKept({ message_id: id, versions, feedback = [] }) {
+    this.identifyAnswer({ id, versions });
+    const address = `/api/conversations/${this.conversation}/messages/${id}`;
+    const given = (place) => feedback.find(({ citation }) => citation === place);
+    this.find(".of-answer .votes").replaceWith(makeVotes(`${address}/feedback`, given(0), this.words.voteAnswer));
+    this.citations.forEach((citation, index) => {
+      const votes = makeVotes(`${address}/citations/${index + 1}/feedback`, given(index + 1), this.words.voteCitation);
+      this.find(`.sources [data-number="${citation.number}"] .cited`)?.append(citedLine(citation, votes));
+    });
+  }
+
+  onError({ error, partial_answer: partial }) {
     this.ended = true;
-    if (partial_answer) this.rewrite(partial_answer);
+    this.failure = error?.code;
+    if (partial) this.rewrite(partial);
     this.note(error?.message ?? this.words.failed, "error");
+    if (error?.details?.message_id) this.identifyAnswer({ id: error.details.message_id });
     if (error?.request_id) this.note(`${this.words.reference}: ${error.request_id}`);
+  }
+
+  // As it was kept, in the words of the API's messages.
+  restore({ id, content, status, details, ...kept }) {
+    this.onDone({ ...details, ...kept, answer: content, message_id: id });
+    if (status !== "complete") this.note(this.words[status], "error");
   }
 
   close() {
     this.append(this.held);
     this.held = "";
-    this.judgeMarks();
+    this.stage = null;
     for (const statement of this.flagged) this.note(`${this.words.unsourced}: “${statement}”`);
-    this.find(".stage").remove();
+    const isTold = this.find(".made summary").textContent !== "";
+    this.find(".made").open = false;
+    this.find(".made").hidden = !isTold;
+    this.find(".made summary").hidden = !isTold;
+    this.find(".of-answer").hidden = false;
+    this.find(".copy").hidden = !this.text || !navigator.clipboard; // which only secure pages have
     this.find(".answer").ariaBusy = "false";
   }
 
-  // The doubtful of `statements`, which are spans of the text, are shown as such.
-  rewrite(text, statements = []) {
+  rewrite(text) {
     this.held = "";
     this.text = text;
     this.find(".answer").replaceChildren();
-    const characters = Array.from(text); // as the server counts them
-    let shown = 0;
-    for (const { start, end, status, citations } of statements) {
-      if (!VERDICTS.includes(status) || start < shown) continue;
-      this.append(characters.slice(shown, start).join(""));
-      const span = make("span", `statement ${status}`, "");
-      span.title = this.words[citations?.length ? status : "unsourced"];
-      this.append(characters.slice(start, end).join(""), span);
-      this.find(".answer").append(span);
-      shown = end;
-    }
-    this.append(characters.slice(shown).join(""));
+    this.append(text);
   }
 
-  append(text, parent = this.find(".answer")) {
+  append(text) {
     const pieces = text.split(/(\[\d{1,3}\])/).filter(Boolean);
-    parent.append(...pieces.map((piece) => this.markButton(piece) ?? piece));
+    this.find(".answer").append(...pieces.map((piece) => this.markButton(Number(/^\[(\d+)\]$/.exec(piece)?.[1])) ?? piece));
   }
 
-  // The button for "[3]", or undefined where the piece is no mark of a known source.
-  // It opens the source at the quotes of `citations`; without any, at those of its place in the answer.
-  markButton(piece, citations) {
-    const number = Number(/^\[(\d+)\]$/.exec(piece)?.[1]);
+  // The button for a mark of a known source; `place` is that of its citation, from 1; by default that of the mark in the answer.
+  markButton(number, place) {
     if (!this.sources.has(number)) return undefined;
-    const button = make("button", "mark", String(number));
-    button.type = "button";
+    const verdict = this.words.verdicts[this.citations[place - 1]?.status];
+    const button = makeButton("mark", () => this.openMark(button, place), String(number));
     button.dataset.number = number;
-    button.ariaLabel = `${this.words.source} ${number}`;
-    button.addEventListener("click", () => this.openSource(button, citations ?? this.citationsOf(button)));
+    button.ariaLabel = [`${this.words.source} ${number}`, verdict].filter(Boolean).join(". ");
     return button;
   }
 
-  // The k-th mark [n] belongs to the k-th citation of n; where their counts differ, to all of them.
-  citationsOf(mark) {
-    const number = Number(mark.dataset.number);
-    const cited = this.citations.filter((citation) => citation.number === number);
-    const marks = [...this.element.querySelectorAll(`.answer .mark[data-number="${number}"]`)];
-    return cited.length === marks.length ? [cited[marks.indexOf(mark)]] : cited;
+  openMark(button, place) {
+    const index = place ? place - 1 : [...this.element.querySelectorAll(".answer .mark")].indexOf(button);
+    if (this.citations[index]) this.open(this.citations, index, button);
+    else this.find(`.sources [data-number="${button.dataset.number}"] details`).open = true; // it is not checked yet
   }
 
-  verdictOf(citations) {
-    const statuses = citations.map((citation) => citation.status);
-    return VERDICTS.find((verdict) => statuses.includes(verdict));
+  open(citations, index, trigger) {
+    openPassage(citations, index, { sources: this.sources, trigger });
   }
 
-  judgeMarks() {
-    for (const mark of this.element.querySelectorAll(".answer .mark")) {
-      const verdict = this.verdictOf(this.citationsOf(mark));
-      if (!verdict) continue;
-      mark.classList.add(verdict);
-      mark.title = this.words[verdict];
-      mark.ariaLabel += `. ${this.words[verdict]}`;
-    }
+  edit() {
+    const form = copyOf("edit");
+    const [box] = form.elements;
+    const question = this.find(".question");
+    const close = () => {
+      form.replaceWith(question);
+      this.find(".edit").focus();
+    };
+    box.value = this.question;
+    form.addEventListener("keydown", ({ key }) => key === "Escape" && close());
+    form.addEventListener("reset", close);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (box.value.trim()) this.acts.edit(this, box.value.trim());
+    });
+    question.replaceWith(form);
+    box.focus();
   }
 
-  openSource(mark, citations) {
-    const { source, element } = this.sources.get(Number(mark.dataset.number));
-    const quotes = citations.map((citation) => citation.quote);
-    const places = [...new Set(citations.map(placeOf))].filter(Boolean);
-    const verdict = this.verdictOf(citations);
-    element.querySelector("blockquote").replaceChildren(...highlight(source.content, quotes));
-    element.querySelector(".place").textContent = places.join("; ");
-    element.querySelector(".place").hidden = places.length === 0;
-    element.querySelector(".verdict").textContent = this.words[verdict] ?? "";
-    element.querySelector(".verdict").hidden = !verdict;
-    element.querySelector("details").open = true;
-    element.querySelector("summary").focus({ preventScroll: true });
-    (element.querySelector("mark") ?? element).scrollIntoView({ block: "center" });
+  async copy() {
+    await navigator.clipboard.writeText(asFootnotes(this.text, this.citations));
+    this.find(".of-answer > .said").textContent = this.words.copied;
   }
 
   note(text, kind = "") {
     this.find(".notes").append(make("p", kind, text));
   }
-}
-
-export function make(tag, className, text) {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.textContent = text;
-  return element;
-}
-
-// Whether a citation's sentence is one of those that state a causal link.
-function isOf(citation, edge) {
-  return citation.number === edge.source && citation.start_char < edge.end_char && edge.start_char < citation.end_char;
-}
-
-function sourceElement({ number, title, filename, content, language: sourceLanguage }) {
-  const element = byId("source").content.firstElementChild.cloneNode(true);
-  element.querySelector(".number").textContent = number;
-  element.querySelector(".title").textContent = title || filename;
-  element.querySelector(".filename").textContent = title ? filename : "";
-  element.querySelector("blockquote").textContent = content;
-  element.querySelector("blockquote").lang = sourceLanguage ?? "";
-  return element;
-}
-
-// "p. 3"; "Ventas!C12, +25 % frente al mes anterior"
-function placeOf({ page, sheet, cell, trend }) {
-  const cells = [sheet, cell].filter(Boolean).join("!");
-  return [page && `p. ${page}`, cells, trend].filter(Boolean).join(", ");
-}
-
-// The content as strings, with a <mark> around each quote found in it; white space may differ.
-function highlight(content, quotes) {
-  const patterns = quotes.filter((quote) => quote?.trim()).map(patternOf);
-  if (patterns.length === 0) return [content];
-  const pieces = content.split(new RegExp(`(${patterns.join("|")})`)); // the odd ones are the quotes
-  return pieces.map((piece, index) => (index % 2 ? make("mark", "", piece) : piece));
-}
-
-function patternOf(quote) {
-  const words = quote.trim().split(/\s+/);
-  return words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("\\s+");
 }
 
 function duration(milliseconds, locale) {

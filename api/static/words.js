@@ -29,9 +29,10 @@ export const words = () => WORDS[state.language];
 
 export const LANGUAGES = Object.keys(WORDS);
 
-// Fills what names its words by data-text, data-label (for screen readers) or data-title.
+// Fills what names its words by data-text, data-label (for screen readers), data-hint or data-title.
 export function translate(root = document) {
   for (const element of root.querySelectorAll("[data-text]")) element.textContent = words()[element.dataset.text];
   for (const element of root.querySelectorAll("[data-label]")) element.ariaLabel = words()[element.dataset.label];
+  for (const element of root.querySelectorAll("[data-hint]")) element.placeholder = words()[element.dataset.hint];
   for (const element of root.querySelectorAll("[data-title]")) element.title = words()[element.dataset.title];
 }

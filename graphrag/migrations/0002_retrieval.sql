@@ -83,6 +83,7 @@ GRANT SELECT ON chunks TO causeway_search;
 CREATE VIEW searchable_chunks AS
     SELECT * FROM chunks WHERE owner_id = (SELECT nullif(current_setting('app.user_id', true), ''))
                            AND (expires_at IS NULL OR expires_at > now());
+GRANT SELECT ON searchable_chunks TO causeway_app;
 DO $$ BEGIN
     GRANT CREATE, USAGE ON SCHEMA causeway TO causeway_search;
     EXECUTE format('GRANT causeway_search TO %I', current_user);
@@ -90,7 +91,6 @@ DO $$ BEGIN
     EXECUTE format('REVOKE causeway_search FROM %I', current_user);
     REVOKE CREATE ON SCHEMA causeway FROM causeway_search;
 END $$;
-GRANT SELECT ON searchable_chunks TO causeway_app;
 
 
 -- Cache ---------------------------------------------------------------------------------------------------------------

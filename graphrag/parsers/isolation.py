@@ -7,17 +7,20 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
+from graphrag.document_views import View, ViewRequest
 from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText
 from graphrag.parsers.detection import PLAIN
-from graphrag.parsers.wire import LENGTH, PROCESS, Reading, framed
+from graphrag.parsers.wire import LENGTH, PROCESS, Reading, framed, raise_error, read_view, written_request
 from graphrag.settings import ParsingLimits
 
 START_SECONDS = 60  # of the process that holds the parsers ready; half a second where nothing else runs
 _BYTES_A_CHARACTER = 40  # of an answer, at most: a number takes more than its digits
 _LEAST_ANSWER = 10_000_000  # bytes; an empty table has headers too
+_MOST_VIEW = 20_000_000  # bytes; the largest picture has 12 million, packed or not
 # With the parent's own path, so the same packages, and nothing of the working directory that the parent would not load.
 _START = "import sys; sys.path[:] = sys.argv[2:]; from graphrag.parsers.sandbox import main; main(int(sys.argv[1]))"
 
@@ -29,23 +32,40 @@ class _Child:
     writer: asyncio.StreamWriter
 
     async def parse(self, data: bytes, *, filename: str, limits: ParsingLimits) -> ParsedText:
-        for payload in (filename.encode(errors="replace"), data):
-            self.writer.write(framed(payload))
-        await self.writer.drain()
+        await self._ask(None, data, filename)
         reading, left = Reading(), _LEAST_ANSWER + _BYTES_A_CHARACTER * limits.characters
         while True:
-            (length,) = LENGTH.unpack(await self.reader.readexactly(LENGTH.size))
-            left -= length
-            if left < 0:
-                raise ValueError("the answer is longer than any text's")
-            if (parsed := reading.add(await self.reader.readexactly(length))) is not None:
+            payload = await self._payload(left)
+            left -= len(payload)
+            if (parsed := reading.add(payload)) is not None:
                 return parsed
             await asyncio.sleep(0)
+
+    async def view(self, data: bytes, request: ViewRequest, *, filename: str) -> View:
+        await self._ask(request, data, filename)
+        payload = await self._payload(_MOST_VIEW)
+        raise_error(payload)
+        return read_view(payload, await self._payload(_MOST_VIEW))
+
+    async def _ask(self, request: ViewRequest | None, data: bytes, filename: str) -> None:
+        for payload in (written_request(request), filename.encode(errors="replace"), data):
+            self.writer.write(framed(payload))
+        await self.writer.drain()
+
+    async def _payload(self, most: int) -> bytes:
+        (length,) = LENGTH.unpack(await self.reader.readexactly(LENGTH.size))
+        if length > most:
+            raise ValueError("the answer is longer than any of ours")
+        return await self.reader.readexactly(length)
 
     def end(self) -> None:
         self.writer.close()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process, signal.SIGKILL)
+
+
+class _BrokenDown(UnreadableDocument):
+    """It died, or sent what no parser of ours sends."""
 
 
 class _WornOut(Exception):
@@ -60,10 +80,12 @@ class IsolatedParser:
     _sandbox: subprocess.Popen[bytes] | None = None
     _control: socket.socket | None = None
     _slots: asyncio.Semaphore = field(init=False)
+    _view_slots: asyncio.Semaphore = field(init=False)
     _waiting: list[_Child] = field(init=False, default_factory=list)  # for plain text
 
     def __post_init__(self) -> None:
         self._slots = asyncio.Semaphore(self.limits.processes)
+        self._view_slots = asyncio.Semaphore(self.limits.processes)
 
     async def parse(self, data: bytes, *, filename: str) -> ParsedText:
         """Raises UnreadableDocument, also for a file that its parser hangs on or dies of."""
@@ -72,33 +94,51 @@ class IsolatedParser:
         except _WornOut:
             return await self._parse(data, filename, may_reuse=False)
 
+    async def view(self, data: bytes, request: ViewRequest, *, filename: str) -> View:
+        """The same of what a person is shown, who does not wait for the files that are being parsed."""
+        async with self._view_slots:
+            child = await self._new_child()
+            try:
+                async with self._bounded():
+                    return await child.view(data, request, filename=filename)
+            finally:
+                child.end()
+
     async def _parse(self, data: bytes, filename: str, *, may_reuse: bool) -> ParsedText:
         async with self._slots:
             is_reused = may_reuse and bool(self._waiting)
             child = self._waiting.pop() if is_reused else await self._new_child()
             is_harmless = False
             try:
-                async with asyncio.timeout(self.limits.seconds):
+                async with self._bounded():
                     parsed = await child.parse(data, filename=filename, limits=self.limits)
                 is_harmless = parsed.media_type == PLAIN
                 return parsed
-            except TimeoutError:
-                raise UnreadableDocument(
-                    f"reading the file takes more than {self.limits.seconds:g} seconds", reason="timeout"
-                ) from None
-            except UnreadableDocument:
-                raise
-            except Exception as exc:  # it died, or sent what no parser of ours sends
+            except _BrokenDown as exc:
                 if is_reused:
                     raise _WornOut from exc
-                raise UnreadableDocument(
-                    "the file's parser broke down, or needed more memory than it may have", reason="damaged"
-                ) from exc
+                raise
             finally:
                 if is_harmless:
                     self._waiting.append(child)
                 else:
                     child.end()
+
+    @contextlib.asynccontextmanager
+    async def _bounded(self) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                yield
+        except TimeoutError:
+            raise UnreadableDocument(
+                f"reading the file takes more than {self.limits.seconds:g} seconds", reason="timeout"
+            ) from None
+        except UnreadableDocument:
+            raise
+        except Exception as exc:
+            raise _BrokenDown(
+                "the file's parser broke down, or needed more memory than it may have", reason="damaged"
+            ) from exc
 
     async def _new_child(self) -> _Child:
         try:

@@ -1,15 +1,20 @@
-"""The parser of each media type."""
+"""The parser of each media type, and what else is read of a file."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
+from graphrag.document_views import CellsRequest, View, ViewRequest
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion.cleaning import clean
 from graphrag.models import ParsedText
 from graphrag.parsers import detection
 from graphrag.parsers.archive import check_archive
+from graphrag.parsers.cells_view import view_cells
 from graphrag.parsers.html import parse_html
 from graphrag.parsers.office import parse_office
+from graphrag.parsers.page_view import view_page
 from graphrag.parsers.pdf import parse_pdf
 from graphrag.parsers.plain import parse_text
 from graphrag.parsers.slides import parse_slides
@@ -23,19 +28,34 @@ _MOST_MARGINALIA = 500  # characters of a title or an author's name
 
 def parse(data: bytes, *, filename: str, limits: ParsingLimits) -> ParsedText:
     """Raises UnreadableDocument. Not to be called where a hang or a crash would matter: isolation.py is for that."""
-    try:
+    with _refusals():
         parsed = _parse(data, filename, limits)
+    authors = tuple(author for name in parsed.authors if not _NOBODY.fullmatch(author := _line(name)))
+    return replace(parsed, title=_line(parsed.title), authors=authors)
+
+
+def view(data: bytes, request: ViewRequest, *, filename: str, limits: ParsingLimits) -> View:
+    """As parse: of a PDF a page, of a table the cells."""
+    if isinstance(request, CellsRequest):
+        return view_cells(parse(data, filename=filename, limits=limits), request)
+    with _refusals():
+        return view_page(data, request)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Whatever a parser raises is of this file only."""
+    try:
+        yield
     except UnreadableDocument:
         raise
     except MemoryError as exc:
         raise UnreadableDocument("reading the file takes more memory than it may", reason="too_large") from exc
     except RecursionError as exc:
         raise UnreadableDocument("the file is damaged: its parts nest too deep", reason="damaged") from exc
-    except Exception as exc:  # whatever a parser raises is of this file only
+    except Exception as exc:
         cause = f"{type(exc).__name__}: {' '.join(str(exc).split())[:200]}"
         raise UnreadableDocument(f"the file is damaged: {cause}", reason="damaged") from exc
-    authors = tuple(author for name in parsed.authors if not _NOBODY.fullmatch(author := _line(name)))
-    return replace(parsed, title=_line(parsed.title), authors=authors)
 
 
 def _line(text: str) -> str:

@@ -39,7 +39,7 @@ class _Page:
 
 def parse_pdf(data: bytes, *, limits: ParsingLimits) -> ParsedText:
     """Raises UnreadableDocument: encrypted, damaged, too_large, scanned or empty."""
-    document = _open(data)
+    document = open_pdf(data)
     if len(document) > limits.pages:
         raise UnreadableDocument(f"the file has more than {limits.pages:,} pages", reason="too_large")
     pages = list(_read_pages(document, limits))
@@ -66,7 +66,8 @@ def parse_pdf(data: bytes, *, limits: ParsingLimits) -> ParsedText:
     )
 
 
-def _open(data: bytes) -> Any:
+def open_pdf(data: bytes) -> Any:
+    """A pypdfium2.PdfDocument. Raises UnreadableDocument: encrypted or damaged."""
     try:
         return pdfium.PdfDocument(data)
     except pdfium.PdfiumError as exc:

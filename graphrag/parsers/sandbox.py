@@ -1,8 +1,8 @@
 """The process that parses: it holds the parsers ready, and forks one child a file, which ends with the file.
 
 Started by isolation.py with an empty environment. Over its socket comes, for each child, one end of a new socket:
-there the child says its process id, reads the file and writes the result. After a file of plain text, which needs no
-parser that it could harm, it takes the next one.
+there the child says its process id, reads what is asked of which file and writes the result. After a file of plain
+text, which needs no parser that it could harm, it takes the next one.
 """
 
 import array
@@ -20,9 +20,10 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from graphrag.document_views import ViewRequest
 from graphrag.errors import UnreadableDocument
-from graphrag.parsers.parsing import parse
-from graphrag.parsers.wire import LENGTH, PROCESS, framed, written, written_error
+from graphrag.parsers.parsing import parse, view
+from graphrag.parsers.wire import LENGTH, PROCESS, framed, read_request, written, written_error, written_view
 from graphrag.settings import ParsingLimits
 
 _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, _PR_SET_NO_NEW_PRIVS = 22, 2, 38
@@ -59,9 +60,9 @@ def _serve(connection: socket.socket) -> None:
             limits = ParsingLimits.model_validate_json(_read_frame(requests))
             confine(limits)
             while True:  # killed while it waits: its process id is surely still its own then
-                filename, data = _read_frame(requests), _read_frame(requests)
+                request, filename, data = (_read_frame(requests) for _ in range(3))
                 _limit_time(limits)
-                for payload in _answer(data, filename.decode(), limits):
+                for payload in _answer(read_request(request), data, filename.decode(), limits):
                     connection.sendall(framed(payload))
                 signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
@@ -81,13 +82,17 @@ def _read_frame(requests: BinaryIO) -> bytes:
     return requests.read(length)
 
 
-def _answer(data: bytes, filename: str, limits: ParsingLimits) -> Iterator[bytes]:
+def _answer(request: ViewRequest | None, data: bytes, filename: str, limits: ParsingLimits) -> Iterator[bytes]:
     try:
-        parsed = parse(data, filename=filename, limits=limits)
+        payloads = (
+            written(parse(data, filename=filename, limits=limits))
+            if request is None
+            else written_view(view(data, request, filename=filename, limits=limits))
+        )
     except UnreadableDocument as exc:
         yield written_error(exc)
     else:
-        yield from written(parsed)
+        yield from payloads
 
 
 def confine(limits: ParsingLimits) -> None:

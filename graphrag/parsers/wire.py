@@ -9,17 +9,21 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
+from graphrag.document_views import PageView, View, ViewRequest
 from graphrag.errors import UnreadableDocument
 from graphrag.models import Cell, ParsedText, Place, TableRow
 
 LENGTH = struct.Struct("!Q")
 PROCESS = struct.Struct("!I")
 END = b""
+PNG = b"\x89PNG\r\n\x1a\n"
 _BATCH = 2_000  # made into objects within milliseconds, so an event loop goes on between them
 _MICROSECOND = timedelta(microseconds=1)
-_TEXT, _PLACES, _ROWS, _ERROR = b"T", b"P", b"R", b"E"
+_TEXT, _PLACES, _ROWS, _ERROR, _VIEW = b"T", b"P", b"R", b"E", b"V"
 _text: TypeAdapter[ParsedText] = TypeAdapter(ParsedText)
 _places: TypeAdapter[tuple[Place, ...]] = TypeAdapter(tuple[Place, ...])
+_request: TypeAdapter[ViewRequest | None] = TypeAdapter(ViewRequest | None)
+_view: TypeAdapter[View] = TypeAdapter(View)
 _Item = TypeVar("_Item")
 _Located = TypeVar("_Located", Place, TableRow)
 
@@ -28,8 +32,24 @@ def framed(payload: bytes) -> bytes:
     return LENGTH.pack(len(payload)) + payload
 
 
+def written_request(request: ViewRequest | None) -> bytes:
+    return _request.dump_json(request)
+
+
+def read_request(payload: bytes) -> ViewRequest | None:
+    """None: the file is to be parsed."""
+    return _request.validate_json(payload)
+
+
 def written_error(error: UnreadableDocument) -> bytes:
     return _ERROR + json.dumps({"message": str(error), "details": error.details}).encode()
+
+
+def raise_error(payload: bytes) -> None:
+    """Raises UnreadableDocument where the payload is an error."""
+    if payload[:1] == _ERROR:
+        error = json.loads(payload[1:])
+        raise UnreadableDocument(error["message"], **error["details"])
 
 
 def written(parsed: ParsedText) -> Iterator[bytes]:
@@ -43,6 +63,21 @@ def written(parsed: ParsedText) -> Iterator[bytes]:
             lines = [(row.start_char, row.end_char, row.number, [*map(_as_json, row.values)]) for row in rows]
             yield _ROWS + json.dumps([number, lines]).encode()
     yield END
+
+
+def written_view(view: View) -> Iterator[bytes]:
+    """Payloads of two frames: the view, its picture."""
+    picture = view.picture if isinstance(view, PageView) else b""
+    yield _VIEW + _view.dump_json(replace(view, picture=b"") if isinstance(view, PageView) else view)
+    yield picture
+
+
+def read_view(payload: bytes, picture: bytes) -> View:
+    """Raises ValueError where it is none of ours."""
+    if payload[:1] != _VIEW or not picture.startswith(PNG if picture else b""):
+        raise ValueError("a frame of another kind")
+    view = _view.validate_json(payload[1:])
+    return replace(view, picture=picture) if isinstance(view, PageView) else view
 
 
 def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
@@ -60,9 +95,7 @@ class Reading:
     def add(self, payload: bytes) -> ParsedText | None:
         """The whole at the last frame. Raises UnreadableDocument where the parser did."""
         kind, body = payload[:1], payload[1:]
-        if kind == _ERROR:
-            error = json.loads(body)
-            raise UnreadableDocument(error["message"], **error["details"])
+        raise_error(payload)
         if self._head is None:
             self._begin(kind, body)
         elif kind == _PLACES:

@@ -80,7 +80,7 @@ async def retrieve(
         files=named.files,
         warnings=tuple(f"There is no file {name!r}: it was not searched for." for name in named.missing),
     )
-    trace.find(retrieval.hits)
+    trace.find(retrieval.hits, retrieval.files)
     count_found(retrieval)
     log.info("search", asked=config.strategy, strategy=retrieval.strategy, files=len(named.files), parts=len(texts))
     return retrieval

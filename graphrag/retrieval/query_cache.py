@@ -57,7 +57,7 @@ class QueryCache:
         if known is not None and not trace.is_detailed:
             log.info("search", cached=True, strategy=known.strategy)
             live = [hit for hit in known.hits if not _has_expired(hit)]
-            trace.find(live)
+            trace.find(live, known.files)
             hybrid.count_found(result := replace(known, hits=live))
             return result
         found = await hybrid.retrieve(

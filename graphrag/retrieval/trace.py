@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from graphrag.errors import OutOfTime
-from graphrag.models import Hit, Strategy, TransformedQuery
+from graphrag.models import Hit, Passage, Strategy, TransformedQuery
 from graphrag.retrieval.fusion import reciprocal_rank_fusion
 from graphrag.settings import RetrievalConfig
 
@@ -36,7 +36,9 @@ class Trace:
     strategy: Strategy | None = None
     reason: str = ""
     legs: list[Leg] = field(default_factory=list)
+    files: tuple[str, ...] = ()  # that the question names
     rankings: dict[str, list[Hit]] = field(default_factory=dict)  # by stage
+    passages: list[Passage] | None = None  # that an answer would read; None: nobody asked
     _waiting: Counter[str] = field(default_factory=lambda: Counter(STAGES))
 
     def begin(self, config: RetrievalConfig, model: str) -> None:
@@ -63,7 +65,8 @@ class Trace:
         if leg.failure != OutOfTime.code:  # it was left behind: it has not ended
             self._waiting[leg.name] -= 1
 
-    def find(self, hits: list[Hit]) -> None:
+    def find(self, hits: list[Hit], files: tuple[str, ...]) -> None:
+        self.files = files
         self.end("fusion", hits)
         self.skip("fulltext", "vector")
 

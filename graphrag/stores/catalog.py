@@ -7,11 +7,13 @@ from pathlib import Path
 from uuid import UUID
 
 from graphrag.database import Connection, Database, queries
+from graphrag.document_views import Excerpt
 from graphrag.ingestion_models import Ingestion, IngestionStatus
-from graphrag.models import Collection, Document
+from graphrag.models import Collection, Document, Span
+from graphrag.stores.excerpts import cut_excerpt
 from graphrag.stores.ingestions import read_ingestion
 from graphrag.stores.queries import fetch
-from graphrag.stores.rows import read_document
+from graphrag.stores.rows import read_chunk, read_document
 
 QUERIES = queries(Path(__file__).with_name("catalog.sql"))
 Place = tuple[datetime, UUID]
@@ -46,6 +48,19 @@ ALL = Criteria()
 
 
 @dataclass(frozen=True, slots=True)
+class Facets:
+    """What the documents that a search can find are told apart by: the values that its filters take."""
+
+    document_count: int
+    languages: list[str]
+    document_types: list[str]  # the endings of their names
+    tags: list[str]
+    filenames: list[str]
+    created_first: datetime | None
+    created_last: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
     database: Database
 
@@ -67,10 +82,30 @@ class Catalog:
             rows = await fetch(connection, QUERIES["page"], values)
             return await _read(connection, collection, [row["document_id"] for row in rows])
 
+    async def excerpt(self, document: Document, span: Span, *, owner_id: str, before: int, after: int) -> Excerpt:
+        """What stands in the span, with so many characters around it, to a line's end."""
+        start, end = max(0, span.start - before), max(span.end + after, span.start + 1)
+        values = {
+            "collection_id": document.collection_id,
+            "document_id": document.id,
+            "start_char": start,
+            "end_char": end,
+        }
+        async with self.database.transaction(owner_id) as connection:
+            chunks = [read_chunk(row) for row in await fetch(connection, QUERIES["read_text"], values)]
+            (measured,) = await fetch(connection, QUERIES["measure_text"], values)
+        return cut_excerpt(document, chunks, span, Span(start, end), **measured)
+
     async def find(self, collection: Collection, documents: Sequence[UUID]) -> list[Entry]:
         """In this order, those that there are."""
         async with self.database.transaction(collection.owner_id) as connection:
             return await _read(connection, collection, documents)
+
+    async def facets(self, collection: Collection, *, limit: int) -> Facets:
+        """At most `limit` tags and file names, the first of the alphabet."""
+        async with self.database.transaction(collection.owner_id) as connection:
+            (row,) = await fetch(connection, QUERIES["facets"], {"collection_id": collection.id, "limit": limit})
+            return Facets(**row)
 
 
 async def _read(connection: Connection, collection: Collection, documents: Sequence[UUID]) -> list[Entry]:

@@ -21,9 +21,33 @@ SELECT document_id, created_at FROM (
      ORDER BY d.created_at, d.document_id LIMIT %(limit)s)
 ) AS found ORDER BY created_at, document_id LIMIT %(limit)s
 
+-- name: read_text
+SELECT details.* FROM chunk_details AS details
+WHERE collection_id = %(collection_id)s AND document_id = %(document_id)s
+  AND end_char > %(start_char)s AND start_char < %(end_char)s AND (expires_at IS NULL OR expires_at > now())
+ORDER BY chunk_index
+
+-- name: measure_text
+SELECT coalesce(max(end_char), 0) AS length,
+       coalesce(sum(length(content) - length(replace(content, E'\n', ''))) FILTER (WHERE end_char <= %(start_char)s), 0) AS line_ends
+FROM chunks WHERE collection_id = %(collection_id)s AND document_id = %(document_id)s
+
 -- name: find_ingestions
 SELECT * FROM ingestions WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
 
 -- name: find_documents
 SELECT * FROM documents WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s)
   AND (expires_at IS NULL OR expires_at > now())
+
+-- name: facets
+-- Of the file names, the first of the alphabet.
+WITH found AS (
+    SELECT * FROM documents WHERE collection_id = %(collection_id)s AND (expires_at IS NULL OR expires_at > now())
+)
+SELECT count(*) AS document_count, min(created_at) AS created_first, max(created_at) AS created_last,
+       ARRAY(SELECT DISTINCT language FROM found ORDER BY 1) AS languages,
+       ARRAY(SELECT DISTINCT lower(substring(filename FROM '\.([^.]+)$')) AS ending FROM found
+             WHERE filename LIKE '%%.%%' ORDER BY 1) AS document_types,
+       ARRAY(SELECT DISTINCT unnest(tags) FROM found ORDER BY 1 LIMIT %(limit)s) AS tags,
+       ARRAY(SELECT DISTINCT filename FROM found ORDER BY 1 LIMIT %(limit)s) AS filenames
+FROM found

@@ -181,6 +181,21 @@ async def test_a_model_that_nobody_configured_is_passed_over(
     assert warning == f"chat_model='ollama:llama3' is not used: configured are {OPENAI}, {SECOND}, extractive"
 
 
+async def test_a_run_chooses_among_what_its_collection_may_be_told_to(
+    registry: EmbeddingRegistry, model_server: ModelServer
+) -> None:
+    """R8.8 Another model of the service's than the first, but none that comes before the collection's own."""
+    services = await open_with(registry)
+    model_server.default = Reply(ANSWER)
+    assert done(await ask(services, COST, chat_model=SECOND))["chat_model"] == SECOND
+    await configure(services, chat_model=SECOND)
+    answer = done(await ask(services, COST, chat_model=OPENAI))
+    assert answer["chat_model"] == SECOND
+    assert answer["warnings"] == [f"chat_model={OPENAI!r} is not used: configured are {SECOND}, extractive"]
+    assert asked(model_server) == ["gpt-5", "gpt-5"]
+    assert done(await ask(services, COST, chat_model="extractive"))["chat_model"] == "extractive"
+
+
 async def test_a_collection_adds_to_the_rules(registry: EmbeddingRegistry, model_server: ModelServer) -> None:
     """R8.1 system prompt of the collection: after our rules, before the date; the service's where it has none."""
     services = await open_with(registry, system_prompt="Sé breve.")

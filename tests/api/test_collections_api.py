@@ -72,6 +72,29 @@ def test_a_collection_is_made_read_and_deleted(api: httpx.Client) -> None:
     check_error(api.delete(path), 404, "collection_not_found")
 
 
+def test_a_collection_tells_what_its_documents_are_told_apart_by(api: httpx.Client, collection: str) -> None:
+    """R9.3, R9.2 The values that filters take, each once; of an empty one, none."""
+    path = f"/collections/{collection}/facets"
+    nothing: dict[str, Any] = {name: [] for name in ("languages", "document_types", "tags", "filenames")}
+    assert api.get(path).json() == nothing | {"document_count": 0, "created_first": None, "created_last": None}
+    sent = [("informe.md", ["averías", "planta"]), ("Notas.MD", ["planta"]), ("turnos.txt", [])]
+    for name, tags in sent:
+        finished(api, upload(api, collection, name, f"{REPORT}{name}", tags=tags)["id"])
+    told = api.get(path).json()
+    assert (told["document_count"], told["languages"], told["document_types"]) == (3, ["es"], ["md", "txt"])
+    assert sorted(told["tags"]) == ["averías", "planta"]
+    assert sorted(told["filenames"]) == ["Notas.MD", "informe.md", "turnos.txt"]
+    assert told["created_first"] < told["created_last"]
+    check_error(api.get("/collections/nowhere/facets"), 404, "collection_not_found")
+
+
+def test_the_list_says_which_one_is_asked_by_default(api: httpx.Client, collection: str) -> None:
+    """R9.3 It may not be there yet."""
+    listed = api.get("/collections").json()
+    assert collection in [each["name"] for each in listed["collections"]]
+    assert listed["default"] in ("default", collection)
+
+
 def test_a_name_is_taken_once(api: httpx.Client, collection: str) -> None:
     """R9.3 the first one stays as it is."""
     again = {"name": collection, "embedding_model": "second", "metadata": {"mine": True}}

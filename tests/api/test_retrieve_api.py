@@ -113,12 +113,41 @@ def test_every_stage_is_shown_on_request(client: httpx.Client) -> None:
         assert [hit["rank"] for hit in ranking["hits"]] == list(range(1, len(ranking["hits"]) + 1))
         assert len(ranking["hits"]) == min(20, ranking["total"])
     assert [hit["chunk_id"] for hit in debug["graph"]["hits"]][:10] == ids(found)
-    assert {"transform", "fulltext", "vector", "rerank", "search"} <= set(debug["timings_ms"])
+    assert {"transform", "fulltext", "vector", "rerank", "search", "expand"} <= set(debug["timings_ms"])
     assert (debug["config"]["fusion"], debug["embedding_model"]) == ("rrf", "bundled")
     assert debug["caches"]["query"] == {"hits": 0, "misses": 1}
     assert again["debug"]["caches"]["query"] == {"hits": 1, "misses": 0}
     assert len(again["debug"]["legs"]) == len(debug["legs"])
     assert ids(again) == ids(found)
+
+
+def test_what_stands_in_a_ranking_and_what_an_answer_would_read_is_told(client: httpx.Client) -> None:
+    """R9.2, R8.1 Every chunk that a stage ranks with its text; the hits with what surrounds them."""
+    found = find(client, query=CAUSAL, debug=True, config={"window_sentences": 3})
+    debug = found["debug"]
+    rankings = [*debug["legs"], debug["fused"], debug["reranked"], debug["graph"]]
+    assert set(debug["chunks"]) == {hit["chunk_id"] for ranking in rankings for hit in ranking["hits"]}
+    best = found["results"][0]
+    assert debug["chunks"][best["chunk_id"]]["content"] == best["content"]
+    assert debug["chunks"][best["chunk_id"]]["filename"] == best["metadata"]["filename"]
+    first = debug["expanded"][0]
+    assert (first["rank"], first["document_id"]) == (1, best["document_id"])
+    assert best["content"].strip() in first["content"]
+    assert len(first["content"]) > len(best["content"])
+
+
+def test_what_can_be_chosen_of_a_search_is_told(client: httpx.Client) -> None:
+    """R4.10 The knobs with their bounds, and the values that a collection has of its own; R4.5 the filters."""
+    own = {"retrieval": {"strategy": "fulltext", "top_k": 4}}
+    assert client.put("/api/v1/collections/options", json=own).status_code == 200
+    told = client.get("/api/v1/retrieval-options", params={"collection": "options"}).json()
+    assert told["collection"] == "options"
+    assert (told["values"]["strategy"], told["values"]["top_k"], told["values"]["rerank"]) == ("fulltext", 4, True)
+    assert set(told["config"]["properties"]) == set(told["values"])
+    assert told["config"]["properties"]["rrf_k"]["maximum"] == 10_000
+    assert {"language", "filename", "created_from"} <= set(told["filters"]["properties"])
+    check_error(client.get("/api/v1/retrieval-options", params={"collection": "none"}), 404, "collection_not_found")
+    client.delete("/api/v1/collections/options")
 
 
 def test_why_a_strategy_was_taken_is_told(client: httpx.Client) -> None:

@@ -121,9 +121,10 @@ def test_the_stream_is_described_as_one(client: httpx.Client) -> None:
     assert "text/event-stream" in operation["responses"]["200"]["content"]
 
 
-def test_the_page_is_ours_and_may_load_nothing_else(client: httpx.Client) -> None:
+@pytest.mark.parametrize("path", ["/", "/studio"])
+def test_the_pages_are_ours_and_may_load_nothing_else(client: httpx.Client, path: str) -> None:
     """Security 14: a content security policy without exceptions."""
-    response = client.get("/")
+    response = client.get(path)
     assert response.status_code == 200
     assert response.headers["content-type"].startswith("text/html")
     policy = dict(part.strip().partition(" ")[::2] for part in response.headers["content-security-policy"].split(";"))
@@ -133,11 +134,11 @@ def test_the_page_is_ours_and_may_load_nothing_else(client: httpx.Client) -> Non
     assert not ADDRESS.findall(response.text)
 
 
-def test_the_page_s_files_are_served_by_their_type(client: httpx.Client) -> None:
+def test_the_pages_files_are_served_by_their_type(client: httpx.Client) -> None:
     """R9.1 With nosniff a browser runs a script only by its type."""
-    page = client.get("/").text
-    linked = set(re.findall(r'(?:src|href)="(/static/[^"]+)"', page))
-    modules = {f"/static/{path.name}" for path in STATIC.glob("*.js")}
+    pages = client.get("/").text + client.get("/studio").text
+    linked = set(re.findall(r'(?:src|href)="(/static/[^"#]+)', pages))
+    modules = {f"/static/{path.relative_to(STATIC)}" for path in STATIC.rglob("*.js")}
     assert {"/static/start.js", "/static/page.css", "/static/icon.svg"} <= linked
     types = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
     for path in linked | modules:

@@ -29,6 +29,17 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+ASKED = {
+    "es": ("es-MX", "¿Cuánto cobra de más al mes quien está habilitado en varias líneas?", "85 € al mes", "Fuentes"),
+    "fr": (
+        "fr-CA",
+        "Combien nous a-t-on fait payer pour le détour et l'attente du camion de beurre ?",
+        "1 120 €",
+        "Sources",
+    ),
+    "en": ("en-GB", "Why did the Christmas tins reach Bristol so late?", "suspended for three weeks", "Sources"),
+}
+QUESTION = ASKED["en"][1]
 SLOW = Reply("The tins were late because the night shift on line L4 was suspended [1].", delay_seconds_per_token=0.1)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -30,8 +30,8 @@ async def visit(browser: "Browser") -> AsyncIterator[Open]:
     visits: list[tuple[Visit, str]] = []
     async with AsyncExitStack() as stack:
 
-        async def open_page(server: Server, *, locale: str = "en-GB", width: int = 1000) -> Visit:
-            context = await browser.new_context(locale=locale, viewport={"width": width, "height": 800})
+        async def open_page(server: Server, *, locale: str = "en-GB", width: int = 1000, **options: Any) -> Visit:
+            context = await browser.new_context(locale=locale, viewport={"width": width, "height": 800}, **options)
             stack.push_async_callback(context.close)
             opened = Visit(await context.new_page())
             opened.page.on("console", lambda message: opened.complaints.append(message.text))

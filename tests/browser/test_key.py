@@ -62,6 +62,7 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
 
     await page.goto(server.url)
     await expect(dialog).to_be_hidden()
+    await expect(page.locator("#locked")).to_contain_text("Ce service demande une clé")
     await ask()
     await expect(dialog).to_contain_text("Ce service demande une clé")
     for key in (keys.revoked_of_a, keys.unknown):  # refused: asked for again, and nothing of it stays
@@ -74,9 +75,10 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
     await expect(dialog).to_be_hidden()
     await expect(answers.last).to_have_attribute("aria-busy", "false", timeout=15_000)
     await expect(page.locator(".mark").first).to_be_visible()
+    await expect(page.locator("#locked")).to_be_hidden()
+    await expect(page.locator("#documents li")).to_have_count(1)
 
     await page.reload()
-    await ask()
     await expect(page.locator(".mark").first).to_be_visible()  # without being asked again
     assert await page.evaluate("Object.values(localStorage).join() + document.cookie") == ""
 
@@ -90,3 +92,13 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
     await expect(dialog).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(page.locator(".notes .error")).to_have_count(2)
+
+
+async def test_the_shelf_asks_for_a_key_by_a_button(server: Server, page: "Page", keys: Keys) -> None:
+    """Security 7: not by itself; once it is given, the lists are there."""
+    await page.goto(server.url)
+    await page.get_by_role("button", name="Donner la clé").click()
+    await page.get_by_label("Votre clé").fill(keys.b)
+    await page.get_by_role("button", name="Entrer").click()
+    await expect(page.locator("#locked")).to_be_hidden()
+    await expect(page.locator("#collection")).to_be_disabled()  # of b, who has none

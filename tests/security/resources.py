@@ -48,6 +48,7 @@ def make_resources(server: Server, key: str) -> dict[str, Any]:
         "model": name,
         "document_id": uploaded["id"],
         "ids": [uploaded["id"]],
+        "page": 1,
         "relevant_document_ids": [uploaded["id"]],
         "conversation_id": done["conversation_id"],
         "message_id": done["message_id"],

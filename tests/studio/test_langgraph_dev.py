@@ -1,12 +1,15 @@
-"""LangGraph Studio's server over the same graph: `langgraph dev`, spoken to over its HTTP API."""
+"""LangGraph Studio's server over the same graph: `langgraph dev`, spoken to over its HTTP API, as Studio does."""
 
+import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,9 @@ from agent.graph import graph
 from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.sources import find_files
 from graphrag.models import LOCAL_OWNER
+from graphrag.retrieval.filters import KNOWN
 from graphrag.services import Services
+from graphrag.settings import RetrievalConfig
 from tests.conftest import DEMO, with_services
 from tests.processes import ROOT, unused_port
 
@@ -32,7 +37,14 @@ QUESTIONS = [
     "Combien de magasins Épicerie Valadour possède-t-elle ?",
     "What net profit did the Sistine Chapel make?",
 ]
+ASKED = {"messages": [{"role": "user", "content": "Why was lot A-2517 recalled?"}]}  # goes through most nodes
+CAUSAL = ["transform", "retrieve", "rerank", "traverse", "expand", "generate", "verify"]
 START_SECONDS = 90
+QUIET = {
+    "LANGSMITH_TRACING": "false",
+    "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+    "LANGGRAPH_NO_VERSION_CHECK": "1",
+}  # as `make`
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +67,7 @@ def running(**environment: str) -> Iterator[httpx.Client]:
     port = unused_port()
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w+") as log:
         command = [LANGGRAPH, "dev", "--no-browser", "--no-reload", "--port", str(port)]
-        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | environment, stdout=log, stderr=log)
+        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | QUIET | environment, stdout=log, stderr=log)
         client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60)
         try:
             wait_until_ready(client, process, Path(log.name))
@@ -67,9 +79,24 @@ def running(**environment: str) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="module")
-def studio(database: str) -> Iterator[httpx.Client]:
-    with running(DATABASE_URL=database) as client:
+def outside() -> Iterator[socket.socket]:
+    """Where all requests would go that are not for this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        proxy.setblocking(False)
+        yield proxy
+
+
+@pytest.fixture(scope="module")
+def studio(database: str, outside: socket.socket) -> Iterator[httpx.Client]:
+    proxy = dict.fromkeys(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"], f"http://127.0.0.1:{outside.getsockname()[1]}")
+    with running(DATABASE_URL=database, NO_PROXY="127.0.0.1,localhost", **proxy) as client:
         yield client
+
+
+@pytest.fixture
+def thread(studio: httpx.Client) -> str:
+    """The path of a new one."""
+    return f"/threads/{studio.post('/threads', json={}).raise_for_status().json()['thread_id']}"
 
 
 def wait_until_ready(client: httpx.Client, process: subprocess.Popen[bytes], log: Path) -> None:
@@ -84,23 +111,129 @@ def wait_until_ready(client: httpx.Client, process: subprocess.Popen[bytes], log
 
 
 def run(studio: httpx.Client, question: str, **context: Any) -> dict[str, Any]:
-    body = {
-        "assistant_id": "causeway",
-        "input": {"messages": [{"role": "user", "content": question}]},
-        "context": context,
-    }
-    state: dict[str, Any] = studio.post("/runs/wait", json=body).raise_for_status().json()
+    asked = {"messages": [{"role": "user", "content": question}]}
+    return go_on(studio, "", input=asked, context=context)
+
+
+def go_on(studio: httpx.Client, thread: str, **values: Any) -> dict[str, Any]:
+    """The state at the run's end; without a `thread`, of a run that is kept nowhere."""
+    body = {"assistant_id": "causeway", **values}
+    state: dict[str, Any] = studio.post(f"{thread}/runs/wait", json=body).raise_for_status().json()
     return state
+
+
+def shown(state: Mapping[str, Any]) -> tuple[str, Sequence[Any], Sequence[Any]]:
+    """Answer, citations and sources of a state, as far as `done` says the same of them."""
+    return (
+        state["messages"][-1]["content"],
+        [(of["number"], of["quote"], of["status"], of["score"]) for of in state["verification"]["citations"]],
+        [(of["document"]["filename"], of["chunk_index"], of["content"]) for of in state["passages"]],
+    )
+
+
+def steps(studio: httpx.Client, thread: str) -> dict[str, dict[str, Any]]:
+    """The thread's checkpoints, by the node that comes next."""
+    history = studio.get(f"{thread}/history", params={"limit": 50}).raise_for_status().json()
+    return {"".join(checkpoint["next"]): checkpoint for checkpoint in history}
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_answers_as_the_agent_does(studio: httpx.Client, database: str, question: str) -> None:
-    """The same graph gives the same answer through every door, from the first run on."""
+    """R8.4 The same graph gives the same answer, citations and sources through every door, from the first run on."""
 
     state = run(studio, question)
     done = with_services(database, lambda of: answer(graph, [HumanMessage(question)], Context(services=of)))
-    assert state["messages"][-1]["content"] == done["answer"]
+    assert shown(state) == (
+        done["answer"],
+        [(of["number"], of["quote"], of["status"], of["score"]) for of in done["citations"]],
+        [(of["filename"], of["chunk_index"], of["content"]) for of in done["sources"]],
+    )
     assert state["degraded"] == []
+
+
+def test_a_breakpoint_before_each_node_changes_nothing(studio: httpx.Client, thread: str) -> None:
+    """R8.9 The run goes on from each stop with all that came before, to the answer that it gives without one."""
+    for name in CAUSAL:
+        state = go_on(studio, thread, input=ASKED if name == "transform" else None, interrupt_before="*")
+        assert studio.get(f"{thread}/state").raise_for_status().json()["next"] == [name]
+    state = go_on(studio, thread, input=None, interrupt_before="*")
+    assert shown(state) == shown(go_on(studio, "", input=ASKED))
+
+
+def test_a_person_changes_what_was_found(studio: httpx.Client, thread: str) -> None:
+    """R8.4 At a breakpoint: the answer is made from the passages that were left, and cites no other."""
+    state = go_on(studio, thread, input=ASKED, interrupt_before=["generate"])
+    assert len(state["passages"]) > 1
+    change = {"values": {"passages": state["passages"][1:2]}, "as_node": "expand"}
+    studio.post(f"{thread}/state", json=change).raise_for_status()
+    answered = go_on(studio, thread, input=None)
+    _, citations, sources = shown(answered)
+    assert [content for _, _, content in sources] == [state["passages"][1]["content"]]
+    assert {number for number, *_ in citations} == {1}
+
+
+def test_a_fork_answers_another_question(studio: httpx.Client, thread: str) -> None:
+    """R9.1 Time travel: from a checkpoint the run is made again, or with what was asked put in other words."""
+    before = go_on(studio, thread, input=ASKED)
+    found = steps(studio, thread)
+    again = go_on(studio, thread, input=None, checkpoint=found["generate"]["checkpoint"])
+    assert shown(again) == shown(before)
+    (asked,) = found["transform"]["values"]["messages"]
+    change = {
+        "values": {"messages": [asked | {"content": QUESTIONS[1]}]},
+        "checkpoint": found["transform"]["checkpoint"],
+        "as_node": "__start__",
+    }
+    fork = studio.post(f"{thread}/state", json=change).raise_for_status().json()["checkpoint"]
+    state = go_on(studio, thread, input=None, checkpoint=fork)
+    assert shown(state) == shown(run(studio, QUESTIONS[1]))
+    assert len(state["messages"]) == 2
+    assert [of["status"] for of in studio.get(f"{thread}/runs").json()] == ["success"] * 3
+
+
+def test_the_second_turn_leaves_out_what_was_spoken_of(studio: httpx.Client, thread: str) -> None:
+    """R6.3"""
+    go_on(studio, thread, input=ASKED)
+    state = go_on(studio, thread, input={"messages": [{"role": "user", "content": "And who noticed it?"}]})
+    assert "A-2517" in state["query"]["search_text"]
+    assert [message["type"] for message in state["messages"]] == ["human", "ai"] * 2
+
+
+def test_what_came_of_the_turn_before_is_no_part_of_plain_chat(studio: httpx.Client, thread: str) -> None:
+    """R8.10 Although the thread holds it."""
+    assert go_on(studio, thread, input=ASKED)["passages"]
+    state = go_on(studio, thread, input=ASKED, context={"rag_enabled": False})
+    assert not state["passages"]
+    assert not state["verification"]["citations"]
+
+
+def test_everything_is_streamed(studio: httpx.Client, thread: str) -> None:
+    """R8.9 Tokens for Studio's chat mode, each node's update, and the events that our page has too."""
+    modes = ["messages-tuple", "updates", "custom"]
+    body = {"assistant_id": "causeway", "input": ASKED, "stream_mode": modes}
+    kind, told = "", list[tuple[str, Any]]()
+    with studio.stream("POST", f"{thread}/runs/stream", json=body) as response:
+        for name, _, value in (line.partition(": ") for line in response.iter_lines()):
+            if name == "event":
+                kind = value
+            elif name == "data":
+                told.append((kind, json.loads(value)))
+    updates = [name for kind, update in told if kind == "updates" for name in update]
+    assert updates == CAUSAL
+    events = Counter(data["event"] for kind, data in told if kind == "custom")
+    assert set(events) == {"status", "sources", "token", "citation"}
+    written = "".join(data[0]["content"] for kind, data in told if kind == "messages" and "Chunk" in data[0]["type"])
+    state = studio.get(f"{thread}/state").json()["values"]
+    assert written
+    assert written.split()[:5] == state["messages"][-1]["content"].split()[:5]
+
+
+def test_a_run_chooses_among_the_services_models(studio: httpx.Client) -> None:
+    """R8.8 One that there is not is passed over, with a warning."""
+    assert run(studio, QUESTIONS[0], chat_model="extractive")["chat_model"] == "extractive"
+    state = run(studio, QUESTIONS[0], chat_model="openai:nobody's")
+    assert state["chat_model"] == "extractive"
+    assert any("openai:nobody's" in warning for warning in state["warnings"])
 
 
 def test_identity_is_not_the_clients_to_choose(studio: httpx.Client) -> None:
@@ -124,11 +257,39 @@ def test_nor_in_the_older_way(studio: httpx.Client, name: str) -> None:
         assert response.status_code == 422
 
 
+def test_the_graph_is_readable(studio: httpx.Client) -> None:
+    """R11.2 What Studio draws: each node says what it does, and where the way parts each way says why."""
+    (assistant,) = studio.post("/assistants/search", json={}).raise_for_status().json()
+    place = f"/assistants/{assistant['assistant_id']}/graph"
+    drawn = studio.get(place, params={"xray": 1}).raise_for_status().json()
+    assert all(node["metadata"]["description"] for node in drawn["nodes"] if not node["id"].startswith("__"))
+    parting = [edge for edge in drawn["edges"] if edge.get("conditional")]
+    assert len(parting) == 6
+    assert all(edge["data"] for edge in parting)
+
+
 def test_schemas_are_readable(studio: httpx.Client) -> None:
-    """What Studio shows: each field of the context with its description, and the shape of the input."""
+    """R4.10 What Studio shows: each field of context and state with its description, and what it can be."""
     (assistant,) = studio.post("/assistants/search", json={}).raise_for_status().json()
     schemas = studio.get(f"/assistants/{assistant['assistant_id']}/schemas").raise_for_status().json()
     fields = schemas["context_schema"]["properties"]
-    assert set(fields) == {"collection", "rag_enabled", "retrieval", "filters", "rerank", "top_k"}
+    assert set(fields) == {
+        "collection", "rag_enabled", "filters", "retrieval", "rerank", "top_k", "chat_model", "instructions",
+    }  # fmt: skip
     assert all(field["description"] for field in fields.values())
-    assert "messages" in schemas["input_schema"]["properties"]
+    assert {name for field in fields.values() for name in field["langgraph_nodes"]} < set(graph.nodes)
+    searching = fields["retrieval"]["properties"]
+    assert set(searching) == set(RetrievalConfig.model_fields)
+    assert all(field["description"] and "default" not in field for field in searching.values())
+    assert searching["rrf_k"]["minimum"] == 1
+    assert set(fields["filters"]["properties"]) == set(KNOWN)
+    state = schemas["output_schema"]["properties"]
+    assert all(field["description"] for name, field in state.items() if name != "messages")
+    assert set(schemas["input_schema"]["properties"]) == {"messages"}
+
+
+def test_nothing_is_sent_elsewhere(studio: httpx.Client, outside: socket.socket) -> None:
+    """Security 7: neither traces nor what the server would tell of itself; questions stay on this machine."""
+    run(studio, QUESTIONS[0])
+    with pytest.raises(BlockingIOError):
+        outside.accept()

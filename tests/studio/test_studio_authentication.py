@@ -139,6 +139,19 @@ def test_threads_are_their_owners(studio: httpx.Client, keys: Keys) -> None:
     assert studio.delete(place, headers=shown(keys.a)).is_success
 
 
+def test_a_thread_is_not_edited_into_anothers_collection(studio: httpx.Client, keys: Keys) -> None:
+    """Security 7: which collection is searched, and whose, is found out anew; nobody writes it into the state."""
+    foreign = run(studio, keys.a).json()["collection"]
+    thread = studio.post("/threads", json={}, headers=shown(keys.b)).raise_for_status().json()["thread_id"]
+    place = f"/threads/{thread}"
+    run(studio, keys.b, f"{place}/runs/wait", interrupt_before=["rerank"])
+    values = {"collection": foreign}
+    edited = studio.post(f"{place}/state", json={"values": values}, headers=shown(keys.b))
+    assert not edited.is_success
+    told = run(studio, keys.b, f"{place}/runs/wait", input=None, command={"update": values})
+    assert "context's to say" in told.json()["__error__"]["message"]
+
+
 def test_assistants_are_their_makers_and_the_servers(studio: httpx.Client, keys: Keys) -> None:
     """Security 4: everybody asks the server's own, and nobody changes it; B can't make one that A is shown."""
     made = studio.post(

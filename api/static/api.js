@@ -1,0 +1,46 @@
+// Requests of the shelf: out of the server's reach they wait for it, and the page says so.
+import { authorization, fetchWithKey } from "./key.js";
+import { state } from "./state.js";
+import { words } from "./words.js";
+
+export const API = "/api/v1";
+const WAITS = [1000, 2000, 4000, 8000]; // milliseconds between two tries
+export const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+let away = null; // the promise that the server is back
+
+// What the API answers; its error in words is thrown. A GET asks for no key: state.locked says that there is none.
+export async function call(path, { method = "GET", query = {}, body } = {}) {
+  const given = new URLSearchParams(Object.entries(query).filter(([, value]) => value)).toString();
+  const address = API + path + (given && `?${given}`);
+  const headers = { "Accept-Language": state.language, ...(body && { "Content-Type": "application/json" }) };
+  const options = { method, headers, body: body && JSON.stringify(body) };
+  const response = await reached(() => method === "GET"
+    ? fetch(address, { headers: { ...headers, ...authorization() } }) : fetchWithKey(address, options));
+  if (method === "GET") state.set("locked", response.status === 401);
+  const isJson = response.status !== 204 && response.headers.get("Content-Type")?.startsWith("application/json");
+  const answer = isJson ? await response.json() : response;
+  if (!response.ok) throw new Error(answer.error?.message ?? words().failed);
+  return answer;
+}
+
+// The answer to a request, which is sent again until the server is within reach.
+export async function reached(request) {
+  for (;;) {
+    const response = await request().catch((error) => { if (error.name === "AbortError") throw error; });
+    if (response && ![502, 503, 504].includes(response.status)) return response;
+    await (away ??= awaitServer());
+  }
+}
+
+async function awaitServer() {
+  state.set("online", false);
+  for (let tries = 0, isReady = false; !isReady; tries += 1) {
+    if (navigator.onLine) await wait(WAITS[Math.min(tries, WAITS.length - 1)]);
+    else await new Promise((back) => addEventListener("online", back, { once: true }));
+    isReady = await fetch("/ready").then((response) => response.status < 500, () => false);
+  }
+  away = null;
+  state.set("online", true);
+}
+
+addEventListener("offline", () => { away ??= awaitServer(); });

@@ -1,0 +1,91 @@
+// The conversations: chosen, found, begun, renamed, saved, deleted.
+import { call } from "./api.js";
+import { byId, copyOf, make } from "./elements.js";
+import { ask, attempt, onButtons, PagedList, removeRow } from "./lists.js";
+import { state } from "./state.js";
+import { words } from "./words.js";
+
+const list = byId("conversations");
+const find = byId("find-conversation");
+const paged = new PagedList(list, { find, read, show, empty: "noConversations" });
+const linkOf = (row) => row?.querySelector("a");
+const at = (row) => `/conversations/${row.dataset.id}`;
+
+async function read(cursor) {
+  const page = await call("/conversations", { query: { query: find.value.trim(), cursor } });
+  return [page.conversations, page.next_cursor];
+}
+
+function show({ id, title, collection }) {
+  const row = copyOf("conversation");
+  Object.assign(row.dataset, { id, collection: collection ?? "" });
+  Object.assign(linkOf(row), { href: `#c=${id}`, textContent: title || words().untitled, title });
+  mark(row);
+  return row;
+}
+
+function mark(row) {
+  linkOf(row).ariaCurrent = row.dataset.id === state.conversation ? "true" : null;
+}
+
+function rename(row) {
+  const link = linkOf(row);
+  const input = Object.assign(make("input", ""), { value: link.textContent, maxLength: 200, ariaLabel: words().rename });
+  const close = (isMeant) => {
+    if (link.isConnected) return;
+    const title = input.value.trim();
+    const hadFocus = input === document.activeElement;
+    input.before(link); // first: to take away what has the focus is a blur
+    if (hadFocus) link.focus();
+    input.remove();
+    if (!isMeant || !title || title === link.textContent) return;
+    attempt(async () => { link.textContent = link.title = (await call(at(row), { method: "PATCH", body: { title } })).title; });
+  };
+  input.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.key === "Escape" || (event.key === "Enter" && !event.isComposing)) close(event.key === "Enter");
+  });
+  input.addEventListener("blur", () => close(true));
+  link.replaceWith(input);
+  input.select();
+}
+
+async function remove(row) {
+  if (!await ask("removeConversation", "remove", { subject: linkOf(row).textContent })) return;
+  if (!await attempt(() => call(at(row), { method: "DELETE" }))) return;
+  removeRow(row);
+  if (state.conversation === row.dataset.id) state.set("conversation", null);
+}
+
+function save(row) {
+  return attempt(async () => {
+    const file = URL.createObjectURL(await (await call(`${at(row)}/export`)).blob());
+    const name = linkOf(row).textContent.replace(/[\\/:*?"<>|]/g, " ").slice(0, 80);
+    Object.assign(make("a", ""), { href: file, download: `${name}.md` }).click();
+    URL.revokeObjectURL(file);
+  });
+}
+
+const KEYS = {
+  F2: rename,
+  Delete: remove,
+  ArrowDown: (row) => linkOf(row.nextElementSibling)?.focus(),
+  ArrowUp: (row) => linkOf(row.previousElementSibling)?.focus(),
+};
+
+onButtons(list, { rename, save, delete: remove });
+list.addEventListener("click", (event) => {
+  if (!event.target.closest("a") || event.ctrlKey || event.metaKey) return; // those open another tab
+  event.preventDefault();
+  const { id, collection } = event.target.closest("li").dataset;
+  if ([...byId("collection").options].some(({ value }) => value === collection)) state.set("collection", collection);
+  state.set("conversation", id);
+});
+list.addEventListener("keydown", (event) => {
+  if (!KEYS[event.key]) return;
+  event.preventDefault();
+  KEYS[event.key](event.target.closest("li"));
+});
+byId("begin").addEventListener("click", () => state.set("conversation", null));
+state.on("conversation", () => [...list.children].filter(linkOf).forEach(mark));
+for (const change of ["language", "answered", "key"]) state.on(change, () => paged.reload());

@@ -1,0 +1,155 @@
+// The documents of the collection that is asked: uploaded, followed while they are read, found, deleted.
+import { API, call, reached, wait } from "./api.js";
+import { loadCollections } from "./collections.js";
+import { byId, copyOf } from "./elements.js";
+import { fetchWithKey } from "./key.js";
+import { ask, attempt, onButtons, PagedList, removeRow } from "./lists.js";
+import { readEvents } from "./sse.js";
+import { state } from "./state.js";
+import { send } from "./upload.js";
+import { words } from "./words.js";
+
+const MOST_FOLLOWED = 2; // the browser keeps six connections to a server; answers and uploads need some
+const find = byId("find-document");
+const underWay = byId("under-way"); // uploads, what is being read, what failed
+const followed = new Set(); // ids
+const at = (id, ending = "") => `/documents/${id}${ending}`;
+const paged = new PagedList(byId("documents"), { find, read: (cursor) => read("indexed", cursor), show: fill, empty: "noDocuments", search: reload });
+
+async function read(status, cursor) {
+  if (!state.collection) return [[], null];
+  const page = await call("/documents", { query: { collection: state.collection, status, filename: find.value.trim(), cursor } });
+  return [page.documents, page.next_cursor];
+}
+
+async function reload() {
+  const asked = state.collection ?? "";
+  paged.reload();
+  const pages = await Promise.all(["processing", "uploaded", "error"].map((status) => read(status).catch(() => [[]])));
+  if (asked !== (state.collection ?? "")) return;
+  const sent = [...underWay.children].filter(({ dataset: { id, collection } }) => !id && collection === asked);
+  underWay.replaceChildren(...sent, ...pages.flatMap(([entries]) => entries).map((entry) => fill(entry)));
+  followNext();
+}
+
+// The row says what is known of a document; `sent` is the part of it that the server has, while it is uploaded.
+function fill(entry, row = copyOf("document")) {
+  const { id, filename, status, sent, done, total } = entry;
+  const [name, line, progress] = [".name", ".state", "progress"].map((part) => row.querySelector(part));
+  row.className = status;
+  row.dataset.id = id ?? "";
+  Object.assign(name, { textContent: filename, title: filename });
+  line.textContent = describe(entry);
+  progress.hidden = status !== "uploading" && status !== "processing";
+  progress.ariaLabel = filename;
+  progress.removeAttribute("value"); // of an unknown length
+  if (status === "uploading") Object.assign(progress, { max: 1, value: sent });
+  else if (total) Object.assign(progress, { max: total, value: done });
+  const shown = { retry: ["error"], cancel: ["waiting", "uploading", "processing", id && "uploaded"], delete: ["indexed", "error"] };
+  for (const [act, statuses] of Object.entries(shown)) row.querySelector(`.${act}`).hidden = !statuses.includes(status);
+  return row;
+}
+
+function describe({ status, stage, done, total, sent, byte_count, error, message }) {
+  const say = words();
+  if (message || error) return message ?? error.message;
+  if (status === "indexed") return [size(byte_count), total && `${total} ${total === 1 ? say.passage : say.passages}`].filter(Boolean).join(" · ");
+  if (status === "uploading") return `${say.uploading} ${Math.floor(sent * 100)} %`;
+  if (status === "processing") return [say[`stage_${stage}`] ?? say.reading, total && `${done}/${total}`].filter(Boolean).join(" ");
+  return say.waiting;
+}
+
+function size(bytes) {
+  const [unit, power] = bytes < 1e6 ? ["kilobyte", 1e3] : ["megabyte", 1e6];
+  return Math.max(bytes / power, 0.1).toLocaleString(state.language, { style: "unit", unit, maximumSignificantDigits: 2 });
+}
+
+function followNext() {
+  for (const { dataset: { id } } of underWay.querySelectorAll(".uploaded, .processing")) {
+    if (id && followed.size < MOST_FOLLOWED && !followed.has(id)) follow(id);
+  }
+}
+
+async function follow(id) {
+  followed.add(id);
+  try {
+    const headers = { "Accept-Language": state.language, Accept: "text/event-stream" };
+    const response = await reached(() => fetchWithKey(API + at(id, "/events"), { headers }));
+    if (!response.ok) return rowOf(id)?.remove(); // it was deleted meanwhile
+    for await (const { event, data } of readEvents(response.body)) if (event !== "error") show(JSON.parse(data), event === "done");
+    await wait(500); // cut off, it is followed anew, but not without a pause
+  } finally {
+    followed.delete(id);
+    followNext();
+  }
+}
+
+const rowOf = (id) => underWay.querySelector(`[data-id="${id}"]`);
+
+function show(entry, hasEnded) {
+  const row = rowOf(entry.id);
+  if (!row) return; // of another collection
+  fill(entry, row);
+  if (!hasEnded) return;
+  const isReady = entry.status === "indexed";
+  byId("document-news").textContent = `${entry.filename}: ${isReady ? words().ready : describe(entry)}`;
+  if (!isReady) return;
+  paged.list.prepend(row);
+  paged.list.dataset.empty = "";
+  state.tell("ingested");
+}
+
+async function upload(file, row = copyOf("document")) {
+  const known = { filename: file.name, byte_count: file.size };
+  const aborter = new AbortController();
+  const collection = state.collection;
+  row.dataset.collection = collection ?? "";
+  row.upload = { retry: () => upload(file, row), cancel: () => aborter.abort() };
+  underWay.prepend(fill({ ...known, status: "waiting" }, row));
+  try {
+    const taken = await send(file, { collection, signal: aborter.signal, tell: (sent) => fill({ ...known, status: "uploading", sent }, row) });
+    fill({ ...known, ...taken }, row);
+    if (collection) followNext();
+    else await loadCollections(); // the one that it has just made
+  } catch (error) {
+    if (error.name === "AbortError") removeRow(row);
+    else fill({ ...known, status: "error", message: error.message }, row);
+  }
+}
+
+async function remove(row) {
+  const { id } = row.dataset;
+  if (id && !await ask("removeDocument", "remove", { subject: row.querySelector(".name").textContent })) return;
+  if (id && !await attempt(() => call(at(id), { method: "DELETE" }))) return;
+  removeRow(row);
+  state.tell("ingested");
+}
+
+// "reindex" or "cancel"; of a file that the server does not have yet, what the upload does.
+async function restart(row, ending, ofUpload) {
+  if (!row.dataset.id) return ofUpload();
+  await attempt(async () => fill(await call(at(row.dataset.id, ending), { method: "POST" }), row));
+  followNext();
+}
+
+const acts = {
+  delete: remove,
+  retry: (row) => restart(row, "/reindex", row.upload?.retry),
+  cancel: (row) => restart(row, "/cancel", row.upload?.cancel),
+};
+for (const list of [underWay, paged.list]) onButtons(list, acts);
+
+byId("upload").addEventListener("click", () => byId("files").click());
+byId("files").addEventListener("change", ({ target }) => {
+  for (const file of target.files) upload(file);
+  target.value = ""; // the same file may be chosen again
+});
+
+const isDrop = (event) => event.dataTransfer?.types.includes("Files") && (event.preventDefault(), true);
+addEventListener("dragover", (event) => { if (isDrop(event)) document.body.dataset.drop = words().drop; });
+addEventListener("dragleave", ({ relatedTarget }) => { if (!relatedTarget) delete document.body.dataset.drop; });
+addEventListener("drop", (event) => {
+  delete document.body.dataset.drop;
+  if (isDrop(event)) for (const file of event.dataTransfer.files) upload(file);
+});
+state.on("documents", reload);

@@ -1,0 +1,81 @@
+// What the shelf's lists have in common: pages, a search box, buttons, questions to the person.
+import { byId } from "./elements.js";
+import { state } from "./state.js";
+import { words } from "./words.js";
+
+// Read page by page as one scrolls to its end: `read` takes a cursor and gives [entries, next cursor], `show` makes a row.
+// Who types in `find` starts a `search`.
+export class PagedList {
+  #asked = 0;
+  #cursor = null;
+  #end = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) this.#readOn(this.#cursor); });
+
+  constructor(list, { find, read, show, empty, search = () => this.reload() }) {
+    Object.assign(this, { list, read, show, empty });
+    let typing;
+    find.addEventListener("input", () => {
+      clearTimeout(typing);
+      typing = setTimeout(search, 200);
+    });
+  }
+
+  reload() {
+    return this.#readOn(null);
+  }
+
+  async #readOn(cursor) {
+    this.#end.disconnect();
+    const asked = this.#asked += 1;
+    const [entries, next, failure] = await this.read(cursor).catch((error) => [[], null, error.message]);
+    if (asked !== this.#asked) return; // a newer question is on its way
+    const focused = this.list.contains(document.activeElement) && document.activeElement.closest("li").dataset.id;
+    this.list[cursor ? "append" : "replaceChildren"](...entries.map((entry) => this.show(entry)));
+    if (focused) this.list.querySelector(`[data-id="${focused}"] :is(a, button)`)?.focus({ preventScroll: true });
+    this.list.dataset.empty = this.list.children.length || state.locked ? "" : failure ?? words()[this.empty];
+    this.#cursor = next;
+    if (next) this.#end.observe(this.list.lastElementChild);
+  }
+}
+
+// `acts`: what is done with the row, by the class of the button.
+export function onButtons(list, acts) {
+  list.addEventListener("click", ({ target }) => {
+    const button = target.closest("button");
+    if (button) acts[button.classList[1]](button.closest("li"));
+  });
+}
+
+// The row goes, its neighbour has the focus.
+export function removeRow(row) {
+  (row.nextElementSibling ?? row.previousElementSibling)?.querySelector(":is(a, button):not([hidden])").focus();
+  row.remove();
+}
+
+// Whether it went well; what went wrong is told.
+export async function attempt(act) {
+  const notice = byId("notice");
+  notice.hidden = true;
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    notice.firstElementChild.textContent = error.message;
+    notice.hidden = false;
+    return false;
+  }
+}
+
+// What the person entered; true where there is nothing to enter; null where they cancelled. "…" in the question is its `subject`.
+export function ask(question, act, { subject = "…", hasInput = false } = {}) {
+  const [dialog, input] = [byId("prompt"), byId("prompt-input")];
+  byId("prompt-text").textContent = words()[question].replace("…", () => subject);
+  byId("prompt-enter").textContent = words()[act];
+  Object.assign(input, { value: "", hidden: !hasInput, required: hasInput });
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => resolve(dialog.returnValue ? input.value.trim() || true : null), { once: true });
+  });
+}
+
+byId("prompt").querySelector("[type=button]").addEventListener("click", () => byId("prompt").close());

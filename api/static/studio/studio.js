@@ -1,0 +1,26 @@
+// Starts the page for developers: the view that the address names, in the page's language.
+import { startLanguage } from "../appearance.js";
+import { state } from "../state.js";
+import { words } from "../words.js";
+import { read } from "./address.js";
+import { showEvaluation } from "./evaluation.js";
+import { attempt, make } from "./elements.js";
+import { showGolden } from "./golden.js";
+import { readCollections } from "./options.js";
+import { showSearch } from "./search.js";
+import "./studio_words.js";
+
+const VIEWS = { search: showSearch, evaluation: showEvaluation, golden: showGolden };
+const { view: asked } = read();
+const name = asked in VIEWS ? asked : "search";
+const view = document.getElementById("view");
+
+async function show() {
+  const collections = await readCollections();
+  if (collections.length) return VIEWS[name](view, collections);
+  return view.replaceChildren(make("p.empty", {}, words().noDocuments, " ", make("a", { href: "/", textContent: words().toChat })));
+}
+
+document.querySelector(`[data-view="${name}"]`).ariaCurrent = "page";
+state.on("language", () => attempt(show));
+startLanguage();

@@ -1,0 +1,1 @@
+"""What an installation lacks or has: nothing is changed by looking."""

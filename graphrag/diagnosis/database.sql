@@ -1,0 +1,30 @@
+-- What `causeway doctor` asks PostgreSQL. Nothing here writes.
+
+-- name: pgvector
+SELECT extversion FROM pg_extension WHERE extname = 'vector'
+
+-- name: is_member
+-- From version 16 on, who made a role is a member of it that may not become it.
+SELECT pg_has_role(%(role)s, oid, CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'MEMBER' ELSE 'SET' END)
+FROM pg_roles WHERE rolname = %(application)s
+
+-- name: bypasses
+SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %(role)s
+
+-- name: bare_tables
+SELECT relname AS name FROM pg_class c
+WHERE relkind IN ('r', 'p') AND relnamespace = 'causeway'::regnamespace
+    AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'owner_id')
+    AND NOT (relrowsecurity AND relforcerowsecurity AND EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid))
+ORDER BY relname
+
+-- name: queue
+SELECT (SELECT count(*) FROM procrastinate_jobs
+        WHERE status = 'todo' AND (scheduled_at IS NULL OR scheduled_at <= now())) AS waiting,
+       (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - interval '10 seconds') AS workers
+
+-- name: failed_documents
+SELECT count(*) FROM ingestions WHERE status = 'error' AND owner_id = %(owner)s
+
+-- name: keys
+SELECT count(*) FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())

@@ -1,0 +1,1 @@
+"""What a dump of the database does not bring along."""

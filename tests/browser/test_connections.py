@@ -1,0 +1,189 @@
+"""Answers that are stopped, cut off, or read on after the connection or the page was gone."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.api.scripted import ENDLESS
+from tests.browser.chromium import IN_CHROMIUM, QUESTION, SLOW, Open, expect
+from tests.conftest import Server
+from tests.model_server import CutStream, ModelServer, Reply
+from tests.processes import ROOT
+
+if TYPE_CHECKING:
+    pass
+
+pytestmark = IN_CHROMIUM
+GOLDEN = {case["query"]: case for case in json.loads((ROOT / "tests" / "golden" / "demo.json").read_text())}
+HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script> & "¿Por qué?" [1](javascript:hacked)'
+HOSTILE_ANSWER = (
+    '<img src=x onerror="window.hacked=1"> ![picture](https://evil.example/x.png) <b>bold</b> [1]. '
+    "See [here](https://evil.example) or <a href='https://evil.example'>there</a> [1]."
+)
+LIST_NUMBER = re.compile(r"^\d+[.)]\s+")  # of a list's item in its document, no part of the sentence
+
+
+async def test_stop_ends_the_answer_and_the_model_s_work(model_backed: Server, model: ModelServer, visit: Open) -> None:
+    """Security 18: what was written stays; the next question can be asked at once."""
+    model.script(ENDLESS)
+    before = model.disconnects
+    visited = await visit(model_backed)
+    turn = await visited.ask(QUESTION)
+    await expect(turn.locator(".answer")).to_contain_text("word word word")
+    await expect(visited.page.locator("#send")).to_be_hidden()
+    await visited.page.get_by_role("button", name="Stop").click()
+    await expect(turn.locator(".notes")).to_have_text("Answer stopped.")
+    await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false")
+    await expect(turn.locator(".answer")).to_contain_text("word word word")
+    await expect(visited.page.locator("#send")).to_be_visible()
+    for _ in range(500):  # the service is told at once; a busy machine tells the model later
+        if model.disconnects > before:
+            break
+        await visited.page.wait_for_timeout(20)
+    assert model.disconnects == before + 1
+    model.script(Reply("Late because of the accident [1]."))
+    second = await visited.answered(QUESTION)
+    await expect(second.locator(".answer")).to_contain_text("Late because of the accident")
+
+
+async def test_a_cut_answer_keeps_its_words_and_says_so(model_backed: Server, model: ModelServer, visit: Open) -> None:
+    """Security 17: the error in the page's language with its reference, below what came."""
+    model.script(CutStream(6, "The tins were late because the night shift was suspended."))
+    visited = await visit(model_backed)
+    turn = await visited.answered(QUESTION)
+    await expect(turn.locator(".answer")).to_contain_text("The tins were late")
+    await expect(turn.locator(".error")).to_have_text("The model stopped in mid-answer. Ask again.")
+    await expect(turn.locator(".notes")).to_contain_text(re.compile("Reference: [0-9a-f]{32}"))
+
+
+async def test_a_lost_connection_is_told(demo_server: Server, visit: Open) -> None:
+    """R11.1 In words, not as a spinner that never ends."""
+    visited = await visit(demo_server)
+    await visited.page.context.set_offline(True)
+    turn = await visited.answered(QUESTION)
+    await expect(turn.locator(".error")).to_have_text(
+        "The server could not be reached. Check the connection and ask again."
+    )
+    assert visited.complaints
+    visited.complaints.clear()  # Chromium tells a failed request there
+    await visited.page.context.set_offline(False)
+    await expect((await visited.answered(QUESTION)).locator(".mark").first).to_be_visible()
+
+
+class Wire:
+    """Between page and server; it can be cut."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._connections: set[asyncio.StreamWriter] = set()
+
+    async def open(self) -> Server:
+        """The server as it is reached through the wire."""
+        self._listener = await asyncio.start_server(self._connect, "127.0.0.1", 0)
+        port = self._listener.sockets[0].getsockname()[1]
+        return Server(f"http://127.0.0.1:{port}", self._server.process)
+
+    def cut(self) -> None:
+        for writer in self._connections:
+            writer.transport.abort()
+
+    async def close(self) -> None:
+        self._listener.close()
+        self.cut()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", urlsplit(self._server.url).port)
+        self._connections |= {writer, far_writer}
+        await asyncio.gather(self._carry(reader, far_writer), self._carry(far_reader, writer))
+        self._connections -= {writer, far_writer}
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while data := await reader.read(1 << 16):
+                writer.write(data)
+        writer.close()
+
+
+@pytest.fixture
+async def wire(model_backed: Server) -> AsyncIterator[Wire]:
+    opened = Wire(model_backed)
+    yield opened
+    await opened.close()
+
+
+async def test_an_answer_survives_a_cut_connection(wire: Wire, model: ModelServer, visit: Open) -> None:
+    """R8.9 Twice cut off in mid-answer: it is resumed, every word is there once, and the model was asked once."""
+    model.script(SLOW)
+    asked = len(model.requests)
+    visited = await visit(await wire.open())
+    turn = await visited.ask(QUESTION)
+    for words in ("The tins", "because the night"):
+        await expect(turn.locator(".answer")).to_contain_text(words)
+        wire.cut()
+    await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false", timeout=15_000)
+    shown = await turn.locator(".answer").inner_text()
+    assert shown.split() == "The tins were late because the night shift on line L4 was suspended 1.".split()
+    await expect(turn.locator(".error")).to_have_count(0)
+    assert len(model.requests) == asked + 1
+    assert visited.complaints
+    visited.complaints.clear()  # Chromium tells a cut connection there
+
+
+async def test_a_connection_that_stays_cut_is_told(wire: Wire, model: ModelServer, visit: Open) -> None:
+    """R11.1 After some tries; the words that came stay, and the model is stopped."""
+    model.script(ENDLESS)
+    before = model.disconnects
+    visited = await visit(await wire.open())
+    turn = await visited.ask(QUESTION)
+    await expect(turn.locator(".answer")).to_contain_text("word word word")
+    await wire.close()
+    await expect(turn.locator(".error")).to_have_text(
+        "The server could not be reached. Check the connection and ask again.", timeout=30_000
+    )
+    await expect(turn.locator(".answer")).to_contain_text("word word word")
+    assert model.disconnects == before + 1
+    assert visited.complaints
+    visited.complaints.clear()
+
+
+async def test_a_reload_in_mid_answer_reads_on(model_backed: Server, model: ModelServer, visit: Open) -> None:
+    """R8.9 The page that comes back shows the same answer, whole; the model was asked once."""
+    model.script(SLOW)
+    asked = len(model.requests)
+    visited = await visit(model_backed)
+    turn = await visited.ask(QUESTION)
+    await expect(turn.locator(".answer")).to_contain_text("The tins were late")
+    await visited.page.reload()
+    turn = visited.page.locator(".turn")
+    await expect(turn.locator(".question")).to_have_text(QUESTION)
+    await expect(visited.page.locator("#stop")).to_be_visible()
+    await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false", timeout=15_000)
+    await expect(turn.locator(".answer")).to_have_text(re.compile("The tins were late .* was suspended ?1."))
+    await expect(turn.locator(".error")).to_have_count(0)
+    assert len(model.requests) == asked + 1
+    assert await visited.page.evaluate("Object.keys(sessionStorage).join()") == ""
+
+
+async def test_an_answer_goes_on_behind_another_conversation(
+    model_backed: Server, model: ModelServer, visit: Open
+) -> None:
+    """R9.1 Whoever comes back to it finds it growing, or whole."""
+    model.script(ENDLESS)
+    visited = await visit(model_backed)
+    turn = await visited.ask(QUESTION)
+    await expect(turn.locator(".answer")).to_contain_text("word word")
+    address = visited.page.url
+    await visited.page.evaluate("location.hash = ''")
+    await expect(visited.page.locator("#welcome")).to_be_visible()
+    await expect(visited.page.locator("#send")).to_be_visible()
+    await visited.page.go_back()
+    await expect(visited.page.locator(".turn .answer")).to_contain_text("word word word")
+    assert visited.page.url == address
+    await visited.page.get_by_role("button", name="Stop").click()
+    await expect(visited.page.locator(".notes")).to_have_text("Answer stopped.")

@@ -1,0 +1,174 @@
+"""What is around the answers, in Chromium: colours, the drawer, shortcuts, the connection, what axe finds."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser.chromium import IN_CHROMIUM, Open, expect
+from tests.conftest import Server
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page, Response
+
+pytestmark = IN_CHROMIUM
+axe = pytest.importorskip("axe_playwright_python.async_playwright", reason="axe-playwright-python is not installed")
+QUESTION = "Why did the Christmas tins reach Bristol so late?"
+MOST_BYTES = 150_000
+SERIOUS = {"serious", "critical"}
+
+
+async def findings(page: "Page") -> list[str]:
+    found = (await axe.Axe().run(page)).response["violations"]
+    return [
+        f"{each['id']}: {node['html'][:150]}" for each in found if each["impact"] in SERIOUS for node in each["nodes"]
+    ]
+
+
+async def fits(page: "Page") -> bool:
+    return bool(await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+async def test_axe_finds_nothing_serious(demo_server: Server, visit: Open, width: int, scheme: str) -> None:
+    """R9.1 In both colours and widths: with an answer, the shelf, a filter and each dialog; nothing is too wide."""
+    page = (visited := await visit(demo_server, width=width, color_scheme=scheme)).page
+    await visited.answered(QUESTION)
+    assert await findings(page) == []
+    if width < 1000:
+        await page.get_by_role("button", name="Conversations and documents").click()
+    await expect(page.locator("#documents li").first).to_be_visible()
+    assert await findings(page) == []
+    assert await fits(page)
+    await page.locator("#conversations a").first.focus()
+    await page.keyboard.press("Delete")
+    assert await findings(page) == []
+    assert await fits(page)
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Keyboard shortcuts").click()
+    assert await findings(page) == []
+    assert await fits(page)
+    await page.keyboard.press("Escape")
+    if width < 1000:
+        await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Filter", exact=True).click()
+    await page.get_by_label("Language").last.select_option(label="French")
+    assert await findings(page) == []
+    assert await fits(page)
+
+
+async def test_the_chosen_colours_are_kept(demo_server: Server, visit: Open) -> None:
+    """R9.1 Before anything is drawn; the system's are those of the person's other programs."""
+    page = (await visit(demo_server, color_scheme="dark")).page
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = await page.evaluate(background)
+    await page.get_by_role("button", name="Light", exact=True).click()
+    light = await page.evaluate(background)
+    assert dark != light
+    await page.add_init_script("addEventListener('DOMContentLoaded', () => { window.first = " + background + "; })")
+    await page.reload()
+    assert await page.evaluate("window.first") == light
+    await expect(page.get_by_role("button", name="Light", exact=True)).to_have_attribute("aria-pressed", "true")
+    await page.get_by_role("button", name="As the system").click()
+    assert await page.evaluate(background) == dark
+
+
+async def test_the_shelf_is_a_column_that_can_be_closed(demo_server: Server, visit: Open) -> None:
+    """R9.1 And stays closed at the next visit; a drawer is closed at first whatever was chosen."""
+    page = (await visit(demo_server, width=1280)).page
+    shelf, toggle = page.locator("#shelf"), page.get_by_role("button", name="Conversations and documents")
+    await expect(shelf).to_be_visible()
+    await page.get_by_role("button", name="Close the panel").click()
+    await expect(shelf).to_be_hidden()
+    await expect(toggle).to_be_focused()
+    await expect(toggle).to_have_attribute("aria-expanded", "false")
+    await page.reload()
+    await expect(shelf).to_be_hidden()
+    await toggle.click()
+    await expect(shelf).to_be_visible()
+    await page.set_viewport_size({"width": 800, "height": 800})
+    await expect(shelf).to_be_hidden()
+
+
+async def test_the_drawer_keeps_the_focus_until_it_is_closed(demo_server: Server, visit: Open) -> None:
+    """R9.1 What is behind can't be reached by Tab; Escape, and a tap beside it, close it."""
+    page = (await visit(demo_server, width=360)).page
+    shelf, toggle = page.locator("#shelf"), page.get_by_role("button", name="Conversations and documents")
+    await toggle.click()
+    await expect(page.get_by_role("button", name="Close the panel")).to_be_focused()
+    assert await page.evaluate("document.getElementById('desk').inert")
+    await page.keyboard.press("Escape")
+    await expect(shelf).to_be_hidden()
+    await expect(toggle).to_be_focused()
+    await toggle.click()
+    await page.mouse.click(350, 400)
+    await expect(shelf).to_be_hidden()
+    assert not await page.evaluate("document.getElementById('desk').inert")
+    await toggle.click()
+    await page.get_by_role("button", name="New conversation").click()
+    await expect(shelf).to_be_hidden()
+    await expect(page.locator("#question")).to_be_focused()
+
+
+async def test_shortcuts_work_where_nobody_types(demo_server: Server, visit: Open) -> None:
+    """R9.1 They are shown by "?"; those of a single key can be switched off, for good."""
+    page = (await visit(demo_server, width=1280)).page
+    box, shelf, dialog = page.locator("#question"), page.locator("#shelf"), page.get_by_role("dialog")
+    await page.keyboard.type("s?/n")
+    await expect(box).to_have_value("s?/n")
+    await expect(dialog).to_be_hidden()
+    await page.locator("h1").click()
+    await page.keyboard.press("s")
+    await expect(shelf).to_be_hidden()
+    await page.keyboard.press("s")
+    await expect(shelf).to_be_visible()
+    await page.keyboard.press("?")
+    await expect(dialog).to_contain_text("Keyboard shortcuts")
+    await page.keyboard.press("s")
+    await expect(shelf).to_be_visible()
+    await page.get_by_label("Use the shortcuts of a single key").uncheck()
+    await page.keyboard.press("Escape")
+    for _ in range(2):
+        await page.locator("h1").click()
+        await page.keyboard.press("/")
+        await expect(box).not_to_be_focused()
+        await page.keyboard.press("Control+k")
+        await expect(box).to_be_focused()
+        await page.reload()
+
+
+async def test_one_can_skip_to_the_question(demo_server: Server, visit: Open) -> None:
+    """R9.1 By the first link of the page, which is seen where it has the focus."""
+    page = (await visit(demo_server)).page
+    await page.locator("#skip").focus()
+    await expect(page.locator("#skip")).to_be_in_viewport(ratio=1)
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#question")).to_be_focused()
+
+
+async def test_a_lost_connection_is_told_until_it_is_back(demo_server: Server, visit: Open) -> None:
+    """R11.1 What was asked for meanwhile comes by itself."""
+    visited = await visit(demo_server, locale="fr-FR")
+    page = visited.page
+    await expect(page.locator("#documents li").first).to_be_visible()
+    count = await page.locator("#documents li").count()
+    await page.context.set_offline(True)
+    await expect(page.locator("#offline")).to_have_text("Serveur injoignable ; nouvelle tentative en cours.")
+    await page.get_by_role("searchbox", name="Chercher un document").fill("livraisons")
+    await page.wait_for_timeout(500)
+    assert await page.locator("#documents li").count() == count
+    await page.context.set_offline(False)
+    await expect(page.locator("#offline")).to_be_empty()
+    await expect(page.locator("#documents li")).to_have_count(2)
+    visited.complaints.clear()  # Chromium tells a failed request there
+
+
+async def test_no_other_host_is_asked_and_the_page_is_light(demo_server: Server, visit: Open) -> None:
+    """R9.1 All that a first visit loads is less than 150 kB."""
+    page = await (await visit(demo_server)).page.context.new_page()
+    received: list[Response] = []
+    page.on("response", lambda response: received.append(response))
+    await page.goto(demo_server.url, wait_until="networkidle")
+    sizes = {response.url: len(await response.body()) for response in received}
+    assert len(sizes) > 20
+    assert sum(sizes.values()) < MOST_BYTES, sizes

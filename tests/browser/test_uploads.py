@@ -1,0 +1,181 @@
+"""Documents on the shelf, in Chromium: uploaded, followed, cancelled, tried again, found, deleted."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from tests.browser.chromium import IN_CHROMIUM, Open, expect
+from tests.conftest import PATIENT, Server, run_server
+from tests.graphrag.parsers.documents import make_pdf
+
+if TYPE_CHECKING:
+    from playwright.async_api import FilePayload, Locator, Page, Route
+
+pytestmark = IN_CHROMIUM
+TEXT = "La caldera se paró porque la válvula estaba obstruida. "
+SLOWLY = 50_000  # bytes a second
+
+
+@pytest.fixture(scope="module")
+def server(make_database: Callable[[], str]) -> Iterator[Server]:
+    with run_server(DATABASE_URL=make_database(), **PATIENT) as server:
+        yield server
+
+
+@pytest.fixture
+async def api(server: Server) -> AsyncIterator[httpx.AsyncClient]:
+    """Nothing is there when a test begins."""
+    async with httpx.AsyncClient(base_url=f"{server.url}/api/v1", timeout=30) as client:
+        for kept in (await client.get("/collections")).json()["collections"]:
+            await client.delete(f"/collections/{kept['name']}")
+        yield client
+
+
+def file(name: str, data: bytes | str) -> "FilePayload":
+    return {"name": name, "mimeType": "", "buffer": data.encode() if isinstance(data, str) else data}
+
+
+def row(page: "Page", name: str) -> "Locator":
+    return page.locator(".scroll li").filter(has_text=name)
+
+
+async def test_files_are_uploaded_and_followed_to_their_end(
+    server: Server, api: httpx.AsyncClient, visit: Open
+) -> None:
+    """R9.4, R9.3 Into a collection that the first of them makes; what fails says why, in the page's language, and is
+    still there after a reload.
+    """
+    page = (visited := await visit(server, locale="fr-FR")).page
+    await expect(page.get_by_label("Collection interrogée")).to_have_text("Aucune collection pour l’instant")
+    await page.locator("#files").set_input_files(
+        [
+            file("notas.md", TEXT * 20),
+            file("chiffré.pdf", make_pdf([["secret"]], password="x")),
+            file("programme.exe", b"MZ" + bytes(100)),
+        ]
+    )
+    for _ in range(2):
+        await expect(page.locator("#documents li")).to_have_count(1, timeout=20_000)
+        await expect(row(page, "notas.md").locator(".state")).to_have_text("1,1 ko · 1 passage")
+        await expect(row(page, "chiffré.pdf").locator(".state")).to_contain_text("protégé par un mot de passe")
+        await expect(row(page, "programme.exe").locator(".state")).to_contain_text("Ce type de fichier n'est pas lu.")
+        await expect(page.locator("#document-count")).to_have_text("(1)")
+        await page.reload()
+    turn = await visited.answered("Pourquoi la chaudière s'est-elle arrêtée ?")
+    await expect(turn.locator(".sources")).to_contain_text("notas.md")
+
+    async with page.expect_response("**/reindex") as restarting:
+        await row(page, "chiffré.pdf").get_by_role("button", name="Réessayer").click()
+    assert (await restarting.value).status == 202
+    await expect(row(page, "chiffré.pdf").locator(".state")).to_contain_text("mot de passe", timeout=20_000)
+    await row(page, "programme.exe").get_by_role("button", name="Supprimer").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Supprimer").click()
+    await expect(row(page, "programme.exe")).to_have_count(0)
+    await page.get_by_role("searchbox", name="Chercher un document").fill("NOT")
+    await expect(page.locator(".scroll li")).to_have_count(1)
+    assert len((await api.get("/documents")).json()["documents"]) == 2
+
+
+async def test_dropped_files_are_uploaded_and_known_ones_are_told(
+    server: Server, api: httpx.AsyncClient, visit: Open
+) -> None:
+    """R9.4 Wherever they fall."""
+    page = (await visit(server)).page
+    for said in ("0.1 kB · 1 passage", "It was in the collection already"):
+        dropped = await page.evaluate_handle(
+            "text => { const data = new DataTransfer(); data.items.add(new File([text], 'drop.txt')); return data; }",
+            TEXT,
+        )
+        await page.dispatch_event("main", "dragover", {"dataTransfer": dropped})
+        assert await page.evaluate("document.body.dataset.drop") == "Drop the documents here"
+        await page.dispatch_event("main", "drop", {"dataTransfer": dropped})
+        assert await page.evaluate("document.body.dataset.drop") is None
+        await expect(row(page, "drop.txt").first.locator(".state")).to_contain_text(said, timeout=20_000)
+    assert len((await api.get("/documents")).json()["documents"]) == 1
+
+
+async def test_an_upload_shows_its_bytes_and_can_be_cancelled(
+    server: Server, api: httpx.AsyncClient, visit: Open
+) -> None:
+    """R9.4 Nothing of a cancelled one arrives."""
+    page = (await visit(server)).page
+    network = await page.context.new_cdp_session(page)
+    limits = {"offline": False, "latency": 0, "downloadThroughput": -1}
+    await network.send("Network.emulateNetworkConditions", limits | {"uploadThroughput": SLOWLY})
+    await page.locator("#files").set_input_files([file("largo.txt", TEXT * 20_000)])
+    upload = row(page, "largo.txt")
+    await expect(upload.locator(".state")).to_contain_text("Uploading")
+    assert 0 < float(await upload.locator("progress").get_attribute("value") or 0) < 1
+    await upload.get_by_role("button", name="Cancel").click()
+    await expect(upload).to_have_count(0)
+    assert (await api.get("/collections")).json()["collections"] == []
+
+
+async def test_a_document_that_is_being_read_can_be_cancelled(
+    server: Server, api: httpx.AsyncClient, visit: Open
+) -> None:
+    """R9.4 Also one that was on its way before the page was loaded; its cause says so, and it can be tried again."""
+    page = (await visit(server, locale="es-ES")).page
+    text = "\n\n".join(f"Párrafo {number}. El lote {uuid4()} se retiró porque {TEXT}" for number in range(12_000))
+    await page.locator("#files").set_input_files([file("largo.txt", text)])
+    document = row(page, "largo.txt")
+    await expect(document).to_have_class("processing", timeout=20_000)
+    await page.reload()
+    await expect(document).to_have_class("processing")
+    await document.get_by_role("button", name="Cancelar").click()
+    await expect(document.locator(".state")).to_have_text("Se canceló.")
+    await expect(document.get_by_role("button", name="Reintentar")).to_be_visible()
+    assert [each["status"] for each in (await api.get("/documents")).json()["documents"]] == ["error"]
+
+
+async def test_an_upload_whose_answer_got_lost_is_sent_again(
+    server: Server, api: httpx.AsyncClient, visit: Open
+) -> None:
+    """R9.4, R11.1 With the same key, so it is taken once; meanwhile the page says that it tries."""
+    visited = await visit(server)
+    page, keys = visited.page, []
+
+    async def lose_the_first(route: "Route") -> None:
+        keys.append(route.request.headers["idempotency-key"])
+        if len(keys) > 1:
+            return await route.continue_()
+        await route.fetch()
+        await route.abort()
+
+    await page.route("**/api/v1/documents", lose_the_first)
+    await page.locator("#files").set_input_files([file("una.txt", TEXT)])
+    await expect(page.locator("#offline")).to_have_text("The server can’t be reached; still trying.")
+    await expect(row(page, "una.txt")).to_have_class("indexed", timeout=20_000)
+    await expect(page.locator("#offline")).to_be_empty()
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
+    visited.complaints = [text for text in visited.complaints if "ERR_FAILED" not in text]  # Chromium's own
+
+
+async def test_files_that_are_kept_for_later_are_told_as_such(server: Server, visit: Open) -> None:
+    """R9.4 Where the database is away: in the server's words."""
+    page = (await visit(server)).page
+    kept = {"id": None, "filename": "una.txt", "status": "uploaded", "error": None, "same_as": None}
+    said = {"documents": [kept], "indexing": "unavailable", "message": "It is kept and will be indexed later."}
+    await page.route("**/api/v1/documents", lambda route: route.fulfill(status=202, json=said))
+    await page.locator("#files").set_input_files([file("una.txt", TEXT)])
+    await expect(row(page, "una.txt").locator(".state")).to_have_text(said["message"])
+    await expect(row(page, "una.txt").get_by_role("button")).to_have_count(0)
+
+
+async def test_what_the_server_refuses_is_told_and_can_be_sent_again(
+    server: Server, api: httpx.AsyncClient, visit: Open
+) -> None:
+    """R9.4 A refused file stays on the shelf, with the reason."""
+    visited = await visit(server, locale="es-ES")
+    page = visited.page
+    refused = {"error": {"message": "El disco está lleno."}}
+    await page.route("**/api/v1/documents", lambda route: route.fulfill(status=507, json=refused), times=1)
+    await page.locator("#files").set_input_files([file("una.txt", TEXT)])
+    await expect(row(page, "una.txt").locator(".state")).to_have_text("El disco está lleno.")
+    await row(page, "una.txt").get_by_role("button", name="Reintentar").click()
+    await expect(row(page, "una.txt")).to_have_class("indexed", timeout=20_000)
+    visited.complaints = [text for text in visited.complaints if "status of 507" not in text]  # Chromium's own
