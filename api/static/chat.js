@@ -13,6 +13,7 @@ const runs = new Map(); // by question: what is being answered, on the page or b
 let running = null; // the one of them that is on the page: {turn, aborter, address, question}
 let shown = null; // the conversation that is on the page
 let turns = []; // of it
+let loading = null; // the promise that they are there
 
 const acts = {
   again: (turn) => ask(turn.question, turn.questionId ? { regenerate_message_id: turn.questionId } : {}, turn),
@@ -86,7 +87,11 @@ function goOnIn(conversation) {
 }
 
 // A conversation in the place of what is on the page, with the branch of a message; then the turn at that place has the focus.
-async function load(conversation, message = null, place = -1) {
+function load(...which) {
+  return loading = read(...which);
+}
+
+async function read(conversation, message = null, place = -1) {
   shown = conversation;
   showRunning(null);
   turns = [];
@@ -132,8 +137,9 @@ function showRunning(run) {
   if (wasTyping) box.focus({ preventScroll: true }); // the focused button may just have been hidden
 }
 
-form.addEventListener("submit", (event) => {
+form.addEventListener("submit", async (event) => {
   event.preventDefault();
+  await loading; // what is asked comes after them
   const question = box.value.trim();
   if (!question || running) return;
   box.value = "";

@@ -74,6 +74,16 @@ byId("begin").addEventListener("click", () => {
 });
 open(page.shelf === "open");
 
+// Who has no documents begins with them; the examples are about those of the demo.
+state.on("facets", (facets) => {
+  byId("first-upload").hidden = Boolean(facets?.document_count) || state.locked;
+  byId("examples").hidden = state.collection !== "demo";
+});
+byId("first-upload").addEventListener("click", () => {
+  open(true);
+  byId("upload").click();
+});
+
 byId("single-keys").checked = remembered("singleKeys") !== "false";
 byId("single-keys").addEventListener("change", ({ target }) => remember("singleKeys", target.checked));
 byId("shortcuts-open").addEventListener("click", showShortcuts);

@@ -1,5 +1,6 @@
 """What a person does with a question and its answer: ask again, change, compare, rate, copy, come back to it."""
 
+import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,7 @@ from tests.conftest import Server
 from tests.model_server import ModelServer, Reply
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator
+    from playwright.async_api import Locator, Route
 
 pytestmark = IN_CHROMIUM
 MARKDOWN = """## Tins
@@ -150,3 +151,22 @@ async def test_a_conversation_is_shown_again(demo_server: Server, visit: Open) -
     await expect(page.locator(".lost")).to_contain_text("conversación")
     assert visited.complaints
     visited.complaints.clear()  # Chromium's own: the status
+
+
+async def test_what_is_asked_early_comes_after_the_conversation(demo_server: Server, visit: Open) -> None:
+    """R9.1 Its turns are still on their way: the question waits for them, and goes on with the last one."""
+    page = (visited := await visit(demo_server)).page
+    await visited.answered(QUESTION)
+    released = asyncio.Event()
+
+    async def hold(route: "Route") -> None:
+        await released.wait()
+        await route.continue_()
+
+    await page.route("**/api/conversations/*", hold)
+    await page.reload()
+    await page.get_by_role("textbox").fill("and when did they arrive?")
+    await page.keyboard.press("Enter")
+    released.set()
+    await expect(page.locator(".question")).to_have_text([QUESTION, "and when did they arrive?"])
+    await expect(page.locator(".turn").last.locator(".answer")).to_contain_text("arrived on 31 October")
