@@ -81,6 +81,7 @@ state.on("facets", (facets) => {
 });
 byId("first-upload").addEventListener("click", () => {
   open(true);
+  byId("upload").focus(); // the pressed one will be hidden
   byId("upload").click();
 });
 

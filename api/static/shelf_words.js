@@ -4,7 +4,7 @@ import { addWords } from "./words.js";
 addWords({
   es: {
     skip: "Ir a la pregunta", shelf: "Conversaciones y documentos", closeShelf: "Cerrar el panel", close: "Cerrar", begin: "Nueva conversación",
-    conversations: "Conversaciones", findConversation: "Buscar una conversación", noConversations: "Aquí verá sus conversaciones.",
+    conversations: "Conversaciones", findConversation: "Buscar una conversación", noConversations: "Aquí verá sus conversaciones.", nothingFound: "No se encontró nada.",
     untitled: "Sin título", rename: "Cambiar el título", exportIt: "Guardar como Markdown", remove: "Eliminar", giveKey: "Dar la clave",
     removeConversation: "¿Eliminar la conversación «…»?", documents: "Documentos", collection: "Colección que se consulta",
     addCollection: "Nueva colección", deleteCollection: "Eliminar la colección", noCollection: "Ninguna todavía", make: "Crear",
@@ -20,7 +20,7 @@ addWords({
   },
   fr: {
     skip: "Aller à la question", shelf: "Conversations et documents", closeShelf: "Fermer le panneau", close: "Fermer", begin: "Nouvelle conversation",
-    conversations: "Conversations", findConversation: "Chercher une conversation", noConversations: "Vos conversations apparaîtront ici.",
+    conversations: "Conversations", findConversation: "Chercher une conversation", noConversations: "Vos conversations apparaîtront ici.", nothingFound: "Rien n’a été trouvé.",
     untitled: "Sans titre", rename: "Changer le titre", exportIt: "Enregistrer en Markdown", remove: "Supprimer", giveKey: "Donner la clé",
     removeConversation: "Supprimer la conversation « … » ?", documents: "Documents", collection: "Collection interrogée",
     addCollection: "Nouvelle collection", deleteCollection: "Supprimer la collection", noCollection: "Aucune pour l’instant", make: "Créer",
@@ -36,7 +36,7 @@ addWords({
   },
   en: {
     skip: "Skip to the question", shelf: "Conversations and documents", closeShelf: "Close the panel", close: "Close", begin: "New conversation",
-    conversations: "Conversations", findConversation: "Find a conversation", noConversations: "Your conversations will be listed here.",
+    conversations: "Conversations", findConversation: "Find a conversation", noConversations: "Your conversations will be listed here.", nothingFound: "Nothing was found.",
     untitled: "Untitled", rename: "Rename", exportIt: "Save as Markdown", remove: "Delete", giveKey: "Give the key",
     removeConversation: "Delete the conversation “…”?", documents: "Documents", collection: "Collection that is asked",
     addCollection: "New collection", deleteCollection: "Delete the collection", noCollection: "None yet", make: "Create",

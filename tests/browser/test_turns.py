@@ -4,12 +4,12 @@ import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
-from tests.browser.chromium import ASKED, IN_CHROMIUM, QUESTION, Open, Visit, expect
+from tests.browser.chromium import ASKED, IN_CHROMIUM, QUESTION, Open, expect
 from tests.conftest import Server
 from tests.model_server import ModelServer, Reply
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator, Route
+    from playwright.async_api import Route
 
 pytestmark = IN_CHROMIUM
 MARKDOWN = """## Tins
@@ -23,12 +23,6 @@ The night shift was **suspended** [1]:
 1. *First* `H2`
 2. <b>Second</b>
 """
-
-
-async def ended(visited: Visit) -> "Locator":
-    turn = visited.page.locator(".turn").last
-    await expect(turn.locator(".of-answer")).to_be_visible(timeout=15_000)
-    return turn
 
 
 async def test_markdown_is_shown_as_what_it_means(model_backed: Server, model: ModelServer, visit: Open) -> None:
@@ -61,7 +55,7 @@ async def test_an_answer_is_made_again_and_a_question_changed(demo_server: Serve
     await page.keyboard.press("Enter")
     await box.fill("When was lot A-2517 recalled?")
     await page.get_by_role("button", name="Ask", exact=True).click()
-    turn = await ended(visited)
+    turn = await visited.ended()
     await expect(turn.locator(".question")).to_have_text("When was lot A-2517 recalled?")
     await expect(turn.locator(".of-question .versions")).to_have_text("‹2/2›")
 
