@@ -14,11 +14,15 @@ COVERED := $(VENV)/covered
 # Tests start Python some hundred times: whatever the machine's settings, nothing is compiled twice.
 test test-slow notebooks: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run test test-slow notebooks lint bench studio studio-install clean
+.PHONY: run install test test-slow notebooks lint bench studio studio-install clean
 .DELETE_ON_ERROR:
 
 run: $(VENV)/.core
 	@exec $(BIN)/causeway serve --collection demo --ingest notebooks/demo
+
+# What an optional part needs: make install WITH=ollama,s3
+install: $(VENV)/.core
+	@$(INSTALL) --editable '.[$(WITH)]'
 
 test: $(VENV)/.dev
 	@rm -rf $(COVERED) && mkdir $(COVERED)
@@ -41,6 +45,7 @@ lint: $(VENV)/.dev
 # Bigger ones take much longer: make bench SIZES=2000,50000,300000
 SIZES ?= 2000
 bench: $(VENV)/.bench
+	@echo "Measuring; at 2,000 chunks this takes about three minutes on two cores ..."
 	$(BIN)/python -m tests.benchmarks.answers
 	$(BIN)/python -m tests.benchmarks.retrieval --sizes $(SIZES)
 

@@ -25,6 +25,7 @@ from api.mcp_cli import mcp
 from api.reembed_cli import reembed
 from api.search_cli import search
 from api.serving import listen, serve_http
+from api.settings_cli import print_settings
 from api.terminal import CollectionOption, JsonOption, err, load_settings, out, print_json, run
 from graphrag.database import Database
 from graphrag.embeddings.registry import load_registry
@@ -114,6 +115,7 @@ app.command()(mcp)
 app.command()(doctor)
 app.command()(backup)
 app.command()(restore)
+app.command("settings")(print_settings)
 
 
 @app.command()

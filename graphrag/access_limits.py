@@ -10,6 +10,8 @@ SITE = re.compile(r"https?://[^\s/?#@]+")
 
 
 class AccessLimits(BaseModel):
+    """From where, how often, and how much."""
+
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Names that a proxy has the service under, separated by commas; this machine's own are"
     )
@@ -19,21 +21,27 @@ class AccessLimits(BaseModel):
         "needs authentication",
     )
     rate_per_minute: NonNegativeInt | None = Field(
-        default=None, description="Requests of one owner; 0: no limit; None: 600 where it is known who asks"
+        default=None, description="Most requests of one owner; 0: no limit; unset: 600 where it is known who asks"
     )
     answers_per_minute: NonNegativeInt | None = Field(
-        default=None, description="Questions of one owner; 0: no limit; None: 60 where it is known who asks"
+        default=None, description="Most questions of one owner; 0: no limit; unset: 60 where it is known who asks"
     )
     refusals_per_minute: NonNegativeInt = Field(
-        default=30, description="Credentials from one address that do not hold; 0: no limit"
+        default=30, description="Most wrong keys or tokens from one address; 0: no limit"
     )
-    request_seconds: PositiveFloat = Field(default=60, description="Without a part of a body, or below 1 kB a second")
-    max_request_bytes: PositiveInt = Field(default=100_000_000, description="Of one upload, all files together")
-    max_json_bytes: PositiveInt = Field(default=5_000_000, description="Of every other request")
-    max_files: PositiveInt = Field(default=100, description="Of one upload")
-    max_owner_bytes: PositiveInt | None = Field(default=None, description="Of all files of an owner")
-    max_collections: PositiveInt | None = Field(default=None, description="Of an owner")
-    max_schedules: PositiveInt = Field(default=20, description="Of evaluations, of an owner")
+    request_seconds: PositiveFloat = Field(
+        default=60, description="A request that sends nothing for so long, or less than 1 kB a second, is ended"
+    )
+    max_request_bytes: PositiveInt = Field(default=100_000_000, description="Largest upload, all files together")
+    max_json_bytes: PositiveInt = Field(default=5_000_000, description="Largest request of any other kind")
+    max_files: PositiveInt = Field(default=100, description="Most files of one upload")
+    max_owner_bytes: PositiveInt | None = Field(
+        default=None, description="All files of one owner together; unset: no limit"
+    )
+    max_collections: PositiveInt | None = Field(
+        default=None, description="Most collections of one owner; unset: no limit"
+    )
+    max_schedules: PositiveInt = Field(default=20, description="Most evaluation schedules of one owner")
 
     @field_validator("allowed_hosts", "cors_origins", mode="before")
     @classmethod

@@ -4,11 +4,13 @@ from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveIn
 
 
 class DatabaseLimits(BaseModel):
+    """The database."""
+
     waiting_bytes: NonNegativeInt = Field(
-        default=200_000_000, description="Uploads that are kept while the database is away; 0: they are refused"
+        default=200_000_000, description="Uploads that are kept on disk while the database is away; 0: they are refused"
     )
-    database_pool_size: PositiveInt = 8
-    database_timeout_seconds: PositiveFloat = Field(default=3, description="For a connection")
+    database_pool_size: PositiveInt = Field(default=8, description="Most connections of one process")
+    database_timeout_seconds: PositiveFloat = Field(default=3, description="Longest wait for a connection")
     database_statement_seconds: PositiveFloat = Field(
-        default=4, description="Of one statement that a request waits for; jobs and commands take their time"
+        default=4, description="Longest statement that a request waits for; jobs and commands take their time"
     )

@@ -4,12 +4,16 @@ from pydantic import BaseModel, Field, PositiveFloat, field_validator
 
 
 class EvaluationConfig(BaseModel):
+    """Evaluations."""
+
     judge_model: str | None = Field(
         default=None,
-        description='That judges answers in evaluations, "provider:model"; None: the chat model; without either, '
-        "declared estimates stand in",
+        description='Model that judges answers in evaluations, "provider:model"; unset: the chat model; where there is '
+        "none, declared estimates stand in",
     )
-    judge_timeout_seconds: PositiveFloat = Field(default=60, description="Of one verdict; then the answer is unjudged")
+    judge_timeout_seconds: PositiveFloat = Field(
+        default=60, description="Longest time for one verdict; then the answer is unjudged"
+    )
 
     @field_validator("judge_model", mode="before")
     @classmethod

@@ -1,20 +1,31 @@
 """The service's settings of what is worth a warning, and of how owners are told apart in logs."""
 
+from typing import Literal
+
 from pydantic import BaseModel, Field, PositiveFloat, SecretStr
 
 
 class Observation(BaseModel):
-    slow_retrieval_seconds: PositiveFloat = Field(default=2, description="A search that takes longer is warned of")
-    slow_fulltext_seconds: PositiveFloat = Field(default=0.2, description="… its full text")
-    slow_rerank_seconds: PositiveFloat = Field(default=1, description="… its reranking")
-    slow_transform_seconds: PositiveFloat = Field(default=0.3, description="… what the rules understand of a question")
-    slow_expand_seconds: PositiveFloat = Field(default=0.1, description="… reading what surrounds the hits")
-    slow_graph_seconds: PositiveFloat = Field(default=0.5, description="… following causes or names")
-    slow_first_token_seconds: PositiveFloat = Field(default=2, description="… an answer's first word")
+    """Logs and warnings."""
+
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="WARNING", description="What is logged, as JSON lines on standard error"
+    )
+    slow_retrieval_seconds: PositiveFloat = Field(
+        default=2, description="A search that takes longer is warned of, once a minute"
+    )
+    slow_fulltext_seconds: PositiveFloat = Field(default=0.2, description="Full text that takes longer")
+    slow_rerank_seconds: PositiveFloat = Field(default=1, description="Reranking that takes longer")
+    slow_transform_seconds: PositiveFloat = Field(
+        default=0.3, description="Understanding a question by rules, if it takes longer"
+    )
+    slow_expand_seconds: PositiveFloat = Field(default=0.1, description="Reading around the hits, if it takes longer")
+    slow_graph_seconds: PositiveFloat = Field(default=0.5, description="Following causes or names, if it takes longer")
+    slow_first_token_seconds: PositiveFloat = Field(default=2, description="An answer's first word that takes longer")
     log_salt: SecretStr | None = Field(
         default=None,
-        description="What owners' marks in logs are made with, the same for all processes; without one, a file of "
-        "CAUSEWAY_HOME holds it",
+        description="What owners' marks in logs are made with, the same for all processes; unset: a file in "
+        "`CAUSEWAY_HOME` holds it",
     )
 
     @property

@@ -4,5 +4,11 @@ from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat
 
 
 class ProposalLimits(BaseModel):
-    proposal_calls: NonNegativeInt = Field(default=20, description="Of the chat model, one request or command; 0: none")
-    proposal_seconds: PositiveFloat = Field(default=60, description="Of the chat model, one request; then by rules")
+    """Proposed golden cases."""
+
+    proposal_calls: NonNegativeInt = Field(
+        default=20, description="Most calls of the chat model that one request or command makes; 0: none"
+    )
+    proposal_seconds: PositiveFloat = Field(
+        default=60, description="Longest time for the chat model in one request; then rules propose"
+    )

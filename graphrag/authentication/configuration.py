@@ -13,6 +13,8 @@ ASYMMETRIC = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "E
 
 
 class AuthenticationConfig(BaseModel):
+    """Who asks."""
+
     model_config = ConfigDict(frozen=True)
 
     auth: Literal["none", "api_key", "jwt"] = Field(
@@ -23,17 +25,20 @@ class AuthenticationConfig(BaseModel):
         default=LOCAL_OWNER,
         description="Whose documents the command line works with, and the service where it asks nobody",
     )
-    api_key: SecretStr | None = Field(default=None, description="Shown by `causeway mcp`, where somebody is asked")
+    api_key: SecretStr | None = Field(
+        default=None, description="The key that `causeway mcp` shows, where `RAG_AUTH` is not none"
+    )
     jwt_issuer: str | None = Field(default=None, description="The `iss` of tokens, letter for letter")
     jwt_audience: str | None = Field(default=None, description="The `aud` that tokens must name: this service")
     jwt_jwks: str | None = Field(
         default=None, description="The issuer's public keys: a file, or an https address (http on this machine)"
     )
     jwt_algorithms: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=("RS256", "ES256", "EdDSA"), description="That tokens may be signed with, separated by commas"
+        default=("RS256", "ES256", "EdDSA"),
+        description="Algorithms that tokens may be signed with, separated by commas",
     )
 
-    @field_validator("jwt_issuer", "jwt_audience", "jwt_jwks", mode="before")
+    @field_validator("api_key", "jwt_issuer", "jwt_audience", "jwt_jwks", mode="before")
     @classmethod
     def _missing_when_empty(cls, value: object) -> object:
         return None if value == "" else value

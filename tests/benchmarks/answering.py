@@ -35,7 +35,7 @@ from graphrag.sentences import split_sentences
 from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.telemetry import configure_logging
-from tests.benchmarks.retrieval import progress
+from tests.benchmarks.progress import progress
 
 EVERY = 3  # of the documents one is left out of the second collection: its neighbours of the same title remain
 _MARK = re.compile(r"\s?\[\d+\]")

@@ -10,9 +10,12 @@ from typing import Any
 
 import httpx
 import psutil
+from rich.console import Console
 
+from graphrag.telemetry import configure_logging
 from tests.benchmarks.measuring import percentile
-from tests.conftest import DEMO, run_server
+from tests.benchmarks.progress import progress
+from tests.conftest import DEMO, Server, run_server
 from tests.model_server import ModelServer, Reply
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "demo.json").read_text(encoding="utf-8"))
@@ -34,6 +37,17 @@ def ask(client: httpx.Client, question: str) -> dict[str, Any]:
                 done = json.loads(line[6:])
     overhead = sum(done["timings_ms"].get(stage, 0.0) for stage in OVERHEAD)
     return done | {"retrieval overhead": overhead, "first token": first, "whole answer": done["timings_ms"]["total"]}
+
+
+def ask_all(server: Server, rounds: int, title: str) -> list[dict[str, Any]]:
+    """Every golden question, so many times."""
+    questions = [case["query"] for _ in range(rounds) for case in CASES]
+    answers = []
+    with server.client() as client, progress(title, len(questions), Console()) as step:
+        for question in questions:
+            answers.append(ask(client, question))
+            step(1)
+    return answers
 
 
 def golden(answers: Sequence[dict[str, Any]]) -> str:
@@ -63,11 +77,13 @@ def print_table(rows: Sequence[dict[str, Any]], cold: dict[str, Any]) -> None:
 
 
 def main() -> None:
+    configure_logging("ERROR")
     folder = tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp")
     with folder as home, ModelServer(default=Reply(first_sentence)) as model:
-        with run_server(*SERVE, CAUSEWAY_HOME=home, RAG_QUERY_CACHE_SECONDS="0") as server, server.client() as client:
-            cold = ask(client, CASES[0]["query"])
-            rows = [ask(client, case["query"]) for _ in range(ROUNDS) for case in CASES]
+        with run_server(*SERVE, CAUSEWAY_HOME=home, RAG_QUERY_CACHE_SECONDS="0") as server:
+            with server.client() as client:
+                cold = ask(client, CASES[0]["query"])
+            rows = ask_all(server, ROUNDS, "demo: questions, extractive model")
             memory = psutil.Process(server.process.pid).memory_info().rss / 1e6
         scripted = {
             "RAG_CHAT_MODEL": "openai:gpt-4o-mini",
@@ -75,8 +91,8 @@ def main() -> None:
             "OPENAI_API_KEY": "none",
             "OPENAI_BASE_URL": model.base_url,
         }
-        with run_server(*SERVE, CAUSEWAY_HOME=home, **scripted) as server, server.client() as client:
-            through_model = [ask(client, case["query"]) for case in CASES]
+        with run_server(*SERVE, CAUSEWAY_HOME=home, **scripted) as server:
+            through_model = ask_all(server, 1, "demo: questions, scripted model")
     print(f"{len(rows)} questions over the demo collection, one client, extractive model")
     print_table(rows, cold)
     print(f"memory of the API process (RSS): {memory:.0f} MB")

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
@@ -25,7 +24,6 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.query_transformation.transformation import transform
@@ -33,6 +31,7 @@ from graphrag.telemetry import configure_logging
 from tests.benchmarks.corpus import Passage
 from tests.benchmarks.datasets import ROOT, Dataset, Question, load_beir, load_demo
 from tests.benchmarks.measuring import HITS, ask, overlap, quality, searches_of, speed, warm_up
+from tests.benchmarks.progress import progress
 from tests.benchmarks.report import OVER_LIMIT, Result, Results, print_table
 from tests.benchmarks.systems.databases import fresh_database, running_postgres
 from tests.benchmarks.systems.protocol import Approximate, Batch, Search, System, Workplace
@@ -175,14 +174,6 @@ def _load_class(system: str) -> Any:
 
 def _one_line(exc: Exception) -> str:
     return " ".join(f"{type(exc).__name__}: {exc}".split())
-
-
-@contextmanager
-def progress(title: str, total: int, console: Console) -> Iterator[Any]:
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(TextColumn("  {task.description}"), *columns, console=console) as bars:
-        task = bars.add_task(title, total=total)
-        yield lambda count: bars.advance(task, count)
 
 
 def expected_seconds(results: Sequence[Result], wanted: Result) -> float | None:
