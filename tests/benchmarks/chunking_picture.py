@@ -1,6 +1,6 @@
 """Recall and precision of what is read, as a picture."""
 # mypy: disable-error-code="import-not-found,import-untyped"
-# matplotlib is in the extra `bench` alone.
+# matplotlib is in extras alone: `bench`, `notebooks`.
 
 from collections.abc import Sequence
 from pathlib import Path
