@@ -1,14 +1,15 @@
-"""python -m tests.screenshot: the chat page with an answer over the demo documents, as README.md shows it."""
+"""python -m tests.screenshot: the chat page over the demo documents, as README.md shows it."""
 
 import asyncio
 import tempfile
 
-from tests.browser.chromium import ARGUMENTS, CHROMIUM, Visit, playwright_api
+from tests.browser.chromium import ARGUMENTS, CHROMIUM, Visit, expect, playwright_api
 from tests.conftest import DEMO, run_server
 from tests.processes import ROOT
 
-QUESTION = "Why did the Christmas tins reach Bristol so late?"
-PICTURE = ROOT / "docs" / "chat.png"
+WHY = "Why did the Christmas tins reach Bristol so late?"
+OF_A_PDF = "Quelle note l'entrepôt de Toulouse a-t-il obtenue à l'audit ?"
+ANSWER, PASSAGE = ROOT / "docs" / "chat.png", ROOT / "docs" / "passage.png"
 
 
 async def take(url: str) -> None:
@@ -16,8 +17,13 @@ async def take(url: str) -> None:
         browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         page = await browser.new_page(locale="en-GB", viewport={"width": 1280, "height": 800})
         await page.goto(url)
-        await Visit(page).answered(QUESTION)
-        await page.screenshot(path=PICTURE)
+        visit = Visit(page)
+        await visit.answered(WHY)
+        await page.screenshot(path=ANSWER)
+        turn = await visit.answered(OF_A_PDF)
+        await turn.locator(".answer .mark").first.click()
+        await expect(page.get_by_role("dialog").locator(".box")).to_be_in_viewport()
+        await page.screenshot(path=PASSAGE)
         await browser.close()
 
 
@@ -26,7 +32,8 @@ def main() -> None:
     folder = tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp")  # short and open to the embedded server's own user
     with folder as home, run_server(*served, CAUSEWAY_HOME=home) as server:
         asyncio.run(take(server.url))
-    print(f"{PICTURE.relative_to(ROOT)}: {PICTURE.stat().st_size // 1000} kB")
+    for picture in (ANSWER, PASSAGE):
+        print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size // 1000} kB")
 
 
 if __name__ == "__main__":
