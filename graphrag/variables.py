@@ -1,17 +1,13 @@
-"""The environment's variables that settings are read from."""
+"""The environment's variables that look like settings and are none."""
 
 import difflib
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 
-from pydantic import BaseModel
-
-from graphrag.settings import Settings
-
-PREFIX = "RAG_"
+from graphrag.settings_reference import PREFIX, themes
 
 
 def known_variables() -> frozenset[str]:
-    return frozenset(_names())
+    return frozenset(variable.name for theme in themes() for variable in theme.variables)
 
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
@@ -25,11 +21,3 @@ def _nearest(name: str, known: Set[str]) -> str | None:
     """By what follows the prefix, in which all are alike."""
     endings = {other.removeprefix(PREFIX): other for other in known}
     return next((endings[end] for end in difflib.get_close_matches(name.removeprefix(PREFIX), endings, n=1)), None)
-
-
-def _names() -> Iterator[str]:
-    for name, field in Settings.model_fields.items():
-        own = str(field.validation_alias or f"{PREFIX}{name.upper()}")
-        yield own
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from (f"{own}__{inner.upper()}" for inner in field.annotation.model_fields)
