@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from fastapi import Depends, FastAPI
+from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from fastapi.telemetry import TelemetryConfig
@@ -125,7 +126,7 @@ def create_app(services: Services) -> FastAPI:
     app.include_router(system.router)
     # No mount, which would redirect to /mcp/; and no sessions, so there is nothing to GET or to DELETE.
     app.router.routes.append(Route("/mcp", mcp, methods=["POST"], include_in_schema=False))
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static", GZipMiddleware(StaticFiles(directory=STATIC)), name="static")
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def page() -> FileResponse:

@@ -55,15 +55,16 @@ export class Turn {
     if (answer?.versions) this.identifyAnswer(answer);
   }
 
-  onStatus({ message }) {
-    this.endStage();
-    this.stage = { element: make("li", "", message), begun: performance.now() };
-    this.find(".stages").append(this.stage.element);
+  onStatus({ stage, message }) {
+    this.endStage?.();
+    const element = make("li", "", message);
+    const begun = performance.now();
+    this.endStage = () => element.replaceChildren(...this.stageTold(stage, performance.now() - begun));
+    this.find(".stages").append(element);
   }
 
-  endStage() {
-    this.stage?.element.append(make("span", "time", duration(performance.now() - this.stage.begun, state.language)));
-    this.stage = null;
+  stageTold(stage, milliseconds) {
+    return [this.words.stages[stage] ?? stage, make("span", "time", duration(milliseconds, state.language))];
   }
 
   onSources({ sources = [] }) {
@@ -114,9 +115,8 @@ export class Turn {
   // What it was made by, and how long each stage took.
   showMade({ timings_ms: timings = {}, chat_model: model }) {
     if (timings.total == null) return;
-    const stages = Object.entries(this.words.stages).filter(([name]) => timings[name] != null);
-    this.find(".stages").replaceChildren(...stages.map(([name, told]) => (
-      make("li", "", told, make("span", "time", duration(timings[name], state.language))))));
+    const stages = Object.keys(this.words.stages).filter((stage) => timings[stage] != null);
+    this.find(".stages").replaceChildren(...stages.map((stage) => make("li", "", ...this.stageTold(stage, timings[stage]))));
     const author = model === "extractive" ? this.words.extractive : model;
     this.find(".made summary").textContent = [duration(timings.total, state.language), author].filter(Boolean).join(" · ");
   }
@@ -151,7 +151,6 @@ export class Turn {
   close() {
     this.append(this.held);
     this.held = "";
-    this.stage = null;
     for (const statement of this.flagged) this.note(`${this.words.unsourced}: “${statement}”`);
     const isTold = this.find(".made summary").textContent !== "";
     this.find(".made").open = false;

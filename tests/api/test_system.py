@@ -77,6 +77,7 @@ def test_the_documentation_comes_from_this_host_alone(client: httpx.Client) -> N
         response = client.get(urljoin(str(page.url), asset))
         assert response.status_code == 200, asset
         assert len(response.content) > 100
+        assert response.headers.get("content-encoding", "none") == ("gzip" if len(response.content) > 500 else "none")
     assert "/openapi.json" in page.text
 
 

@@ -1,10 +1,9 @@
 """Recall and precision of what is read, as a picture."""
 # mypy: disable-error-code="import-not-found,import-untyped"
-# matplotlib is in the extra `bench` alone.
+# matplotlib is in extras alone: `bench`, `notebooks`.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -16,11 +15,8 @@ def draw(results: Sequence[Result], path: Path) -> None:
     figure = Figure(figsize=(11, 6), layout="constrained")
     panel = figure.subplots()
     for number, result in enumerate(results):
-        style: dict[str, Any] = {
-            "color": "black" if number == 0 else f"C{number % 10}",
-            "marker": "sD^vo"[number // 10],
-        }
-        panel.plot([result.score.precision], [result.score.recall], linestyle="", label=result.name, **style)
+        colour, marker, point = "black" if number == 0 else f"C{number % 10}", "sD^vo"[number // 10], result.score
+        panel.plot([point.precision], [point.recall], linestyle="", label=result.name, color=colour, marker=marker)
     baseline = results[0].score
     panel.axhline(baseline.recall, color="black", linewidth=0.6)
     panel.axvline(2 * baseline.precision, color="black", linewidth=0.6, linestyle=":")

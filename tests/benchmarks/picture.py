@@ -1,6 +1,6 @@
 """Quality and latency by size, as a picture."""
 # mypy: disable-error-code="import-not-found,import-untyped"
-# matplotlib is in the extra `bench` alone.
+# matplotlib is in extras alone: `bench`, `notebooks`.
 
 from collections.abc import Sequence
 from pathlib import Path
