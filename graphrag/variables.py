@@ -1,22 +1,20 @@
-"""The environment's variables that settings are read from."""
+"""Which variables of the environment are settings, and which were meant to be."""
 
 import difflib
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 
-from pydantic import BaseModel
-
-from graphrag.settings import Settings
-
-PREFIX = "RAG_"
+from graphrag.settings_reference import DELIMITER, PREFIX, themes
 
 
 def known_variables() -> frozenset[str]:
-    return frozenset(_names())
+    """Also those of the libraries beneath, and those that hold several settings as JSON."""
+    names = {variable.name for theme in themes() for variable in theme.variables}
+    return frozenset(names | {name.partition(DELIMITER)[0] for name in names})
 
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
     """Those that look like ours and are read by nobody, each with the known one that it resembles."""
-    known = {name.upper() for name in known_variables()}
+    known = known_variables()
     given = sorted({name.upper() for name in environment if name.upper().startswith(PREFIX)} - known)
     return {name: _nearest(name, known) for name in given}
 
@@ -25,11 +23,3 @@ def _nearest(name: str, known: Set[str]) -> str | None:
     """By what follows the prefix, in which all are alike."""
     endings = {other.removeprefix(PREFIX): other for other in known}
     return next((endings[end] for end in difflib.get_close_matches(name.removeprefix(PREFIX), endings, n=1)), None)
-
-
-def _names() -> Iterator[str]:
-    for name, field in Settings.model_fields.items():
-        own = str(field.validation_alias or f"{PREFIX}{name.upper()}")
-        yield own
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
-            yield from (f"{own}__{inner.upper()}" for inner in field.annotation.model_fields)
