@@ -1,6 +1,6 @@
 """Pictures of the page for who wants to look at a story's steps: pytest --screenshots FOLDER."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 @dataclass
 class Album:
     folder: Path | None  # None: nobody wants to look
-    prefix: str = ""
-    taken: list[str] = field(default_factory=list)
+    taken: int = 0
 
     async def take(self, page: "Page", name: str) -> None:
+        """In both colours; Playwright makes the folder."""
         if self.folder is None:
             return
-        self.taken.append(name)
+        self.taken += 1
         for scheme in ("light", "dark"):
             await page.emulate_media(color_scheme=scheme)
-            await page.screenshot(path=self.folder / f"{self.prefix}{len(self.taken):02}-{name}-{scheme}.png")
+            await page.screenshot(path=self.folder / f"{self.taken:02}-{name}-{scheme}.png")
         await page.emulate_media(color_scheme="light")
