@@ -18,7 +18,7 @@ from tests.conftest import DEMO, PATIENT, Server, run_server
 from tests.model_server import Body, Fail, ModelServer, Reply
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page
+    from playwright.async_api import FilePayload, Page
 
 pytestmark = IN_CHROMIUM
 BROUGHT = ["audit-entrepot-toulouse.pdf", "ventas-2025.xlsx", "yearly-review-2025.md"]
@@ -107,7 +107,7 @@ async def bring_documents(page: "Page", album: Album) -> None:
     await expect(page.locator("#first-upload")).to_be_hidden()
     assert {"Leyendo", "Indexando"} & set(await page.evaluate("[...window.states]"))
     assert set(await page.evaluate("[...window.bars]")) == set(BROUGHT)
-    broken = {"name": "roto.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7\nnothing"}
+    broken: FilePayload = {"name": "roto.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7\nnothing"}
     await page.locator("#files").set_input_files([broken])
     await expect(page.locator("#under-way .error .state")).not_to_be_empty(timeout=20_000)
     await album.take(page, "documents")
