@@ -40,6 +40,7 @@ async def test_a_question_is_answered_with_its_sources(demo_server: Server, visi
     answer = await turn.locator(".answer").inner_text()
     await turn.locator(".mark").first.click()
     passage = visited.page.locator("#passage")
+    await expect(passage.locator("mark").first).to_be_visible()
     quotes = [quote.strip() for quote in await passage.locator("mark").all_inner_texts()]
     assert any(LIST_NUMBER.sub("", quote) in answer for quote in quotes if quote)
     await visited.page.keyboard.press("Escape")
