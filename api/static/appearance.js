@@ -1,7 +1,7 @@
 // The page's language and its colours: the browser's, or those that were chosen; kept for the next visit.
 import { byId } from "./elements.js";
 import { state } from "./state.js";
-import { LANGUAGES, translate } from "./words.js";
+import { translate, WORDS } from "./words.js";
 
 const page = document.documentElement;
 
@@ -15,7 +15,7 @@ export function remember(name, chosen) {
 
 function wished() {
   const tags = [remembered("language"), ...navigator.languages.map((tag) => tag.slice(0, 2))];
-  return tags.find((tag) => LANGUAGES.includes(tag)) ?? "es";
+  return tags.find((tag) => tag in WORDS) ?? "es";
 }
 
 function press(buttons, isChosen) {

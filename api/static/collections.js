@@ -53,7 +53,7 @@ async function make() {
 
 async function remove() {
   const name = state.collection;
-  if (!await ask("removeCollection", "remove", { subject: name })) return;
+  if (!await ask("removeCollection", "remove", { name })) return;
   if (await attempt(() => call(at(name), { method: "DELETE" }))) await loadCollections();
 }
 

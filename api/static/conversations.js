@@ -51,7 +51,7 @@ function rename(row) {
 }
 
 async function remove(row) {
-  if (!await ask("removeConversation", "remove", { subject: linkOf(row).textContent })) return;
+  if (!await ask("removeConversation", "remove", { name: linkOf(row).textContent })) return;
   if (!await attempt(() => call(at(row), { method: "DELETE" }))) return;
   removeRow(row);
   if (state.conversation === row.dataset.id) state.set("conversation", null);

@@ -7,7 +7,7 @@ import { ask, attempt, onButtons, PagedList, removeRow } from "./lists.js";
 import { readEvents } from "./sse.js";
 import { state } from "./state.js";
 import { send } from "./upload.js";
-import { words } from "./words.js";
+import { phrase, words } from "./words.js";
 
 const MOST_FOLLOWED = 2; // the browser keeps six connections to a server; answers and uploads need some
 const find = byId("find-document");
@@ -53,7 +53,7 @@ function fill(entry, row = copyOf("document")) {
 function describe({ status, stage, done, total, sent, byte_count, error, message }) {
   const say = words();
   if (message || error) return message ?? error.message;
-  if (status === "indexed") return [size(byte_count), total && `${total} ${total === 1 ? say.passage : say.passages}`].filter(Boolean).join(" · ");
+  if (status === "indexed") return [size(byte_count), total && phrase("passages", { n: total })].filter(Boolean).join(" · ");
   if (status === "uploading") return `${say.uploading} ${Math.floor(sent * 100)} %`;
   if (status === "processing") return [say[`stage_${stage}`] ?? say.reading, total && `${done}/${total}`].filter(Boolean).join(" ");
   return say.waiting;
@@ -119,7 +119,7 @@ async function upload(file, row = copyOf("document")) {
 
 async function remove(row) {
   const { id } = row.dataset;
-  if (id && !await ask("removeDocument", "remove", { subject: row.querySelector(".name").textContent })) return;
+  if (id && !await ask("removeDocument", "remove", { name: row.querySelector(".name").textContent })) return;
   if (id && !await attempt(() => call(at(id), { method: "DELETE" }))) return;
   removeRow(row);
   state.tell("ingested");

@@ -1,7 +1,7 @@
 // What the shelf's lists have in common: pages, a search box, buttons, questions to the person.
 import { byId } from "./elements.js";
 import { state } from "./state.js";
-import { words } from "./words.js";
+import { phrase, words } from "./words.js";
 
 // Read page by page as one scrolls to its end: `read` takes a cursor and gives [entries, next cursor], `show` makes a row.
 // Who types in `find` starts a `search`.
@@ -65,10 +65,10 @@ export async function attempt(act) {
   }
 }
 
-// What the person entered; true where there is nothing to enter; null where they cancelled. "…" in the question is its `subject`.
-export function ask(question, act, { subject = "…", hasInput = false } = {}) {
+// What the person entered; true where there is nothing to enter; null where they cancelled. The question may have a {name}.
+export function ask(question, act, { name, hasInput = false } = {}) {
   const [dialog, input] = [byId("prompt"), byId("prompt-input")];
-  byId("prompt-text").textContent = words()[question].replace("…", () => subject);
+  byId("prompt-text").textContent = phrase(question, { name });
   byId("prompt-enter").textContent = words()[act];
   Object.assign(input, { value: "", hidden: !hasInput, required: hasInput });
   dialog.returnValue = "";

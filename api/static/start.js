@@ -1,8 +1,7 @@
-// Starts the parts of the page, which add their words first.
+// Starts the parts of the page.
 import { startLanguage } from "./appearance.js";
 import "./chat.js";
 import "./passage.js";
-import "./shelf_words.js";
 import "./shelf.js";
 import "./studio_link.js";
 

@@ -1,6 +1,5 @@
 // Starts the page for developers: the view that the address names, in the page's language.
 import { startLanguage } from "../appearance.js";
-import "../shelf_words.js";
 import { state } from "../state.js";
 import { words } from "../words.js";
 import { read } from "./address.js";
