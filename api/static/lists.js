@@ -1,7 +1,7 @@
-// What the shelf's lists have in common: pages, a search box, buttons, questions to the person.
+// What the shelf's lists have in common: pages, a search box, buttons.
 import { byId } from "./elements.js";
 import { state } from "./state.js";
-import { phrase, words } from "./words.js";
+import { words } from "./words.js";
 
 // Read page by page as one scrolls to its end: `read` takes a cursor and gives [entries, next cursor], `show` makes a row.
 // Who types in `find` starts a `search`.
@@ -54,28 +54,13 @@ export function removeRow(row) {
 // Whether it went well; what went wrong is told.
 export async function attempt(act) {
   const notice = byId("notice");
-  notice.hidden = true;
+  notice.hidePopover();
   try {
     await act();
     return true;
   } catch (error) {
     notice.firstElementChild.textContent = error.message;
-    notice.hidden = false;
+    notice.showPopover();
     return false;
   }
 }
-
-// What the person entered; true where there is nothing to enter; null where they cancelled. The question may have a {name}.
-export function ask(question, act, { name, hasInput = false } = {}) {
-  const [dialog, input] = [byId("prompt"), byId("prompt-input")];
-  byId("prompt-text").textContent = phrase(question, { name });
-  byId("prompt-enter").textContent = words()[act];
-  Object.assign(input, { value: "", hidden: !hasInput, required: hasInput });
-  dialog.returnValue = "";
-  dialog.showModal();
-  return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue ? input.value.trim() || true : null), { once: true });
-  });
-}
-
-byId("prompt").querySelector("[type=button]").addEventListener("click", () => byId("prompt").close());

@@ -1,8 +1,8 @@
 // Starts the parts of the page.
-import { startLanguage } from "./appearance.js";
+import { startAppearance } from "./appearance.js";
 import "./chat.js";
 import "./passage.js";
 import "./shelf.js";
 import "./studio_link.js";
 
-startLanguage();
+startAppearance();
