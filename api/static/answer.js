@@ -1,6 +1,6 @@
 // The whole answer: its marks, and how far its statements are supported.
 import { make } from "./elements.js";
-import { words } from "./words.js";
+import { phrase, words } from "./words.js";
 
 // `html` is sanitized by the server; `markButton(number, place)` makes the button for a mark.
 export function showAnswer(element, { answer, answer_html: html, statements = [] }, markButton) {
@@ -18,7 +18,7 @@ export function showAnswer(element, { answer, answer_html: html, statements = []
 // "3 of 4 statements are supported", which opens the list of them, as they stand in the answer.
 export function showChecks(element, statements, answer) {
   const supported = statements.filter(({ status }) => status === "supported").length;
-  element.querySelector("summary").textContent = words().checked(supported, statements.length);
+  element.querySelector("summary").textContent = phrase("checked", { n: supported, all: statements.length });
   element.querySelector("ul").replaceChildren(...statements.map((statement, index) => checkLine(statement, shownText(answer, index) || statement.statement)));
   element.classList.toggle("doubtful", supported < statements.length);
   element.hidden = statements.length === 0;

@@ -4,7 +4,6 @@ import { fetchWithKey } from "./key.js";
 import { state } from "./state.js";
 import { ADDRESS, remember, remembered, stop, stream, streamHeaders } from "./stream.js";
 import { Turn } from "./turn.js";
-import { EXAMPLES } from "./turn_words.js";
 import { words } from "./words.js";
 
 const form = byId("ask");
@@ -158,9 +157,9 @@ state.on("conversation", (conversation) => {
   if (conversation !== shown) load(conversation);
 });
 
-state.on("language", (language) => {
+state.on("language", () => {
   box.placeholder = words().question;
-  byId("examples").replaceChildren(...EXAMPLES[language].map((example) => makeButton("", () => ask(example), example)));
+  byId("examples").replaceChildren(...words().exampleQuestions.map((example) => makeButton("", () => ask(example), example)));
   if (addressed() !== state.conversation) state.set("conversation", addressed());
   else if (shown && !running) load(shown); // in its words
 });

@@ -2,7 +2,6 @@
 import { byId, make } from "./elements.js";
 import { fetchWithKey } from "./key.js";
 import { addressOf, readPassage } from "./passage_parts.js";
-import "./passage_words.js";
 import { words } from "./words.js";
 
 const AROUND = 1500; // characters

@@ -22,7 +22,7 @@ export function makeVotes(address, given, label) {
     const body = value ? { method: "PUT", body: JSON.stringify({ rating: value, comment: text }) } : { method: "DELETE" };
     const response = await fetchWithKey(address, { headers, ...body }).catch(() => null);
     if (response?.ok) show(value);
-    said.textContent = response?.ok ? words().voted(value) : (await response?.json().catch(() => null))?.error?.message ?? words().network;
+    said.textContent = response?.ok ? words()[value ? "voted" : "voteTaken"] : (await response?.json().catch(() => null))?.error?.message ?? words().network;
     return response?.ok;
   };
 
