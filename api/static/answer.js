@@ -1,6 +1,6 @@
 // The whole answer: its marks, and how far its statements are supported.
 import { fill, joined, make } from "./elements.js";
-import { words } from "./words.js";
+import { phrase, words } from "./words.js";
 
 // `html` is sanitized by the server; `markButton(number, place)` makes the button for a mark.
 export function showAnswer(element, { answer, answer_html: html, statements = [] }, markButton) {
@@ -15,7 +15,7 @@ export function showAnswer(element, { answer, answer_html: html, statements = []
 // "3 of 4 statements are supported", which opens the list of them, as they stand in the answer.
 export function showChecks(element, statements, answer) {
   const supported = statements.filter(({ status }) => status === "supported").length;
-  fill(element, { summary: words().checked(supported, statements.length) });
+  fill(element, { summary: phrase("checked", { n: supported, all: statements.length }) });
   element.querySelector("ul").replaceChildren(...statements.map((statement, index) => checkLine(statement, shownText(answer, index))));
   element.classList.toggle("doubtful", supported < statements.length);
   element.hidden = statements.length === 0;

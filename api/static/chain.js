@@ -1,6 +1,6 @@
 // The causal chains that an answer tells, drawn: causes and effects in boxes, each arrow with the mark of its source.
 import { make, makeButton } from "./elements.js";
-import { words } from "./words.js";
+import { phrase, words } from "./words.js";
 
 const NARROWEST = 130; // pixels of a box in a row; where there is less room, the boxes stand below one another
 const [GAP, DROP, PAD, LINE, FONT] = [52, 40, 10, 18, 13]; // pixels: between boxes of a row, of a column; inside of a box
@@ -11,7 +11,7 @@ export function drawChain(section, paths, citations, open) {
   const [first, ...others] = told.map((path) => figureOf(path, open));
   section.hidden = !first;
   if (first) section.append(first);
-  if (others.length) section.append(make("details", "", make("summary", "", words().otherChains(others.length)), ...others));
+  if (others.length) section.append(make("details", "", make("summary", "", phrase("otherChains", { n: others.length })), ...others));
 }
 
 // Whether a citation's sentence is one of those that state a causal link.

@@ -3,13 +3,14 @@ import { call } from "./api.js";
 import { byId, make, makeButton } from "./elements.js";
 import { fetchWithKey } from "./key.js";
 import { state } from "./state.js";
-import { ADDRESS, remember, remembered, resume, stop, stream } from "./stream.js";
+import { ofTab } from "./storage.js";
+import { ADDRESS, resume, stop, stream } from "./stream.js";
 import { Turn } from "./turn.js";
-import { EXAMPLES } from "./turn_words.js";
 import { words } from "./words.js";
 
 const form = byId("ask");
 const box = byId("question");
+const streamOf = (question) => `stream ${question}`; // its name in `ofTab`: what a reload of the page breaks off
 const going = new Map(); // by question: the turns that are being answered, on the page or behind another conversation
 let running = null; // the one of them that is on the page
 let shown = null; // the conversation that is on the page
@@ -55,7 +56,7 @@ async function follow(turn, request) {
   } finally {
     turn.close();
     going.delete(turn.ids.question);
-    remember(turn.ids.question, null);
+    delete ofTab[streamOf(turn.ids.question)];
     if (running === turn) showRunning(null);
     state.tell("answered", { conversation: turn.conversation });
   }
@@ -70,7 +71,7 @@ function name(turn, headers) {
     if (running === turn) goOnIn(turn.conversation);
   }
   going.set(turn.ids.question, turn);
-  remember(turn.ids.question, turn.stream);
+  ofTab[streamOf(turn.ids.question)] = turn.stream;
 }
 
 // The turns on the page stay.
@@ -102,11 +103,11 @@ async function load(conversation, message = null, place = -1) {
 async function restore(question, answer, conversation) {
   if (going.has(question.id)) return showRunning(add(going.get(question.id)));
   const turn = add(new Turn(question.content, acts));
-  Object.assign(turn, { conversation, stream: remembered(question.id) });
+  Object.assign(turn, { conversation, stream: ofTab[streamOf(question.id)] });
   turn.identify("question", question);
   const response = turn.stream && await resume(turn).catch(() => null);
   if (response?.ok) return void follow(turn, async () => response);
-  remember(question.id, null);
+  delete ofTab[streamOf(question.id)];
   if (answer) turn.restore(answer);
   else turn.note(words().unanswered);
   turn.close();
@@ -147,9 +148,9 @@ state.on("conversation", (conversation) => {
   if (conversation !== shown) load(conversation);
 });
 
-state.on("language", (language) => {
+state.on("language", () => {
   box.placeholder = words().question;
-  byId("examples").replaceChildren(...EXAMPLES[language].map((example) => makeButton("", () => ask(example), example)));
+  byId("examples").replaceChildren(...words().exampleQuestions.map((example) => makeButton("", () => ask(example), example)));
   if (addressed() !== state.conversation) state.set("conversation", addressed());
   else if (shown && !running) load(shown); // in its words
 });

@@ -1,13 +1,14 @@
 // The documents of the collection that is asked: uploaded, followed while they are read, found, deleted.
 import { API, call, reached, wait } from "./api.js";
 import { loadCollections } from "./collections.js";
+import { ask } from "./dialogs.js";
 import { byId, copyOf } from "./elements.js";
 import { fetchWithKey } from "./key.js";
-import { ask, attempt, onButtons, PagedList, removeRow } from "./lists.js";
+import { attempt, onButtons, PagedList, removeRow } from "./lists.js";
 import { readEvents } from "./sse.js";
 import { state } from "./state.js";
 import { send } from "./upload.js";
-import { words } from "./words.js";
+import { phrase, words } from "./words.js";
 
 const MOST_FOLLOWED = 2; // the browser keeps six connections to a server; answers and uploads need some
 const find = byId("find-document");
@@ -32,9 +33,9 @@ async function reload() {
   followNext();
 }
 
-// The row says what is known of a document; `sent` is the part of it that the server has, while it is uploaded.
+// The row says what is known of a document; `done` of `total` is how far it has been sent or read.
 function fill(entry, row = copyOf("document")) {
-  const { id, filename, status, sent, done, total } = entry;
+  const { id, filename, status, done, total } = entry;
   const [name, line, progress] = [".name", ".state", "progress"].map((part) => row.querySelector(part));
   row.className = status;
   row.dataset.id = id ?? "";
@@ -43,18 +44,17 @@ function fill(entry, row = copyOf("document")) {
   progress.hidden = status !== "uploading" && status !== "processing";
   progress.ariaLabel = filename;
   progress.removeAttribute("value"); // of an unknown length
-  if (status === "uploading") Object.assign(progress, { max: 1, value: sent });
-  else if (total) Object.assign(progress, { max: total, value: done });
+  if (total) Object.assign(progress, { max: total, value: done });
   const shown = { retry: ["error"], cancel: ["waiting", "uploading", "processing", id && "uploaded"], delete: ["indexed", "error"] };
   for (const [act, statuses] of Object.entries(shown)) row.querySelector(`.${act}`).hidden = !statuses.includes(status);
   return row;
 }
 
-function describe({ status, stage, done, total, sent, byte_count, error, message }) {
+function describe({ status, stage, done, total, byte_count, error, message }) {
   const say = words();
   if (message || error) return message ?? error.message;
-  if (status === "indexed") return [size(byte_count), total && `${total} ${total === 1 ? say.passage : say.passages}`].filter(Boolean).join(" · ");
-  if (status === "uploading") return `${say.uploading} ${Math.floor(sent * 100)} %`;
+  if (status === "indexed") return [size(byte_count), total && phrase("passages", { n: total })].filter(Boolean).join(" · ");
+  if (status === "uploading") return `${say.uploading} ${Math.floor(done * 100)} %`;
   if (status === "processing") return [say[`stage_${stage}`] ?? say.reading, total && `${done}/${total}`].filter(Boolean).join(" ");
   return say.waiting;
 }
@@ -107,7 +107,7 @@ async function upload(file, row = copyOf("document")) {
   row.upload = { retry: () => upload(file, row), cancel: () => aborter.abort() };
   underWay.prepend(fill({ ...known, status: "waiting" }, row));
   try {
-    const taken = await send(file, { collection, signal: aborter.signal, tell: (sent) => fill({ ...known, status: "uploading", sent }, row) });
+    const taken = await send(file, { collection, signal: aborter.signal, tell: (done) => fill({ ...known, status: "uploading", done, total: 1 }, row) });
     fill({ ...known, ...taken }, row);
     if (collection) followNext();
     else await loadCollections(); // the one that it has just made
@@ -119,7 +119,7 @@ async function upload(file, row = copyOf("document")) {
 
 async function remove(row) {
   const { id } = row.dataset;
-  if (id && !await ask("removeDocument", "remove", { subject: row.querySelector(".name").textContent })) return;
+  if (id && !await ask("removeDocument", "remove", { name: row.querySelector(".name").textContent })) return;
   if (id && !await attempt(() => call(at(id), { method: "DELETE" }))) return;
   removeRow(row);
   state.tell("ingested");

@@ -1,4 +1,4 @@
-// What the shelf's lists have in common: pages, a search box, buttons, questions to the person.
+// What the shelf's lists have in common: pages, a search box, buttons.
 import { byId } from "./elements.js";
 import { state } from "./state.js";
 import { words } from "./words.js";
@@ -54,28 +54,13 @@ export function removeRow(row) {
 // Whether it went well; what went wrong is told.
 export async function attempt(act) {
   const notice = byId("notice");
-  notice.hidden = true;
+  notice.hidePopover();
   try {
     await act();
     return true;
   } catch (error) {
     notice.firstElementChild.textContent = error.message;
-    notice.hidden = false;
+    notice.showPopover();
     return false;
   }
 }
-
-// What the person entered; true where there is nothing to enter; null where they cancelled. "…" in the question is its `subject`.
-export function ask(question, act, { subject = "…", hasInput = false } = {}) {
-  const [dialog, input] = [byId("prompt"), byId("prompt-input")];
-  byId("prompt-text").textContent = words()[question].replace("…", () => subject);
-  byId("prompt-enter").textContent = words()[act];
-  Object.assign(input, { value: "", hidden: !hasInput, required: hasInput });
-  dialog.returnValue = "";
-  dialog.showModal();
-  return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue ? input.value.trim() || true : null), { once: true });
-  });
-}
-
-byId("prompt").querySelector("[type=button]").addEventListener("click", () => byId("prompt").close());

@@ -2,7 +2,6 @@
 import { byId, fill, make } from "./elements.js";
 import { fetchWithKey } from "./key.js";
 import { addressOf, readPassage } from "./passage_parts.js";
-import "./passage_words.js";
 import { words } from "./words.js";
 
 const AROUND = 1500; // characters
@@ -67,7 +66,7 @@ async function copy() {
   say(words().quoteCopied);
 }
 
-const acts = { close: () => dialog.close(), previous: () => go(open.index - 1), next: () => go(open.index + 1), original: download, copy };
+const acts = { previous: () => go(open.index - 1), next: () => go(open.index + 1), original: download, copy };
 for (const [name, act] of Object.entries(acts)) byId(`passage-${name}`).addEventListener("click", act);
 dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close()); // beside it
 dialog.addEventListener("keydown", ({ key, target }) => {

@@ -2,13 +2,12 @@
 import { joined, make, makeButton } from "./elements.js";
 import { fetchWithKey } from "./key.js";
 import { pageElement, sheetElement, textElement } from "./passage_elements.js";
-import { words } from "./words.js";
+import { phrase, words } from "./words.js";
 
 const MOST_AROUND = 20_000; // characters
 const ROWS_AROUND = 6;
 const WIDEST = 1600; // pixels of a picture
 
-const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 export const addressOf = ({ document_id }) => `/api/v1/documents/${document_id}`;
 const ask = (citation, what, query) => fetchWithKey(`${addressOf(citation)}/${what}?${new URLSearchParams(query)}`);
 
@@ -48,11 +47,11 @@ const notice = (reason) => Object.assign(make("p", "notice", words()[reason]), {
 
 function placeOf(text, { start_char, end_char }) {
   if (text.cells) return [text.sheet, text.cells].filter(Boolean).join("!");
-  if (text.page) return fill(words().page, { n: text.page });
+  if (text.page) return phrase("page", { n: text.page });
   if (!text.media_type.startsWith("text/")) return "";
   const lineOf = (place) => text.first_line + Array.from(text.content).slice(0, place - text.start_char).join("").split("\n").length - 1;
   const [n, last] = [start_char, end_char].map(lineOf);
-  return fill(n === last ? words().line : words().lines, { n, last });
+  return phrase(n === last ? "line" : "lines", { n, last });
 }
 
 function textParts(text, citation, view, change) {
@@ -72,7 +71,7 @@ async function pageParts(text, citation, view, change) {
   details.open = boxes.length === 0;
   return [
     page > 1 && moreButton("earlier", () => change({ page: page - 1 }), words().earlierPage),
-    pageElement(bitmap, boxes, fill(words().pageOf, { n: page, all: page_count })),
+    pageElement(bitmap, boxes, phrase("pageOf", { n: page, all: page_count })),
     page < page_count && moreButton("later", () => change({ page: page + 1 }), words().laterPage),
     details,
   ];

@@ -42,15 +42,3 @@ export function stop({ aborter, stream }) {
   aborter.abort();
   if (stream) fetchWithKey(`${ADDRESS}/${stream}`, { method: "DELETE", keepalive: true }).catch(() => {}); // then it ends by itself
 }
-
-// The streams that a reload of the page breaks off, by their questions.
-export function remember(question, stream) {
-  try {
-    if (stream) sessionStorage.setItem(`stream ${question}`, stream);
-    else sessionStorage.removeItem(`stream ${question}`);
-  } catch { /* then it is not read on */ }
-}
-
-export function remembered(question) {
-  try { return sessionStorage.getItem(`stream ${question}`); } catch { return null; }
-}

@@ -15,7 +15,7 @@ export function makeVotes(path, given, label) {
   const send = (rating, text = "") => attempt(async () => {
     await call(path, rating ? { method: "PUT", body: { rating, comment: text } } : { method: "DELETE" });
     show(rating);
-    element.querySelector(".said").textContent = words().voted(rating);
+    element.querySelector(".said").textContent = words()[rating ? "voted" : "voteTaken"];
   });
 
   element.ariaLabel = label;
