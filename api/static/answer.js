@@ -40,6 +40,7 @@ const verdictOf = ({ status, citations }) => words().verdicts[status === "unsupp
 export function asFootnotes(answer, citations) {
   const cited = Object.groupBy(citations, ({ number }) => number);
   const marked = answer.replace(/\[(\d{1,3})\]/g, (mark, number) => (cited[number] ? `[^${number}]` : mark));
-  const notes = Object.entries(cited).map(([number, of]) => `[^${number}]: ${[...new Set(of.map(({ sentence }) => sentence))].join(" · ")}`);
+  const sentences = (of) => [...new Set(of.map(({ sentence }) => sentence))].join(" · ");
+  const notes = Object.entries(cited).map(([number, of]) => `[^${number}]: ${sentences(of)}`);
   return [marked, ...notes].join("\n\n");
 }

@@ -10,7 +10,6 @@ import { words } from "./words.js";
 
 const form = byId("ask");
 const box = byId("question");
-const streamOf = (question) => `stream ${question}`; // its name in `ofTab`: what a reload of the page breaks off
 const going = new Map(); // by question: the turns that are being answered, on the page or behind another conversation
 let running = null; // the one of them that is on the page
 let shown = null; // the conversation that is on the page
@@ -56,7 +55,7 @@ async function follow(turn, request) {
   } finally {
     turn.close();
     going.delete(turn.ids.question);
-    delete ofTab[streamOf(turn.ids.question)];
+    delete ofTab[turn.ids.question];
     if (running === turn) showRunning(null);
     state.tell("answered", { conversation: turn.conversation });
   }
@@ -71,7 +70,7 @@ function name(turn, headers) {
     if (running === turn) goOnIn(turn.conversation);
   }
   going.set(turn.ids.question, turn);
-  ofTab[streamOf(turn.ids.question)] = turn.stream;
+  ofTab[turn.ids.question] = turn.stream; // which a reload of the page breaks off
 }
 
 // The turns on the page stay.
@@ -103,11 +102,11 @@ async function load(conversation, message = null, place = -1) {
 async function restore(question, answer, conversation) {
   if (going.has(question.id)) return showRunning(add(going.get(question.id)));
   const turn = add(new Turn(question.content, acts));
-  Object.assign(turn, { conversation, stream: ofTab[streamOf(question.id)] });
+  Object.assign(turn, { conversation, stream: ofTab[question.id] });
   turn.identify("question", question);
   const response = turn.stream && await resume(turn).catch(() => null);
   if (response?.ok) return void follow(turn, async () => response);
-  delete ofTab[streamOf(question.id)];
+  delete ofTab[question.id];
   if (answer) turn.restore(answer);
   else turn.note(words().unanswered);
   turn.close();
@@ -116,9 +115,7 @@ async function restore(question, answer, conversation) {
 function showRunning(turn) {
   const wasTyping = form.contains(document.activeElement);
   running = turn;
-  byId("send").hidden = Boolean(turn);
-  byId("stop").hidden = !turn;
-  byId("turns").classList.toggle("running", Boolean(turn));
+  document.body.classList.toggle("running", Boolean(turn));
   if (wasTyping) box.focus({ preventScroll: true }); // the focused button may just have been hidden
 }
 
@@ -149,7 +146,6 @@ state.on("conversation", (conversation) => {
 });
 
 state.on("language", () => {
-  box.placeholder = words().question;
   byId("examples").replaceChildren(...words().exampleQuestions.map((example) => makeButton("", () => ask(example), example)));
   if (addressed() !== state.conversation) state.set("conversation", addressed());
   else if (shown && !running) load(shown); // in its words

@@ -42,7 +42,7 @@ async function load(change) {
 }
 
 function show(parts) {
-  const pressed = document.activeElement.dataset.more;
+  const pressed = document.activeElement.closest("#passage .more")?.className;
   const isFirst = body.querySelector(".opening");
   const before = body.querySelector("mark")?.getBoundingClientRect().top;
   body.replaceChildren(...parts);
@@ -50,7 +50,7 @@ function show(parts) {
   if (isFirst) place?.scrollIntoView({ block: "center", inline: "center" });
   else if (open.view.page) body.scrollTop = 0;
   else body.scrollTop += place.getBoundingClientRect().top - before;
-  if (pressed) (body.querySelector(`[data-more="${pressed}"]`) ?? body).focus({ preventScroll: true });
+  if (pressed) (body.getElementsByClassName(pressed)[0] ?? body).focus({ preventScroll: true });
 }
 
 async function download() {

@@ -55,8 +55,9 @@ function placeOf(text, { start_char, end_char }) {
 }
 
 function textParts(text, citation, view, change) {
-  const more = (name, side) => view[side] < MOST_AROUND && moreButton(name, () => change({ [side]: Math.min(MOST_AROUND, 3 * view[side]) }));
-  return [text.start_char > 0 && more("earlier", "before"), textElement(text, citation), text.end_char < text.length && more("later", "after")];
+  const more = (name, side, isMore) => isMore && view[side] < MOST_AROUND
+    && moreButton(name, () => change({ [side]: Math.min(MOST_AROUND, 3 * view[side]) }));
+  return [more("earlier", "before", text.start_char > 0), textElement(text, citation), more("later", "after", text.end_char < text.length)];
 }
 
 async function pageParts(text, citation, view, change) {
@@ -84,8 +85,4 @@ async function cellParts(text, citation, view, change) {
   return [make("blockquote", "", citation.quote), sheetElement(table, text)];
 }
 
-function moreButton(name, act, label = words()[name]) {
-  const button = makeButton("more", act, label);
-  button.dataset.more = name;
-  return button;
-}
+const moreButton = (name, act, label = words()[name]) => makeButton(`more ${name}`, act, label);

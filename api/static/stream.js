@@ -31,12 +31,10 @@ export function resume({ stream, lastEvent = `${stream}:0`, aborter: { signal } 
   return fetchWithKey(`${ADDRESS}/${stream}`, { headers: { "Last-Event-ID": lastEvent }, signal });
 }
 
-function pause(milliseconds, signal) {
-  return new Promise((resolve, reject) => {
-    setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => reject(signal.reason));
-  });
-}
+const pause = (milliseconds, signal) => new Promise((over) => {
+  setTimeout(over, milliseconds);
+  signal.onabort = over; // the next request is not sent then
+});
 
 export function stop({ aborter, stream }) {
   aborter.abort();

@@ -22,6 +22,7 @@ export class Turn {
   shown = 0; // characters of it
   ended = false;
   element = copyOf("turn");
+  open = (citations, index, trigger) => openPassage(citations, index, { sources: this.sources, trigger });
 
   // `acts` are what its buttons do: again(turn), edit(turn, text), show(turn, message).
   constructor(question, acts) {
@@ -94,7 +95,7 @@ export class Turn {
     showAnswer(answer, done, (number, place) => this.markButton(number, place));
     showChecks(this.find(".checks"), done.statements ?? [], answer);
     if (done.timings_ms) this.showMade(done.timings_ms, done.chat_model);
-    drawChain(this.find(".chain"), done.paths ?? [], this.citations, (edges, index, trigger) => this.open(edges, index, trigger));
+    drawChain(this.find(".chain"), done.paths ?? [], this.citations, this.open);
     for (const message of [...(done.degraded_messages ?? []), ...(done.warnings ?? [])]) this.note(message);
     if (done.erased) this.note(words().erased);
     if (done.message_id) this.showKept(done);
@@ -165,10 +166,6 @@ export class Turn {
     const index = place ? cited.indexOf(this.citations[place - 1]) : [...this.element.querySelectorAll(".answer .mark")].indexOf(button);
     if (cited[index]) this.open(cited, index, button);
     else this.find(`.sources [data-number="${button.dataset.number}"] details`).open = true; // it is not checked yet
-  }
-
-  open(citations, index, trigger) {
-    openPassage(citations, index, { sources: this.sources, trigger });
   }
 
   edit(isEdited) {

@@ -6,7 +6,7 @@ import { words } from "./words.js";
 export function showVersions(element, versions, id, show) {
   const place = versions.indexOf(id);
   const to = (version, sign, name) =>
-    Object.assign(makeButton("version", () => show(version), sign), { ariaLabel: words()[name], disabled: !version });
+    Object.assign(makeButton("icon version", () => show(version), sign), { ariaLabel: words()[name], disabled: !version });
   const [before, after] = [to(versions[place - 1], "‹", "versionBefore"), to(versions[place + 1], "›", "versionAfter")];
   element.replaceChildren(before, `${place + 1}/${versions.length}`, after);
   element.hidden = versions.length < 2;
