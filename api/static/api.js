@@ -4,7 +4,7 @@ import { state } from "./state.js";
 import { words } from "./words.js";
 
 export const API = "/api/v1";
-const WAITS = [1000, 2000, 4000, 8000]; // milliseconds between two tries
+const LONGEST_WAIT = 8000; // milliseconds between two tries
 export const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 let away = null; // the promise that the server is back
 
@@ -33,8 +33,8 @@ export async function reached(request) {
 
 async function awaitServer() {
   state.set("online", false);
-  for (let tries = 0, isReady = false; !isReady; tries += 1) {
-    if (navigator.onLine) await wait(WAITS[Math.min(tries, WAITS.length - 1)]);
+  for (let pause = 1000, isReady = false; !isReady; pause = Math.min(2 * pause, LONGEST_WAIT)) {
+    if (navigator.onLine) await wait(pause);
     else await new Promise((back) => addEventListener("online", back, { once: true }));
     isReady = await fetch("/ready").then((response) => response.status < 500, () => false);
   }

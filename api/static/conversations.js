@@ -73,18 +73,15 @@ const KEYS = {
 };
 
 onButtons(list, { rename, save, delete: remove });
-list.addEventListener("click", (event) => {
-  if (!event.target.closest("a") || event.ctrlKey || event.metaKey) return; // those open another tab
-  event.preventDefault();
-  const { id, collection } = event.target.closest("li").dataset;
-  if ([...byId("collection").options].some(({ value }) => value === collection)) state.set("collection", collection);
-  state.set("conversation", id);
-});
 list.addEventListener("keydown", (event) => {
   if (!KEYS[event.key]) return;
   event.preventDefault();
   KEYS[event.key](event.target.closest("li"));
 });
 byId("begin").addEventListener("click", () => state.set("conversation", null));
-state.on("conversation", () => [...list.children].filter(linkOf).forEach(mark));
+state.on("conversation", (id) => {
+  const collection = list.querySelector(`[data-id="${id}"]`)?.dataset.collection;
+  if ([...byId("collection").options].some(({ value }) => value === collection)) state.set("collection", collection);
+  [...list.children].filter(linkOf).forEach(mark);
+});
 for (const change of ["language", "answered", "key"]) state.on(change, () => paged.reload());

@@ -8,7 +8,7 @@ import { words } from "./words.js";
 export class PagedList {
   #asked = 0;
   #cursor = null;
-  #end = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) this.#readOn(this.#cursor); });
+  #end = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) this.reload(this.#cursor); });
 
   constructor(list, { find, read, show, empty, search = () => this.reload() }) {
     Object.assign(this, { list, read, show, empty });
@@ -19,11 +19,8 @@ export class PagedList {
     });
   }
 
-  reload() {
-    return this.#readOn(null);
-  }
-
-  async #readOn(cursor) {
+  // From the beginning, or on from a cursor.
+  async reload(cursor = null) {
     this.#end.disconnect();
     const asked = this.#asked += 1;
     const [entries, next, failure] = await this.read(cursor).catch((error) => [[], null, error.message]);
