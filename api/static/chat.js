@@ -11,9 +11,11 @@ import { words } from "./words.js";
 const form = byId("ask");
 const box = byId("question");
 const going = new Map(); // by question: the turns that are being answered, on the page or behind another conversation
-let running = null; // the one of them that is on the page
 let shown = null; // the conversation that is on the page
 let turns = []; // of it
+
+const running = () => turns.find((turn) => turn.find("[aria-busy=true]"));
+const keepFocus = () => form.contains(document.activeElement) && box.focus({ preventScroll: true }); // "Send" or "Stop" goes
 
 const acts = {
   again: (turn) => ask(turn.question, turn.ids.question && { regenerate_message_id: turn.ids.question }, turn),
@@ -23,7 +25,7 @@ const acts = {
 
 // `place` says where in the conversation, by default at its end; the turn that it is `insteadOf` goes, with those that follow it.
 async function ask(question, place, insteadOf = null) {
-  if (running) return;
+  if (running()) return;
   while (insteadOf?.element.isConnected) turns.pop().element.remove();
   const { conversation: conversation_id, collection, filters } = state;
   const atEnd = { message: question, parent_id: turns.at(-1)?.ids.answer }; // of the version that is on the page
@@ -43,7 +45,7 @@ function add(turn) {
 }
 
 async function follow(turn, request) {
-  showRunning(turn);
+  keepFocus();
   try {
     await stream(turn, request, (headers) => name(turn, headers));
     if (!turn.ended) turn.note(words().cut, "error");
@@ -56,7 +58,7 @@ async function follow(turn, request) {
     turn.close();
     going.delete(turn.ids.question);
     delete ofTab[turn.ids.question];
-    if (running === turn) showRunning(null);
+    keepFocus();
     state.tell("answered", { conversation: turn.conversation });
   }
 }
@@ -67,7 +69,7 @@ function name(turn, headers) {
   if (!turn.ids.question) {
     turn.conversation = headers.get("X-Conversation-Id");
     turn.identify("question", { id: headers.get("X-Question-Id") });
-    if (running === turn) goOnIn(turn.conversation);
+    if (turns.includes(turn)) goOnIn(turn.conversation);
   }
   going.set(turn.ids.question, turn);
   ofTab[turn.ids.question] = turn.stream; // which a reload of the page breaks off
@@ -82,7 +84,6 @@ function goOnIn(conversation) {
 // A conversation in the place of what is on the page, with the branch of a message; then the turn at that place has the focus.
 async function load(conversation, message = null, place = -1) {
   shown = conversation;
-  showRunning(null);
   turns = [];
   byId("turns").replaceChildren();
   byId("welcome").hidden = conversation !== null;
@@ -100,7 +101,7 @@ async function load(conversation, message = null, place = -1) {
 }
 
 async function restore(question, answer, conversation) {
-  if (going.has(question.id)) return showRunning(add(going.get(question.id)));
+  if (going.has(question.id)) return add(going.get(question.id));
   const turn = add(new Turn(question.content, acts));
   Object.assign(turn, { conversation, stream: ofTab[question.id] });
   turn.identify("question", question);
@@ -112,17 +113,10 @@ async function restore(question, answer, conversation) {
   turn.close();
 }
 
-function showRunning(turn) {
-  const wasTyping = form.contains(document.activeElement);
-  running = turn;
-  document.body.classList.toggle("running", Boolean(turn));
-  if (wasTyping) box.focus({ preventScroll: true }); // the focused button may just have been hidden
-}
-
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const question = box.value.trim();
-  if (!question || running) return;
+  if (!question || running()) return;
   box.value = "";
   ask(question);
 });
@@ -133,7 +127,7 @@ box.addEventListener("keydown", (event) => {
   form.requestSubmit();
 });
 
-byId("stop").addEventListener("click", () => stop(running));
+byId("stop").addEventListener("click", () => stop(running()));
 
 // The address names the conversation: #c=id
 const addressed = () => /^#c=([\da-f-]{36})$/.exec(location.hash)?.[1] ?? null;
@@ -148,5 +142,5 @@ state.on("conversation", (conversation) => {
 state.on("language", () => {
   byId("examples").replaceChildren(...words().exampleQuestions.map((example) => makeButton("", () => ask(example), example)));
   if (addressed() !== state.conversation) state.set("conversation", addressed());
-  else if (shown && !running) load(shown); // in its words
+  else if (shown && !running()) load(shown); // in its words
 });

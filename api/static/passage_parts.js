@@ -6,7 +6,7 @@ import { phrase, words } from "./words.js";
 
 const MOST_AROUND = 20_000; // characters
 const ROWS_AROUND = 6;
-const WIDEST = 1600; // pixels of a picture
+const [NARROWEST, WIDEST] = [800, 1600]; // pixels of a picture
 
 export const addressOf = ({ document_id }) => `/api/v1/documents/${document_id}`;
 const ask = (citation, what, query) => fetchWithKey(`${addressOf(citation)}/${what}?${new URLSearchParams(query)}`);
@@ -62,7 +62,7 @@ function textParts(text, citation, view, change) {
 
 async function pageParts(text, citation, view, change) {
   const page = view.page ?? text.page;
-  const width = Math.round(Math.min(WIDEST, view.width));
+  const width = Math.min(WIDEST, Math.max(NARROWEST, Math.round(view.width)));
   const asked = [ask(citation, `pages/${page}`, { quote: citation.quote }), ask(citation, `pages/${page}/picture`, { width })];
   const [told, picture] = await Promise.all(asked);
   if (!told.ok || !picture.ok) return [notice("noPicture"), ...textParts(text, citation, view, change)];
