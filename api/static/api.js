@@ -8,14 +8,14 @@ const LONGEST_WAIT = 8000; // milliseconds between two tries
 export const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 let away = null; // the promise that the server is back
 
-// What the API answers; its error in words is thrown. A GET asks for no key: state.locked says that there is none.
-export async function call(path, { method = "GET", query = {}, body } = {}) {
+// What the API answers; its error in words is thrown. A GET asks for no key unless it is told to: state.locked says that there is none.
+export async function call(path, { method = "GET", query = {}, body, asksKey = method !== "GET" } = {}) {
   const address = new URL(API + path, location);
   address.search = new URLSearchParams(Object.entries(query).filter(([, value]) => value));
   const headers = { "Accept-Language": state.language, ...(body && { "Content-Type": "application/json" }) };
   const options = { method, headers, body: body && JSON.stringify(body) };
-  const response = await reached(() => method === "GET"
-    ? fetch(address, { headers: { ...headers, ...authorization() } }) : fetchWithKey(address, options));
+  const response = await reached(() => asksKey
+    ? fetchWithKey(address, options) : fetch(address, { headers: { ...headers, ...authorization() } }));
   if (method === "GET") state.set("locked", response.status === 401);
   const answer = await response.clone().json().catch(() => response); // a conversation is saved as Markdown
   if (!response.ok) throw new Error(answer.error?.message ?? words().failed);

@@ -6,9 +6,9 @@ import { ofTab } from "./storage.js";
 
 let asking = null; // the promise of a key: several requests may wait for it
 
-// As fetch, with the key. When the server refuses it, another is asked for; who gives none gets the server's answer.
+// As fetch, with the key and the page's language. When the server refuses it, another is asked for; who gives none gets the server's answer.
 export function fetchWithKey(address, options = {}) {
-  return withKey((key) => fetch(address, { ...options, headers: { ...options.headers, ...key } }));
+  return withKey((key) => fetch(address, { ...options, headers: { "Accept-Language": state.language, ...options.headers, ...key } }));
 }
 
 // `request` takes the header of the key and resolves to what has the `status` of the answer.
