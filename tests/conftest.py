@@ -47,6 +47,10 @@ PATIENT = dict.fromkeys(
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--screenshots", metavar="FOLDER", help="what the browser's tests keep of their story's steps")
+
+
 def pytest_configure() -> None:
     os.environ["COLUMNS"] = "250"  # before any console is made: no cell of a table is broken into lines
 

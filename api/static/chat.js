@@ -13,6 +13,7 @@ const box = byId("question");
 const going = new Map(); // by question: the turns that are being answered, on the page or behind another conversation
 let shown = null; // the conversation that is on the page
 let turns = []; // of it
+let loading = null; // the promise that they are there
 
 const running = () => turns.find((turn) => turn.find("[aria-busy=true]"));
 const keepFocus = () => form.contains(document.activeElement) && box.focus({ preventScroll: true }); // "Send" or "Stop" goes
@@ -82,7 +83,11 @@ function goOnIn(conversation) {
 }
 
 // A conversation in the place of what is on the page, with the branch of a message; then the turn at that place has the focus.
-async function load(conversation, message = null, place = -1) {
+function load(...which) {
+  return loading = read(...which);
+}
+
+async function read(conversation, message = null, place = -1) {
   shown = conversation;
   turns = [];
   byId("turns").replaceChildren();
@@ -113,8 +118,9 @@ async function restore(question, answer, conversation) {
   turn.close();
 }
 
-form.addEventListener("submit", (event) => {
+form.addEventListener("submit", async (event) => {
   event.preventDefault();
+  await loading; // what is asked comes after them
   const question = box.value.trim();
   if (!question || running()) return;
   box.value = "";

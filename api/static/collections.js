@@ -55,6 +55,7 @@ async function remove() {
   const name = state.collection;
   if (!await ask("removeCollection", "remove", { name })) return;
   if (await attempt(() => call(at(name), { method: "DELETE" }))) await loadCollections();
+  if (choice.disabled) byId("collection-add").focus(); // it was the last one
 }
 
 choice.addEventListener("change", () => choose(choice.value));

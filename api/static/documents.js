@@ -95,7 +95,6 @@ function update(entry, hasEnded) {
   byId("document-news").textContent = `${entry.filename}: ${isReady ? words().ready : describe(entry)}`;
   if (!isReady) return;
   paged.list.prepend(row);
-  paged.list.dataset.empty = "";
   state.tell("ingested");
 }
 

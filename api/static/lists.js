@@ -11,7 +11,7 @@ export class PagedList {
   #end = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) this.reload(this.#cursor); });
 
   constructor(list, { find, read, show, empty, search = () => this.reload() }) {
-    Object.assign(this, { list, read, show, empty });
+    Object.assign(this, { list, find, read, show, empty });
     let typing;
     find.addEventListener("input", () => {
       clearTimeout(typing);
@@ -28,7 +28,7 @@ export class PagedList {
     const focused = this.list.contains(document.activeElement) && document.activeElement.closest("li").dataset.id;
     this.list[cursor ? "append" : "replaceChildren"](...entries.map((entry) => this.show(entry)));
     if (focused) this.list.querySelector(`[data-id="${focused}"] :is(a, button)`)?.focus({ preventScroll: true });
-    this.list.dataset.empty = this.list.children.length || state.locked ? "" : failure ?? words()[this.empty];
+    this.list.dataset.empty = state.locked ? "" : failure ?? words()[this.find.value.trim() ? "nothingFound" : this.empty];
     this.#cursor = next;
     if (next) this.#end.observe(this.list.lastElementChild);
   }
@@ -42,9 +42,10 @@ export function onButtons(list, acts) {
   });
 }
 
-// The row goes, its neighbour has the focus.
+// The row goes; its neighbour has the focus, or the list's search box.
 export function removeRow(row) {
-  (row.nextElementSibling ?? row.previousElementSibling)?.querySelector(":is(a, button):not([hidden])").focus();
+  const neighbour = row.nextElementSibling ?? row.previousElementSibling;
+  (neighbour?.querySelector(":is(a, button):not([hidden])") ?? row.closest("section").querySelector("[type=search]")).focus();
   row.remove();
 }
 

@@ -60,6 +60,17 @@ for (const id of ["skip", "begin"]) byId(id).addEventListener("click", goToQuest
 state.on("conversation", closeDrawer);
 open(page.shelf === "open");
 
+// Who has no documents begins with them; the examples are about those of the demo.
+state.on("facets", (facets) => {
+  byId("first-upload").hidden = Boolean(facets?.document_count) || state.locked;
+  byId("examples").hidden = state.collection !== "demo";
+});
+byId("first-upload").addEventListener("click", () => {
+  open(true);
+  byId("upload").focus(); // the pressed one will be hidden
+  byId("upload").click();
+});
+
 singleKeys.checked = lasting.singleKeys !== "false";
 singleKeys.addEventListener("change", () => { lasting.singleKeys = String(singleKeys.checked); });
 

@@ -60,6 +60,12 @@ class Visit:
         await expect(turns).to_have_count(before + 1)
         return turns.last
 
+    async def ended(self) -> "Locator":
+        """The last turn, whatever its answer was asked for by."""
+        turn = self.page.locator(".turn").last
+        await expect(turn.locator(".of-answer")).to_be_visible(timeout=15_000)
+        return turn
+
     async def answered(self, question: str) -> "Locator":
         turn = await self.ask(question)
         await expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false", timeout=15_000)

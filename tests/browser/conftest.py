@@ -2,12 +2,14 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.api.scripted import asking
+from tests.browser.album import Album
 from tests.browser.chromium import ARGUMENTS, CHROMIUM, SLOW, Open, Visit, playwright_api
 from tests.conftest import DEMO, Server, run_server
 from tests.model_server import ModelServer
@@ -45,6 +47,12 @@ async def visit(browser: "Browser") -> AsyncIterator[Open]:
         for opened, own in visits:
             assert opened.complaints == []
             assert opened.hosts == {own}
+
+
+@pytest.fixture
+def album(request: pytest.FixtureRequest) -> Album:
+    folder = request.config.getoption("--screenshots")
+    return Album(Path(folder) if folder else None)
 
 
 @pytest.fixture(scope="module")

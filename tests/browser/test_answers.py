@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
 pytestmark = IN_CHROMIUM
 GOLDEN = {case["query"]: case for case in json.loads((ROOT / "tests" / "golden" / "demo.json").read_text())}
-HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script> & "¿Por qué?" [1](javascript:hacked)'
-HOSTILE_ANSWER = (
-    '<img src=x onerror="window.hacked=1"> ![picture](https://evil.example/x.png) <b>bold</b> [1]. '
-    "See [here](https://evil.example) or <a href='https://evil.example'>there</a> [1]."
-)
 DOUBTFUL = (
     "The tins were late because the night shift on line L4 was suspended [1]. 9,900 Dorada tins due in Bristol on "
     "20 October arrived on 31 October [1]. Wages in Madagascar doubled overnight."

@@ -1,32 +1,17 @@
 """Answers that are stopped, cut off, or read on after the connection or the page was gone."""
 
-import asyncio
-import json
 import re
 from collections.abc import AsyncIterator
-from contextlib import suppress
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import pytest
 
 from tests.api.scripted import ENDLESS
 from tests.browser.chromium import IN_CHROMIUM, QUESTION, SLOW, Open, expect
+from tests.browser.wire import Wire
 from tests.conftest import Server
 from tests.model_server import CutStream, ModelServer, Reply
-from tests.processes import ROOT
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = IN_CHROMIUM
-GOLDEN = {case["query"]: case for case in json.loads((ROOT / "tests" / "golden" / "demo.json").read_text())}
-HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script> & "¿Por qué?" [1](javascript:hacked)'
-HOSTILE_ANSWER = (
-    '<img src=x onerror="window.hacked=1"> ![picture](https://evil.example/x.png) <b>bold</b> [1]. '
-    "See [here](https://evil.example) or <a href='https://evil.example'>there</a> [1]."
-)
-LIST_NUMBER = re.compile(r"^\d+[.)]\s+")  # of a list's item in its document, no part of the sentence
 
 
 async def test_stop_ends_the_answer_and_the_model_s_work(model_backed: Server, model: ModelServer, visit: Open) -> None:
@@ -74,40 +59,6 @@ async def test_a_lost_connection_is_told(demo_server: Server, visit: Open) -> No
     visited.complaints.clear()  # Chromium tells a failed request there
     await visited.page.context.set_offline(False)
     await expect((await visited.answered(QUESTION)).locator(".mark").first).to_be_visible()
-
-
-class Wire:
-    """Between page and server; it can be cut."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self._connections: set[asyncio.StreamWriter] = set()
-
-    async def open(self) -> Server:
-        """The server as it is reached through the wire."""
-        self._listener = await asyncio.start_server(self._connect, "127.0.0.1", 0)
-        port = self._listener.sockets[0].getsockname()[1]
-        return Server(f"http://127.0.0.1:{port}", self._server.process)
-
-    def cut(self) -> None:
-        for writer in self._connections:
-            writer.transport.abort()
-
-    async def close(self) -> None:
-        self._listener.close()
-        self.cut()
-
-    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", urlsplit(self._server.url).port)
-        self._connections |= {writer, far_writer}
-        await asyncio.gather(self._carry(reader, far_writer), self._carry(far_reader, writer))
-        self._connections -= {writer, far_writer}
-
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError):
-            while data := await reader.read(1 << 16):
-                writer.write(data)
-        writer.close()
 
 
 @pytest.fixture

@@ -1,27 +1,19 @@
 """The chat page in Chromium, as a person uses it."""
 
-import json
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.browser.chromium import ASKED, IN_CHROMIUM, QUESTION, Open, expect
 from tests.conftest import Server
 from tests.model_server import ModelServer, Reply
-from tests.processes import ROOT
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = IN_CHROMIUM
-GOLDEN = {case["query"]: case for case in json.loads((ROOT / "tests" / "golden" / "demo.json").read_text())}
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script> & "¿Por qué?" [1](javascript:hacked)'
 HOSTILE_ANSWER = (
     '<img src=x onerror="window.hacked=1"> ![picture](https://evil.example/x.png) <b>bold</b> [1]. '
     "See [here](https://evil.example) or <a href='https://evil.example'>there</a> [1]."
 )
-LIST_NUMBER = re.compile(r"^\d+[.)]\s+")  # of a list's item in its document, no part of the sentence
 
 
 async def test_the_chosen_language_is_kept(demo_server: Server, visit: Open) -> None:

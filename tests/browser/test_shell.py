@@ -172,3 +172,19 @@ async def test_no_other_host_is_asked_and_the_page_is_light(demo_server: Server,
     sizes = {each.url: (await each.request.sizes())["responseBodySize"] for each in received}
     assert len(sizes) > 20
     assert sum(sizes.values()) < MOST_BYTES, sizes
+
+
+async def test_no_part_of_the_page_takes_the_words_of_another(demo_server: Server, visit: Open) -> None:
+    """R9.1 They share one list for each language."""
+    page = (await visit(demo_server)).page
+    await page.add_init_script(
+        """const assign = Object.assign;
+        window.taken = [];
+        Object.assign = (target, ...more) => {
+            if (target?.welcome) window.taken.push(...more.flatMap(Object.keys).filter((name) => name in target));
+            return assign(target, ...more);
+        };"""
+    )
+    await page.reload()
+    await expect(page.locator("#welcome p")).not_to_be_empty()
+    assert await page.evaluate("window.taken") == []

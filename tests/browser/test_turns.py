@@ -1,14 +1,15 @@
 """What a person does with a question and its answer: ask again, change, compare, rate, copy, come back to it."""
 
+import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
-from tests.browser.chromium import ASKED, IN_CHROMIUM, QUESTION, Open, Visit, expect
+from tests.browser.chromium import ASKED, IN_CHROMIUM, QUESTION, Open, expect
 from tests.conftest import Server
 from tests.model_server import ModelServer, Reply
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator
+    from playwright.async_api import Route
 
 pytestmark = IN_CHROMIUM
 MARKDOWN = """## Tins
@@ -22,12 +23,6 @@ The night shift was **suspended** [1]:
 1. *First* `H2`
 2. <b>Second</b>
 """
-
-
-async def ended(visited: Visit) -> "Locator":
-    turn = visited.page.locator(".turn").last
-    await expect(turn.locator(".of-answer")).to_be_visible(timeout=15_000)
-    return turn
 
 
 async def test_markdown_is_shown_as_what_it_means(model_backed: Server, model: ModelServer, visit: Open) -> None:
@@ -60,7 +55,7 @@ async def test_an_answer_is_made_again_and_a_question_changed(demo_server: Serve
     await page.keyboard.press("Enter")
     await box.fill("When was lot A-2517 recalled?")
     await page.get_by_role("button", name="Ask", exact=True).click()
-    turn = await ended(visited)
+    turn = await visited.ended()
     await expect(turn.locator(".question")).to_have_text("When was lot A-2517 recalled?")
     await expect(turn.locator(".of-question .versions")).to_have_text("‹2/2›")
 
@@ -150,3 +145,22 @@ async def test_a_conversation_is_shown_again(demo_server: Server, visit: Open) -
     await expect(page.locator(".lost")).to_contain_text("conversación")
     assert visited.complaints
     visited.complaints.clear()  # Chromium's own: the status
+
+
+async def test_what_is_asked_early_comes_after_the_conversation(demo_server: Server, visit: Open) -> None:
+    """R9.1 Its turns are still on their way: the question waits for them, and goes on with the last one."""
+    page = (visited := await visit(demo_server)).page
+    await visited.answered(QUESTION)
+    released = asyncio.Event()
+
+    async def hold(route: "Route") -> None:
+        await released.wait()
+        await route.continue_()
+
+    await page.route("**/api/conversations/*", hold)
+    await page.reload()
+    await page.get_by_role("textbox").fill("and when did they arrive?")
+    await page.keyboard.press("Enter")
+    released.set()
+    await expect(page.locator(".question")).to_have_text([QUESTION, "and when did they arrive?"])
+    await expect(page.locator(".turn").last.locator(".answer")).to_contain_text("arrived on 31 October")

@@ -49,7 +49,7 @@ async def test_files_are_uploaded_and_followed_to_their_end(
     still there after a reload.
     """
     page = (visited := await visit(server, locale="fr-FR")).page
-    await expect(page.get_by_label("Collection interrogée")).to_have_text("Aucune collection pour l’instant")
+    await expect(page.get_by_label("Collection interrogée")).to_have_text("Aucune pour l’instant")
     await page.locator("#files").set_input_files(
         [
             file("notas.md", TEXT * 20),
