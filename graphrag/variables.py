@@ -1,18 +1,20 @@
-"""The environment's variables that look like settings and are none."""
+"""Which variables of the environment are settings, and which were meant to be."""
 
 import difflib
 from collections.abc import Mapping, Set
 
-from graphrag.settings_reference import PREFIX, themes
+from graphrag.settings_reference import DELIMITER, PREFIX, themes
 
 
 def known_variables() -> frozenset[str]:
-    return frozenset(variable.name for theme in themes() for variable in theme.variables)
+    """Also those of the libraries beneath, and those that hold several settings as JSON."""
+    names = {variable.name for theme in themes() for variable in theme.variables}
+    return frozenset(names | {name.partition(DELIMITER)[0] for name in names})
 
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
     """Those that look like ours and are read by nobody, each with the known one that it resembles."""
-    known = {name.upper() for name in known_variables()}
+    known = known_variables()
     given = sorted({name.upper() for name in environment if name.upper().startswith(PREFIX)} - known)
     return {name: _nearest(name, known) for name in given}
 

@@ -173,7 +173,8 @@ def _score_across(told: Reading, held: Reading) -> float:
     anchors = sum(any(quantity.is_same(other) for other in held.quantities) for quantity in told.quantities)
     anchors += sum(any(moment.said() & other.said() for other in held.moments) for moment in told.moments)
     anchors += sum(at in both.links for at in told.names)
-    return min(1.0, SUPPORTED * share / ACROSS) if not anchors else min(1.0, SUPPORTED * (0.5 + share / ACROSS))
+    most = 1.0 if len(both.links) > 1 else HALF  # one word in common, be it a name, says only what it is about
+    return min(most, SUPPORTED * share / ACROSS) if not anchors else min(most, SUPPORTED * (0.5 + share / ACROSS))
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.agent.verification.passages import is_doubted, read_pairs
+from agent.verification.support import Support
+from tests.agent.verification.passages import check, is_doubted, read_pairs
 
 SETS = {name: read_pairs(name) for name in ("pairs.jsonl", "pairs_2.jsonl")}  # by two authors
 PAIRS = [pair for pairs in SETS.values() for pair in pairs]
@@ -65,3 +66,17 @@ def test_true_statements_are_not_doubted(doubted: dict[str, bool], name: str) ->
     true = [pair["id"] for pair in SETS[name] if pair["label"] == "true"]
     alarms = [pair for pair in true if doubted[pair]]
     assert len(alarms) <= MOST_FALSE_ALARMS * len(true), alarms
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_carried"),
+    [
+        ("Aliens have landed in Bristol.", False),
+        ("The king of Spain has bought the bakery.", False),
+        ("Hannah Thorley writes from the office in Bristol.", True),
+    ],
+)
+def test_one_word_in_common_carries_nothing_across_languages(statement: str, is_carried: bool) -> None:
+    """R8.4 A name alone says what a passage in another language is about, not that it says the same."""
+    passage = "Hannah Thorley, de la oficina de Bristol, escribe que en España llovió el lunes."
+    assert (check(statement, passage).status is Support.SUPPORTED) is is_carried
