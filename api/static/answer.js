@@ -1,25 +1,22 @@
 // The whole answer: its marks, and how far its statements are supported.
-import { make } from "./elements.js";
-import { words } from "./words.js";
+import { fill, joined, make } from "./elements.js";
+import { phrase, words } from "./words.js";
 
 // `html` is sanitized by the server; `markButton(number, place)` makes the button for a mark.
 export function showAnswer(element, { answer, answer_html: html, statements = [] }, markButton) {
   if (html) element.innerHTML = html;
   else element.textContent = answer;
   for (const mark of element.querySelectorAll(".mark")) {
-    const button = markButton(Number(mark.dataset.number), Number(mark.dataset.citation) || undefined);
-    if (button) mark.replaceWith(button);
+    mark.replaceWith(markButton(Number(mark.dataset.number), Number(mark.dataset.citation)));
   }
-  for (const part of element.querySelectorAll(".statement:not(.supported)")) {
-    part.title = words().verdicts[verdictOf(statements[part.dataset.statement])];
-  }
+  for (const part of element.querySelectorAll(".statement:not(.supported)")) part.title = verdictOf(statements[part.dataset.statement]);
 }
 
 // "3 of 4 statements are supported", which opens the list of them, as they stand in the answer.
 export function showChecks(element, statements, answer) {
   const supported = statements.filter(({ status }) => status === "supported").length;
-  element.querySelector("summary").textContent = words().checked(supported, statements.length);
-  element.querySelector("ul").replaceChildren(...statements.map((statement, index) => checkLine(statement, shownText(answer, index) || statement.statement)));
+  fill(element, { summary: phrase("checked", { n: supported, all: statements.length }) });
+  element.querySelector("ul").replaceChildren(...statements.map((statement, index) => checkLine(statement, shownText(answer, index))));
   element.classList.toggle("doubtful", supported < statements.length);
   element.hidden = statements.length === 0;
 }
@@ -32,19 +29,18 @@ function shownText(answer, index) {
 
 function checkLine(statement, text) {
   const reasons = statement.reasons.map((reason) => words().reasons[reason]).join("; ");
-  const told = [words().verdicts[verdictOf(statement)], `${Math.round(statement.score * 100)} %`, reasons].filter(Boolean).join(" · ");
-  return make("li", statement.status, text, make("span", "verdict", told));
+  const told = joined(verdictOf(statement), `${Math.round(statement.score * 100)} %`, reasons);
+  return make("li", statement.status, text || statement.statement, make("span", "verdict", told));
 }
 
 // "unsourced": nothing is cited, and no source carries it.
-const verdictOf = ({ status, citations }) => (status === "unsupported" && !citations.length ? "unsourced" : status);
+const verdictOf = ({ status, citations }) => words().verdicts[status === "unsupported" && !citations.length ? "unsourced" : status];
 
 // The answer as Markdown, with a footnote for each source that it cites.
 export function asFootnotes(answer, citations) {
-  const notes = new Map();
-  for (const { number, sentence } of citations) {
-    if (number) notes.set(number, new Set(notes.get(number)).add(sentence));
-  }
-  const told = [...notes].sort(([one], [other]) => one - other).map(([number, sentences]) => `[^${number}]: ${[...sentences].join(" · ")}`);
-  return [answer.replace(/\[(\d{1,3})\]/g, (mark, number) => (notes.has(Number(number)) ? `[^${number}]` : mark)), ...told].join("\n\n");
+  const cited = Object.groupBy(citations, ({ number }) => number);
+  const marked = answer.replace(/\[(\d{1,3})\]/g, (mark, number) => (cited[number] ? `[^${number}]` : mark));
+  const sentences = (of) => [...new Set(of.map(({ sentence }) => sentence))].join(" · ");
+  const notes = Object.entries(cited).map(([number, of]) => `[^${number}]: ${sentences(of)}`);
+  return [marked, ...notes].join("\n\n");
 }

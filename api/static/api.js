@@ -4,21 +4,20 @@ import { state } from "./state.js";
 import { words } from "./words.js";
 
 export const API = "/api/v1";
-const WAITS = [1000, 2000, 4000, 8000]; // milliseconds between two tries
+const LONGEST_WAIT = 8000; // milliseconds between two tries
 export const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 let away = null; // the promise that the server is back
 
-// What the API answers; its error in words is thrown. A GET asks for no key: state.locked says that there is none.
-export async function call(path, { method = "GET", query = {}, body } = {}) {
-  const given = new URLSearchParams(Object.entries(query).filter(([, value]) => value)).toString();
-  const address = API + path + (given && `?${given}`);
+// What the API answers; its error in words is thrown. A GET asks for no key unless it is told to: state.locked says that there is none.
+export async function call(path, { method = "GET", query = {}, body, asksKey = method !== "GET" } = {}) {
+  const address = new URL(API + path, location);
+  address.search = new URLSearchParams(Object.entries(query).filter(([, value]) => value));
   const headers = { "Accept-Language": state.language, ...(body && { "Content-Type": "application/json" }) };
   const options = { method, headers, body: body && JSON.stringify(body) };
-  const response = await reached(() => method === "GET"
-    ? fetch(address, { headers: { ...headers, ...authorization() } }) : fetchWithKey(address, options));
+  const response = await reached(() => asksKey
+    ? fetchWithKey(address, options) : fetch(address, { headers: { ...headers, ...authorization() } }));
   if (method === "GET") state.set("locked", response.status === 401);
-  const isJson = response.status !== 204 && response.headers.get("Content-Type")?.startsWith("application/json");
-  const answer = isJson ? await response.json() : response;
+  const answer = await response.clone().json().catch(() => response); // a conversation is saved as Markdown
   if (!response.ok) throw new Error(answer.error?.message ?? words().failed);
   return answer;
 }
@@ -34,8 +33,8 @@ export async function reached(request) {
 
 async function awaitServer() {
   state.set("online", false);
-  for (let tries = 0, isReady = false; !isReady; tries += 1) {
-    if (navigator.onLine) await wait(WAITS[Math.min(tries, WAITS.length - 1)]);
+  for (let pause = 1000, isReady = false; !isReady; pause = Math.min(2 * pause, LONGEST_WAIT)) {
+    if (navigator.onLine) await wait(pause);
     else await new Promise((back) => addEventListener("online", back, { once: true }));
     isReady = await fetch("/ready").then((response) => response.status < 500, () => false);
   }

@@ -1,42 +1,40 @@
 // The chat: the question box, and the conversation's turns.
+import { call } from "./api.js";
 import { byId, make, makeButton } from "./elements.js";
 import { fetchWithKey } from "./key.js";
 import { state } from "./state.js";
-import { ADDRESS, remember, remembered, stop, stream, streamHeaders } from "./stream.js";
+import { ofTab } from "./storage.js";
+import { ADDRESS, resume, stop, stream } from "./stream.js";
 import { Turn } from "./turn.js";
-import { EXAMPLES } from "./turn_words.js";
 import { words } from "./words.js";
 
 const form = byId("ask");
 const box = byId("question");
-const runs = new Map(); // by question: what is being answered, on the page or behind another conversation
-let running = null; // the one of them that is on the page: {turn, aborter, address, question}
+const going = new Map(); // by question: the turns that are being answered, on the page or behind another conversation
 let shown = null; // the conversation that is on the page
 let turns = []; // of it
 let loading = null; // the promise that they are there
 
+const running = () => turns.find((turn) => turn.find("[aria-busy=true]"));
+const keepFocus = () => form.contains(document.activeElement) && box.focus({ preventScroll: true }); // "Send" or "Stop" goes
+
 const acts = {
-  again: (turn) => ask(turn.question, turn.questionId ? { regenerate_message_id: turn.questionId } : {}, turn),
-  edit: (turn, text) => ask(text, turn.questionId ? { edit_message_id: turn.questionId } : {}, turn),
+  again: (turn) => ask(turn.question, turn.ids.question && { regenerate_message_id: turn.ids.question }, turn),
+  edit: (turn, text) => ask(text, { message: text, edit_message_id: turn.ids.question }, turn),
   show: (turn, message) => load(shown, message, turns.indexOf(turn)),
 };
 
-// `place` says where in the conversation; the turn that it is `insteadOf` goes, with those that follow it.
-async function ask(question, place = {}, insteadOf = null) {
-  if (running) return;
+// `place` says where in the conversation, by default at its end; the turn that it is `insteadOf` goes, with those that follow it.
+async function ask(question, place, insteadOf = null) {
+  if (running()) return;
   while (insteadOf?.element.isConnected) turns.pop().element.remove();
-  if (!Object.keys(place).length) place.parent_id = turns.at(-1)?.messageId; // of the version that is on the page
+  const { conversation: conversation_id, collection, filters } = state;
+  const atEnd = { message: question, parent_id: turns.at(-1)?.ids.answer }; // of the version that is on the page
+  const body = JSON.stringify({ conversation_id, collection, filters: filters ?? undefined, ...(place ?? atEnd) });
   const turn = add(new Turn(question, acts));
   turn.element.scrollIntoView({ block: "start" });
-  const asked = Object.entries({ conversation_id: state.conversation, collection: state.collection, filters: state.filters, ...place });
-  const body = Object.fromEntries(asked.filter(([, value]) => value));
-  if (!place.regenerate_message_id) body.message = question;
-  await follow(turn, (signal) => fetchWithKey(ADDRESS, {
-    method: "POST",
-    headers: { ...streamHeaders(), "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-    signal,
-  }));
+  const { signal } = turn.aborter;
+  await follow(turn, () => fetchWithKey(ADDRESS, { method: "POST", headers: { "Content-Type": "application/json" }, body, signal }));
   if (insteadOf && turn.conversation) turn.readVersions().catch(console.error);
 }
 
@@ -47,37 +45,35 @@ function add(turn) {
   return turn;
 }
 
-async function follow(turn, begin) {
-  const run = { turn, aborter: new AbortController(), address: null, question: turn.questionId };
-  showRunning(run);
+async function follow(turn, request) {
+  keepFocus();
   try {
-    await stream(run, begin, (headers) => name(run, headers));
-    if (!turn.ended) turn.note(turn.words.cut, "error");
+    await stream(turn, request, (headers) => name(turn, headers));
+    if (!turn.ended) turn.note(words().cut, "error");
     if (turn.failure === "conversation_not_found") goOnIn(null); // it was deleted meanwhile: the next question begins another
   } catch (error) {
-    if (error.name === "AbortError") return turn.note(turn.words.cancelled);
+    if (error.name === "AbortError") return turn.note(words().cancelled);
     console.error(error);
-    turn.note(turn.words.network, "error");
+    turn.note(words().network, "error");
   } finally {
     turn.close();
-    runs.delete(run.question);
-    remember(run.question, null);
-    if (running === run) showRunning(null);
+    going.delete(turn.ids.question);
+    delete ofTab[turn.ids.question];
+    keepFocus();
     state.tell("answered", { conversation: turn.conversation });
   }
 }
 
-// What is kept has its names in the headers, where the answer begins; one that is read on was named before.
-function name(run, headers) {
-  if (!run.question) {
-    const conversation = headers.get("X-Conversation-Id");
-    run.question = headers.get("X-Question-Id");
-    run.turn.identify({ conversation, id: run.question });
-    if (running === run) goOnIn(conversation);
+// The headers have its names, where the answer begins; one that is read on was named before.
+function name(turn, headers) {
+  turn.stream = headers.get("X-Stream-Id");
+  if (!turn.ids.question) {
+    turn.conversation = headers.get("X-Conversation-Id");
+    turn.identify("question", { id: headers.get("X-Question-Id") });
+    if (turns.includes(turn)) goOnIn(turn.conversation);
   }
-  if (!run.question) return; // nothing is kept
-  runs.set(run.question, run);
-  remember(run.question, run.stream);
+  going.set(turn.ids.question, turn);
+  ofTab[turn.ids.question] = turn.stream; // which a reload of the page breaks off
 }
 
 // The turns on the page stay.
@@ -93,55 +89,40 @@ function load(...which) {
 
 async function read(conversation, message = null, place = -1) {
   shown = conversation;
-  showRunning(null);
   turns = [];
   byId("turns").replaceChildren();
   byId("welcome").hidden = conversation !== null;
   if (!conversation) return;
-  const response = await fetchWithKey(
-    `/api/conversations/${conversation}${message ? `?message_id=${message}` : ""}`, { headers: { "Accept-Language": state.language } },
-  ).catch(() => null);
-  const told = await response?.json().catch(() => null);
+  const { messages, failure } = await call(`/conversations/${conversation}`, { query: { message_id: message }, asksKey: true })
+    .catch((error) => ({ failure: error.message }));
   if (shown !== conversation) return; // another was chosen meanwhile
-  if (!response?.ok) return byId("turns").append(make("li", "lost", told?.error?.message ?? words().network));
-  for (const [index, said] of told.messages.entries()) {
-    if (said.role === "user") await restore({ ...said, conversation }, told.messages[index + 1]);
+  if (failure) return byId("turns").append(make("li", "lost", failure));
+  for (const [index, said] of messages.entries()) {
+    if (said.role === "user") await restore(said, messages[index + 1], conversation);
   }
   const element = (turns[place] ?? turns.at(-1))?.element;
   element?.scrollIntoView({ block: "start" });
   if (place >= 0) element?.querySelector(".versions:not([hidden]) :enabled")?.focus({ preventScroll: true });
 }
 
-async function restore(question, answer) {
-  if (runs.has(question.id)) {
-    showRunning(runs.get(question.id));
-    return add(running.turn);
-  }
+async function restore(question, answer, conversation) {
+  if (going.has(question.id)) return add(going.get(question.id));
   const turn = add(new Turn(question.content, acts));
-  turn.identify(question);
-  const id = remembered(question.id);
-  const response = id && await fetchWithKey(`${ADDRESS}/${id}`, { headers: streamHeaders() }).catch(() => null);
-  if (response?.ok && response.body) return void follow(turn, () => response);
-  remember(question.id, null);
+  Object.assign(turn, { conversation, stream: ofTab[question.id] });
+  turn.identify("question", question);
+  const response = turn.stream && await resume(turn).catch(() => null);
+  if (response?.ok) return void follow(turn, async () => response);
+  delete ofTab[question.id];
   if (answer) turn.restore(answer);
   else turn.note(words().unanswered);
   turn.close();
-}
-
-function showRunning(run) {
-  const wasTyping = form.contains(document.activeElement);
-  running = run;
-  byId("send").hidden = Boolean(run);
-  byId("stop").hidden = !run;
-  byId("turns").classList.toggle("running", Boolean(run));
-  if (wasTyping) box.focus({ preventScroll: true }); // the focused button may just have been hidden
 }
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   await loading; // what is asked comes after them
   const question = box.value.trim();
-  if (!question || running) return;
+  if (!question || running()) return;
   box.value = "";
   ask(question);
 });
@@ -152,7 +133,7 @@ box.addEventListener("keydown", (event) => {
   form.requestSubmit();
 });
 
-byId("stop").addEventListener("click", () => running && stop(running));
+byId("stop").addEventListener("click", () => stop(running()));
 
 // The address names the conversation: #c=id
 const addressed = () => /^#c=([\da-f-]{36})$/.exec(location.hash)?.[1] ?? null;
@@ -164,9 +145,8 @@ state.on("conversation", (conversation) => {
   if (conversation !== shown) load(conversation);
 });
 
-state.on("language", (language) => {
-  box.placeholder = words().question;
-  byId("examples").replaceChildren(...EXAMPLES[language].map((example) => makeButton("", () => ask(example), example)));
+state.on("language", () => {
+  byId("examples").replaceChildren(...words().exampleQuestions.map((example) => makeButton("", () => ask(example), example)));
   if (addressed() !== state.conversation) state.set("conversation", addressed());
-  else if (shown && !running) load(shown); // in its words
+  else if (shown && !running()) load(shown); // in its words
 });

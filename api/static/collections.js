@@ -1,17 +1,17 @@
 // The collections: which one is asked, made, deleted; what its documents can be filtered by.
-import { remember, remembered } from "./appearance.js";
 import { call } from "./api.js";
+import { ask } from "./dialogs.js";
 import { byId } from "./elements.js";
-import { ask, attempt } from "./lists.js";
+import { attempt } from "./lists.js";
 import { state } from "./state.js";
+import { lasting } from "./storage.js";
 import { words } from "./words.js";
 
 const choice = byId("collection");
 const at = (name) => `/collections/${encodeURIComponent(name)}`;
 
 function choose(name) {
-  remember("collection", name);
-  state.set("collection", name);
+  state.set("collection", lasting.collection = name);
 }
 
 export async function loadCollections() {
@@ -21,7 +21,7 @@ export async function loadCollections() {
     page = await call("/collections", { query: { limit: 200, cursor: page.next_cursor } });
     names.push(...page.collections.map(({ name }) => name));
   } while (page.next_cursor);
-  const chosen = [state.collection, remembered("collection"), page.default, names[0]].find((name) => names.includes(name)) ?? null;
+  const chosen = [state.collection, lasting.collection, page.default, names[0]].find((name) => names.includes(name)) ?? null;
   choice.replaceChildren(...(names.length ? names : [words().noCollection]).map((name) => new Option(name)));
   choice.disabled = byId("collection-delete").disabled = names.length === 0;
   if (chosen === state.collection) show(chosen); // its documents may be others
@@ -53,7 +53,7 @@ async function make() {
 
 async function remove() {
   const name = state.collection;
-  if (!await ask("removeCollection", "remove", { subject: name })) return;
+  if (!await ask("removeCollection", "remove", { name })) return;
   if (await attempt(() => call(at(name), { method: "DELETE" }))) await loadCollections();
   if (choice.disabled) byId("collection-add").focus(); // it was the last one
 }

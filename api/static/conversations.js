@@ -1,7 +1,8 @@
 // The conversations: chosen, found, begun, renamed, saved, deleted.
 import { call } from "./api.js";
+import { ask } from "./dialogs.js";
 import { byId, copyOf, make } from "./elements.js";
-import { ask, attempt, onButtons, PagedList, removeRow } from "./lists.js";
+import { attempt, onButtons, PagedList, removeRow } from "./lists.js";
 import { state } from "./state.js";
 import { words } from "./words.js";
 
@@ -31,27 +32,25 @@ function mark(row) {
 function rename(row) {
   const link = linkOf(row);
   const input = Object.assign(make("input", ""), { value: link.textContent, maxLength: 200, ariaLabel: words().rename });
-  const close = (isMeant) => {
-    if (link.isConnected) return;
-    const title = input.value.trim();
-    const hadFocus = input === document.activeElement;
-    input.before(link); // first: to take away what has the focus is a blur
-    if (hadFocus) link.focus();
-    input.remove();
-    if (!isMeant || !title || title === link.textContent) return;
-    attempt(async () => { link.textContent = link.title = (await call(at(row), { method: "PATCH", body: { title } })).title; });
-  };
   input.addEventListener("keydown", (event) => {
     event.stopPropagation();
-    if (event.key === "Escape" || (event.key === "Enter" && !event.isComposing)) close(event.key === "Enter");
+    if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
+    if (event.key === "Escape") input.value = "";
+    input.blur();
+    link.focus();
   });
-  input.addEventListener("blur", () => close(true));
+  input.addEventListener("blur", () => {
+    input.replaceWith(link);
+    const title = input.value.trim();
+    if (!title || title === link.textContent) return;
+    attempt(async () => { link.textContent = link.title = (await call(at(row), { method: "PATCH", body: { title } })).title; });
+  });
   link.replaceWith(input);
   input.select();
 }
 
 async function remove(row) {
-  if (!await ask("removeConversation", "remove", { subject: linkOf(row).textContent })) return;
+  if (!await ask("removeConversation", "remove", { name: linkOf(row).textContent })) return;
   if (!await attempt(() => call(at(row), { method: "DELETE" }))) return;
   removeRow(row);
   if (state.conversation === row.dataset.id) state.set("conversation", null);
@@ -74,18 +73,15 @@ const KEYS = {
 };
 
 onButtons(list, { rename, save, delete: remove });
-list.addEventListener("click", (event) => {
-  if (!event.target.closest("a") || event.ctrlKey || event.metaKey) return; // those open another tab
-  event.preventDefault();
-  const { id, collection } = event.target.closest("li").dataset;
-  if ([...byId("collection").options].some(({ value }) => value === collection)) state.set("collection", collection);
-  state.set("conversation", id);
-});
 list.addEventListener("keydown", (event) => {
   if (!KEYS[event.key]) return;
   event.preventDefault();
   KEYS[event.key](event.target.closest("li"));
 });
 byId("begin").addEventListener("click", () => state.set("conversation", null));
-state.on("conversation", () => [...list.children].filter(linkOf).forEach(mark));
+state.on("conversation", (id) => {
+  const collection = list.querySelector(`[data-id="${id}"]`)?.dataset.collection;
+  if ([...byId("collection").options].some(({ value }) => value === collection)) state.set("collection", collection);
+  [...list.children].filter(linkOf).forEach(mark);
+});
 for (const change of ["language", "answered", "key"]) state.on(change, () => paged.reload());

@@ -1,20 +1,22 @@
 // The documents of the collection that is asked: uploaded, followed while they are read, found, deleted.
 import { API, call, reached, wait } from "./api.js";
 import { loadCollections } from "./collections.js";
-import { byId, copyOf } from "./elements.js";
+import { ask } from "./dialogs.js";
+import { byId, copyOf, fill, joined } from "./elements.js";
 import { fetchWithKey } from "./key.js";
-import { ask, attempt, onButtons, PagedList, removeRow } from "./lists.js";
+import { attempt, onButtons, PagedList, removeRow } from "./lists.js";
 import { readEvents } from "./sse.js";
 import { state } from "./state.js";
 import { send } from "./upload.js";
-import { words } from "./words.js";
+import { phrase, words } from "./words.js";
 
 const MOST_FOLLOWED = 2; // the browser keeps six connections to a server; answers and uploads need some
 const find = byId("find-document");
 const underWay = byId("under-way"); // uploads, what is being read, what failed
 const followed = new Set(); // ids
 const at = (id, ending = "") => `/documents/${id}${ending}`;
-const paged = new PagedList(byId("documents"), { find, read: (cursor) => read("indexed", cursor), show: fill, empty: "noDocuments", search: reload });
+const readIndexed = (cursor) => read("indexed", cursor);
+const paged = new PagedList(byId("documents"), { find, read: readIndexed, show, empty: "noDocuments", search: reload });
 
 async function read(status, cursor) {
   if (!state.collection) return [[], null];
@@ -28,35 +30,33 @@ async function reload() {
   const pages = await Promise.all(["processing", "uploaded", "error"].map((status) => read(status).catch(() => [[]])));
   if (asked !== (state.collection ?? "")) return;
   const sent = [...underWay.children].filter(({ dataset: { id, collection } }) => !id && collection === asked);
-  underWay.replaceChildren(...sent, ...pages.flatMap(([entries]) => entries).map((entry) => fill(entry)));
+  underWay.replaceChildren(...sent, ...pages.flatMap(([entries]) => entries).map((entry) => show(entry)));
   followNext();
 }
 
-// The row says what is known of a document; `sent` is the part of it that the server has, while it is uploaded.
-function fill(entry, row = copyOf("document")) {
-  const { id, filename, status, sent, done, total } = entry;
-  const [name, line, progress] = [".name", ".state", "progress"].map((part) => row.querySelector(part));
+// The row says what is known of a document; `done` of `total` is how far it has been sent or read.
+function show(entry, row = copyOf("document")) {
+  const { id, filename, status, done, total } = entry;
+  const [name, progress] = [row.querySelector(".name"), row.querySelector("progress")];
   row.className = status;
   row.dataset.id = id ?? "";
-  Object.assign(name, { textContent: filename, title: filename });
-  line.textContent = describe(entry);
-  progress.hidden = status !== "uploading" && status !== "processing";
-  progress.ariaLabel = filename;
+  name.title = progress.ariaLabel = filename;
+  fill(row, { ".name": filename, ".state": describe(entry) });
+  progress.hidden = !["uploading", "processing"].includes(status);
   progress.removeAttribute("value"); // of an unknown length
-  if (status === "uploading") Object.assign(progress, { max: 1, value: sent });
-  else if (total) Object.assign(progress, { max: total, value: done });
+  if (total) Object.assign(progress, { max: total, value: done });
   const shown = { retry: ["error"], cancel: ["waiting", "uploading", "processing", id && "uploaded"], delete: ["indexed", "error"] };
   for (const [act, statuses] of Object.entries(shown)) row.querySelector(`.${act}`).hidden = !statuses.includes(status);
   return row;
 }
 
-function describe({ status, stage, done, total, sent, byte_count, error, message }) {
-  const say = words();
+function describe({ status, stage, done, total, byte_count, error, message }) {
+  const { waiting, uploading, reading, steps } = words();
   if (message || error) return message ?? error.message;
-  if (status === "indexed") return [size(byte_count), total && `${total} ${total === 1 ? say.passage : say.passages}`].filter(Boolean).join(" · ");
-  if (status === "uploading") return `${say.uploading} ${Math.floor(sent * 100)} %`;
-  if (status === "processing") return [say[`stage_${stage}`] ?? say.reading, total && `${done}/${total}`].filter(Boolean).join(" ");
-  return say.waiting;
+  if (status === "indexed") return joined(size(byte_count), total && phrase("passages", { n: total }));
+  if (status === "uploading") return `${uploading} ${Math.floor(done * 100)} %`;
+  if (status === "processing") return `${steps[stage] ?? reading} ${total ? `${done}/${total}` : ""}`;
+  return waiting;
 }
 
 function size(bytes) {
@@ -76,7 +76,7 @@ async function follow(id) {
     const headers = { "Accept-Language": state.language, Accept: "text/event-stream" };
     const response = await reached(() => fetchWithKey(API + at(id, "/events"), { headers }));
     if (!response.ok) return rowOf(id)?.remove(); // it was deleted meanwhile
-    for await (const { event, data } of readEvents(response.body)) if (event !== "error") show(JSON.parse(data), event === "done");
+    for await (const { event, data } of readEvents(response.body)) if (event !== "error") update(JSON.parse(data), event === "done");
     await wait(500); // cut off, it is followed anew, but not without a pause
   } finally {
     followed.delete(id);
@@ -86,10 +86,10 @@ async function follow(id) {
 
 const rowOf = (id) => underWay.querySelector(`[data-id="${id}"]`);
 
-function show(entry, hasEnded) {
+function update(entry, hasEnded) {
   const row = rowOf(entry.id);
   if (!row) return; // of another collection
-  fill(entry, row);
+  show(entry, row);
   if (!hasEnded) return;
   const isReady = entry.status === "indexed";
   byId("document-news").textContent = `${entry.filename}: ${isReady ? words().ready : describe(entry)}`;
@@ -104,21 +104,22 @@ async function upload(file, row = copyOf("document")) {
   const collection = state.collection;
   row.dataset.collection = collection ?? "";
   row.upload = { retry: () => upload(file, row), cancel: () => aborter.abort() };
-  underWay.prepend(fill({ ...known, status: "waiting" }, row));
+  underWay.prepend(show({ ...known, status: "waiting" }, row));
   try {
-    const taken = await send(file, { collection, signal: aborter.signal, tell: (sent) => fill({ ...known, status: "uploading", sent }, row) });
-    fill({ ...known, ...taken }, row);
+    const tell = (done) => show({ ...known, status: "uploading", done, total: 1 }, row);
+    const taken = await send(file, { collection, signal: aborter.signal, tell });
+    show({ ...known, ...taken }, row);
     if (collection) followNext();
     else await loadCollections(); // the one that it has just made
   } catch (error) {
     if (error.name === "AbortError") removeRow(row);
-    else fill({ ...known, status: "error", message: error.message }, row);
+    else show({ ...known, status: "error", message: error.message }, row);
   }
 }
 
 async function remove(row) {
   const { id } = row.dataset;
-  if (id && !await ask("removeDocument", "remove", { subject: row.querySelector(".name").textContent })) return;
+  if (id && !await ask("removeDocument", "remove", { name: row.querySelector(".name").textContent })) return;
   if (id && !await attempt(() => call(at(id), { method: "DELETE" }))) return;
   removeRow(row);
   state.tell("ingested");
@@ -127,7 +128,7 @@ async function remove(row) {
 // "reindex" or "cancel"; of a file that the server does not have yet, what the upload does.
 async function restart(row, ending, ofUpload) {
   if (!row.dataset.id) return ofUpload();
-  await attempt(async () => fill(await call(at(row.dataset.id, ending), { method: "POST" }), row));
+  await attempt(async () => show(await call(at(row.dataset.id, ending), { method: "POST" }), row));
   followNext();
 }
 

@@ -23,3 +23,12 @@ export function copyOf(template) {
   translate(element);
   return element;
 }
+
+// {selector: text}, for what is in the element.
+export function fill(element, texts) {
+  for (const [selector, text] of Object.entries(texts)) element.querySelector(selector).textContent = text;
+  return element;
+}
+
+// What is known of several facts, in a line.
+export const joined = (...facts) => facts.filter(Boolean).join(" · ");

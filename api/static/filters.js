@@ -67,7 +67,6 @@ function showChoices() {
   showChips();
 }
 
-open.addEventListener("click", () => choices.showModal());
 state.on("facets", (found) => {
   facets = found;
   showChoices();

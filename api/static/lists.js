@@ -1,4 +1,4 @@
-// What the shelf's lists have in common: pages, a search box, buttons, questions to the person.
+// What the shelf's lists have in common: pages, a search box, buttons.
 import { byId } from "./elements.js";
 import { state } from "./state.js";
 import { words } from "./words.js";
@@ -8,7 +8,7 @@ import { words } from "./words.js";
 export class PagedList {
   #asked = 0;
   #cursor = null;
-  #end = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) this.#readOn(this.#cursor); });
+  #end = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) this.reload(this.#cursor); });
 
   constructor(list, { find, read, show, empty, search = () => this.reload() }) {
     Object.assign(this, { list, find, read, show, empty });
@@ -19,11 +19,8 @@ export class PagedList {
     });
   }
 
-  reload() {
-    return this.#readOn(null);
-  }
-
-  async #readOn(cursor) {
+  // From the beginning, or on from a cursor.
+  async reload(cursor = null) {
     this.#end.disconnect();
     const asked = this.#asked += 1;
     const [entries, next, failure] = await this.read(cursor).catch((error) => [[], null, error.message]);
@@ -55,28 +52,13 @@ export function removeRow(row) {
 // Whether it went well; what went wrong is told.
 export async function attempt(act) {
   const notice = byId("notice");
-  notice.hidden = true;
+  notice.hidePopover();
   try {
     await act();
     return true;
   } catch (error) {
     notice.firstElementChild.textContent = error.message;
-    notice.hidden = false;
+    notice.showPopover();
     return false;
   }
 }
-
-// What the person entered; true where there is nothing to enter; null where they cancelled. "…" in the question is its `subject`.
-export function ask(question, act, { subject = "…", hasInput = false } = {}) {
-  const [dialog, input] = [byId("prompt"), byId("prompt-input")];
-  byId("prompt-text").textContent = words()[question].replace("…", () => subject);
-  byId("prompt-enter").textContent = words()[act];
-  Object.assign(input, { value: "", hidden: !hasInput, required: hasInput });
-  dialog.returnValue = "";
-  dialog.showModal();
-  return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue ? input.value.trim() || true : null), { once: true });
-  });
-}
-
-byId("prompt").querySelector("[type=button]").addEventListener("click", () => byId("prompt").close());

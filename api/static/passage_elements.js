@@ -11,9 +11,7 @@ export function textElement(text, { start_char, end_char }) {
     return make("li", "", before, quote && make("mark", "", quote), after);
   });
   const list = make("ol", text.media_type.startsWith("text/") ? "lines numbered" : "lines", ...lines);
-  list.start = text.first_line;
-  list.lang = text.language;
-  return list;
+  return Object.assign(list, { start: text.first_line, lang: text.language });
 }
 
 // A canvas: a picture that is asked for with a key has no address that an img could take.
@@ -29,7 +27,7 @@ export function pageElement(bitmap, boxes, label) {
   return make("figure", "", scrollable(make("div", "page", canvas, ...shades), label), make("figcaption", "", label));
 }
 
-// `text` says which cells are cited: "B3:C4".
+// `cells` are those that are cited: "B3:C4".
 export function sheetElement({ columns, headers, rows }, { cells, sheet, filename }) {
   const corners = [...cells.matchAll(/([A-Z]+)(\d+)/g)].map(([, letters, row]) => [columns.indexOf(letters), Number(row)]);
   const [[left, top], [right, bottom]] = [corners[0], corners.at(-1)];
@@ -44,8 +42,4 @@ export function sheetElement({ columns, headers, rows }, { cells, sheet, filenam
 const kindOf = (value) => value.length > 24 ? "long" : value === "" || isNaN(value) ? "" : "amount";
 
 // By keys too.
-function scrollable(element, label) {
-  const frame = make("div", "sheet", element);
-  Object.assign(frame, { tabIndex: 0, role: "group", ariaLabel: label });
-  return frame;
-}
+const scrollable = (element, label) => Object.assign(make("div", "sheet", element), { tabIndex: 0, role: "group", ariaLabel: label });

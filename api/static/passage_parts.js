@@ -1,29 +1,30 @@
 // A citation's passage as its document has it now: the page of a PDF, the cells of a sheet, the lines of a text.
-import { make, makeButton } from "./elements.js";
+import { joined, make, makeButton } from "./elements.js";
+import { fetchWithKey } from "./key.js";
 import { pageElement, sheetElement, textElement } from "./passage_elements.js";
-import { words } from "./words.js";
+import { phrase, words } from "./words.js";
 
 const MOST_AROUND = 20_000; // characters
 const ROWS_AROUND = 6;
-const WIDTHS = [800, 1200, 1600]; // of pictures, in pixels
+const [NARROWEST, WIDEST] = [800, 1600]; // pixels of a picture
 
-const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 export const addressOf = ({ document_id }) => `/api/v1/documents/${document_id}`;
+const ask = (citation, what, query) => fetchWithKey(`${addressOf(citation)}/${what}?${new URLSearchParams(query)}`);
 
-// {title, filename, place, parts}. `source` is what the answer was made from; `view` says what is looked at, and fetches.
-export async function readPassage(citation, source, view) {
+// {title, filename, place, parts}. `source` is what the answer was made from; `change` is called with another view of it.
+export async function readPassage(citation, source, view, change) {
   try {
+    const { before, after } = view;
     const { start_char, end_char } = citation;
-    const asked = new URLSearchParams({ start_char, end_char, before: view.before, after: view.after });
-    const response = await view.fetchIt(`${addressOf(citation)}/text?${asked}`);
+    const response = await ask(citation, "text", { start_char, end_char, before, after });
     if (!response.ok) return asRead(response.status === 404 ? "deleted" : "unreachable", citation, source);
     const text = await response.json();
     if (!isSame(text, citation, source)) return asRead("changed", citation, source);
     const partsOf = text.cells ? cellParts : text.page && text.media_type === "application/pdf" ? pageParts : textParts;
-    const place = [text.title && text.filename, placeOf(text, citation)].filter(Boolean).join(" · ");
-    return { ...text, place, parts: await partsOf(text, citation, view) };
+    const place = joined(text.title && text.filename, placeOf(text, citation));
+    return { ...text, place, parts: await partsOf(text, citation, view, change) };
   } catch (error) {
-    if (error.name !== "AbortError") console.error(error);
+    console.error(error);
     return asRead("unreachable", citation, source);
   }
 }
@@ -38,60 +39,50 @@ function isSame(text, { start_char, end_char, quote, content_hash }, source) {
 // What the answer was made from, where the document no longer says it.
 function asRead(reason, { quote, ...citation }, source) {
   const [before, ...after] = (source?.content ?? "").split(quote);
-  const parts = after.length ? [before, make("mark", "", quote), after.join(quote)] : [make("mark", "", quote)];
-  return { ...source, ...citation, place: citation.filename, parts: [notice(reason), make("blockquote", "", ...parts)] };
+  const text = make("blockquote", "", after.length ? before : "", make("mark", "", quote), after.join(quote));
+  return { ...source, ...citation, place: citation.filename, parts: [notice(reason), text] };
 }
 
-function notice(reason) {
-  const element = make("p", "notice", words()[reason]);
-  element.role = "alert";
-  return element;
-}
+const notice = (reason) => Object.assign(make("p", "notice", words()[reason]), { role: "alert" });
 
 function placeOf(text, { start_char, end_char }) {
   if (text.cells) return [text.sheet, text.cells].filter(Boolean).join("!");
-  if (text.page) return fill(words().page, { n: text.page });
+  if (text.page) return phrase("page", { n: text.page });
   if (!text.media_type.startsWith("text/")) return "";
   const lineOf = (place) => text.first_line + Array.from(text.content).slice(0, place - text.start_char).join("").split("\n").length - 1;
   const [n, last] = [start_char, end_char].map(lineOf);
-  return fill(n === last ? words().line : words().lines, { n, last });
+  return phrase(n === last ? "line" : "lines", { n, last });
 }
 
-function textParts(text, citation, { before, after, change }) {
-  return [
-    text.start_char > 0 && before < MOST_AROUND && more("earlier", () => change({ before: Math.min(MOST_AROUND, 3 * before) })),
-    textElement(text, citation),
-    text.end_char < text.length && after < MOST_AROUND && more("later", () => change({ after: Math.min(MOST_AROUND, 3 * after) })),
-  ];
+function textParts(text, citation, view, change) {
+  const more = (name, side, isMore) => isMore && view[side] < MOST_AROUND
+    && moreButton(name, () => change({ [side]: Math.min(MOST_AROUND, 3 * view[side]) }));
+  return [more("earlier", "before", text.start_char > 0), textElement(text, citation), more("later", "after", text.end_char < text.length)];
 }
 
-async function pageParts(text, citation, view) {
+async function pageParts(text, citation, view, change) {
   const page = view.page ?? text.page;
-  const width = WIDTHS.find((pixels) => pixels >= view.width) ?? WIDTHS.at(-1);
-  const asked = [`?${new URLSearchParams({ quote: citation.quote })}`, `/picture?width=${width}`];
-  const [told, picture] = await Promise.all(asked.map((what) => view.fetchIt(`${addressOf(citation)}/pages/${page}${what}`)));
-  if (!told.ok || !picture.ok) return [notice("noPicture"), ...textParts(text, citation, view)];
+  const width = Math.min(WIDEST, Math.max(NARROWEST, Math.round(view.width)));
+  const asked = [ask(citation, `pages/${page}`, { quote: citation.quote }), ask(citation, `pages/${page}/picture`, { width })];
+  const [told, picture] = await Promise.all(asked);
+  if (!told.ok || !picture.ok) return [notice("noPicture"), ...textParts(text, citation, view, change)];
   const { boxes, page_count } = await told.json();
+  const bitmap = await createImageBitmap(await picture.blob());
   const details = make("details", "", make("summary", "", words().pageText), textElement(text, citation));
   details.open = boxes.length === 0;
   return [
-    page > 1 && more("earlier", () => view.change({ page: page - 1 }), words().earlierPage),
-    pageElement(await createImageBitmap(await picture.blob()), boxes, fill(words().pageOf, { n: page, all: page_count })),
-    page < page_count && more("later", () => view.change({ page: page + 1 }), words().laterPage),
+    page > 1 && moreButton("earlier", () => change({ page: page - 1 }), words().earlierPage),
+    pageElement(bitmap, boxes, phrase("pageOf", { n: page, all: page_count })),
+    page < page_count && moreButton("later", () => change({ page: page + 1 }), words().laterPage),
     details,
   ];
 }
 
-async function cellParts(text, citation, view) {
-  const asked = new URLSearchParams({ sheet: text.sheet ?? "", cells: text.cells, around: ROWS_AROUND });
-  const response = await view.fetchIt(`${addressOf(citation)}/cells?${asked}`);
+async function cellParts(text, citation, view, change) {
+  const response = await ask(citation, "cells", { sheet: text.sheet ?? "", cells: text.cells, around: ROWS_AROUND });
   const table = response.ok ? await response.json() : { rows: [] };
-  if (table.rows.length === 0) return textParts(text, citation, view);
+  if (table.rows.length === 0) return textParts(text, citation, view, change);
   return [make("blockquote", "", citation.quote), sheetElement(table, text)];
 }
 
-function more(name, act, label = words()[name]) {
-  const button = makeButton("more", act, label);
-  button.dataset.more = name;
-  return button;
-}
+const moreButton = (name, act, label = words()[name]) => makeButton(`more ${name}`, act, label);

@@ -4,22 +4,13 @@
 // A connection that is cut ends them like a stream that is over.
 export async function* readEvents(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  let fields = { id: "", event: "message", data: [] };
   try {
-    for (;;) {
+    for (let rest = ""; ;) {
       const { value, done } = await reader.read().catch(endUnlessStopped);
       if (done) return;
-      const lines = (rest + value).split(/\r\n|\n|\r(?!$)/); // a final \r waits: its \n may be in the next chunk
-      rest = lines.pop();
-      for (const line of lines) {
-        if (line !== "") {
-          readField(line, fields);
-          continue;
-        }
-        if (fields.data.length) yield { ...fields, data: fields.data.join("\n") };
-        fields = { id: fields.id, event: "message", data: [] };
-      }
+      const blocks = (rest + value).split(/\r?\n\r?\n/);
+      rest = blocks.pop();
+      yield* blocks.map(parse).filter(({ data }) => data); // a heartbeat has none
     }
   } finally {
     reader.cancel().catch(() => {}); // an aborted stream has nothing left to cancel
@@ -31,9 +22,7 @@ function endUnlessStopped(error) {
   return { done: true };
 }
 
-function readField(line, fields) {
-  const [, name, value] = /^([^:]*):? ?(.*)$/s.exec(line); // a comment has an empty name
-  if (name === "id") fields.id = value;
-  if (name === "event") fields.event = value;
-  if (name === "data") fields.data.push(value);
+// The server writes data in a single line.
+function parse(block) {
+  return Object.fromEntries(block.split(/\r?\n/).map((line) => /^([^:]*):? ?(.*)$/s.exec(line).slice(1)));
 }

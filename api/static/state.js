@@ -1,20 +1,17 @@
 // What the parts of the page share. Who needs to know of a change listens: state.on("collection", (value) => …).
-
 class State extends EventTarget {
-  #values = { language: null, collection: null, conversation: null, filters: null, online: true, locked: false };
-
-  get language() { return this.#values.language; } // "es", "fr" or "en"
-  get collection() { return this.#values.collection; } // its name; null: all
-  get conversation() { return this.#values.conversation; } // its id; null: a new one
-  get filters() { return this.#values.filters; } // as the API takes them; null: none
-
-  get online() { return this.#values.online; } // whether the server was within reach when it was last asked
-  get locked() { return this.#values.locked; } // whether it wants a key that it has not got
+  theme = null; // "system", "light" or "dark"
+  language = null; // "es", "fr" or "en"
+  collection = null; // its name; null: all
+  conversation = null; // its id; null: a new one
+  filters = null; // as the API takes them; null: none
+  online = true; // whether the server was within reach when it was last asked
+  locked = false; // whether it wants a key that it has not got
 
   // Tells the listeners, where the value is another one.
   set(name, value) {
-    if (this.#values[name] === value) return;
-    this.#values[name] = value;
+    if (this[name] === value) return;
+    this[name] = value;
     this.tell(name, value);
   }
 

@@ -1,12 +1,5 @@
 // The link to the page for developers takes the last question along: how its answer was found is seen there.
 import { state } from "./state.js";
-import { addWords } from "./words.js";
-
-addWords({
-  es: { inspect: "Cómo se encontró la última respuesta" },
-  fr: { inspect: "Comment la dernière réponse a été trouvée" },
-  en: { inspect: "How the last answer was found" },
-});
 
 document.getElementById("studio").addEventListener("click", ({ currentTarget }) => {
   const question = [...document.querySelectorAll("#turns .question")].at(-1)?.textContent;

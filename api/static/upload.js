@@ -10,7 +10,7 @@ let running = 0;
 
 // The document as the server has taken it. `tell` hears how much of the file has been sent, from 0 to 1. Sent again, it is taken once.
 export async function send(file, { collection, signal, tell }) {
-  const random = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const random = crypto.getRandomValues(new Uint8Array(16)).toHex();
   const body = new FormData();
   body.append("files", file);
   if (collection) body.append("collection", collection);
@@ -31,17 +31,17 @@ export async function send(file, { collection, signal, tell }) {
 
 // By XMLHttpRequest, since fetch does not tell how much has been sent.
 function post(body, { headers, signal, tell }) {
-  return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.upload.onprogress = ({ loaded, total }) => tell(loaded / total);
-    request.onload = () => resolve(request);
-    request.onerror = () => reject(new TypeError("the connection is lost"));
-    request.onabort = () => reject(signal.reason);
-    signal.throwIfAborted();
-    signal.addEventListener("abort", () => request.abort());
-    request.open("POST", `${API}/documents`);
-    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
-    request.responseType = "json";
-    request.send(body);
-  });
+  const { promise, resolve, reject } = Promise.withResolvers();
+  const request = new XMLHttpRequest();
+  request.upload.onprogress = ({ loaded, total }) => tell(loaded / total);
+  request.onload = () => resolve(request);
+  request.onerror = () => reject(new TypeError("the connection is lost"));
+  request.onabort = () => reject(signal.reason);
+  signal.throwIfAborted();
+  signal.addEventListener("abort", () => request.abort());
+  request.open("POST", `${API}/documents`);
+  for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+  request.responseType = "json";
+  request.send(body);
+  return promise;
 }

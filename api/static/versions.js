@@ -5,14 +5,9 @@ import { words } from "./words.js";
 // "‹ 2/3 ›": the versions of a message, by their ids; `show` is called with the one to go to.
 export function showVersions(element, versions, id, show) {
   const place = versions.indexOf(id);
-  const to = (version, sign, label) => {
-    const button = makeButton("version", () => show(version), sign);
-    button.ariaLabel = label;
-    button.disabled = !version;
-    return button;
-  };
-  element.replaceChildren(
-    to(versions[place - 1], "‹", words().versionBefore), `${place + 1}/${versions.length}`, to(versions[place + 1], "›", words().versionAfter),
-  );
+  const to = (version, sign, name) =>
+    Object.assign(makeButton("icon version", () => show(version), sign), { ariaLabel: words()[name], disabled: !version });
+  const [before, after] = [to(versions[place - 1], "‹", "versionBefore"), to(versions[place + 1], "›", "versionAfter")];
+  element.replaceChildren(before, `${place + 1}/${versions.length}`, after);
   element.hidden = versions.length < 2;
 }

@@ -1,48 +1,41 @@
 // Thumbs up or down for an answer or a citation, then a reason and a comment; the same thumb again takes it back.
+import { call } from "./api.js";
 import { copyOf } from "./elements.js";
-import { fetchWithKey } from "./key.js";
-import { state } from "./state.js";
+import { attempt } from "./lists.js";
 import { words } from "./words.js";
 
 // `given` is what the person said before, as the API tells it.
-export function makeVotes(address, given, label) {
+export function makeVotes(path, given, label) {
   const element = copyOf("votes");
   const thumbs = [...element.querySelectorAll("[value]")];
   const form = element.querySelector("form");
   const [reason, comment] = form.elements;
-  const said = element.querySelector(".said");
-  let rating = 0;
-
-  const show = (value) => {
-    rating = value;
-    for (const thumb of thumbs) thumb.ariaPressed = String(Number(thumb.value) === value);
-  };
-  const send = async (value, text = "") => {
-    const headers = { "Content-Type": "application/json", "Accept-Language": state.language };
-    const body = value ? { method: "PUT", body: JSON.stringify({ rating: value, comment: text }) } : { method: "DELETE" };
-    const response = await fetchWithKey(address, { headers, ...body }).catch(() => null);
-    if (response?.ok) show(value);
-    said.textContent = response?.ok ? words().voted(value) : (await response?.json().catch(() => null))?.error?.message ?? words().network;
-    return response?.ok;
-  };
+  const pressed = () => thumbs.find((thumb) => thumb.ariaPressed === "true");
+  const show = (rating) => thumbs.forEach((thumb) => { thumb.ariaPressed = String(Number(thumb.value) === rating); });
+  const send = (rating, text = "") => attempt(async () => {
+    await call(path, rating ? { method: "PUT", body: { rating, comment: text } } : { method: "DELETE" });
+    show(rating);
+    element.querySelector(".said").textContent = words()[rating ? "voted" : "voteTaken"];
+  });
 
   element.ariaLabel = label;
   reason.replaceChildren(new Option(words().reason, ""), ...words().voteReasons.map((text) => new Option(text)));
   comment.value = given?.comment ?? "";
+  show(given?.rating);
   for (const thumb of thumbs) {
     thumb.addEventListener("click", async () => {
-      const value = Number(thumb.value) === rating ? 0 : Number(thumb.value);
-      if (!await send(value)) return;
-      form.hidden = value === 0;
-      reason.hidden = value === 1;
+      const rating = thumb === pressed() ? 0 : Number(thumb.value);
+      if (!await send(rating)) return;
+      form.hidden = rating === 0;
+      reason.hidden = rating === 1;
     });
   }
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (!await send(rating, [reason.hidden ? "" : reason.value, comment.value.trim()].filter(Boolean).join(": "))) return;
+    const text = [!reason.hidden && reason.value, comment.value.trim()].filter(Boolean).join(": ");
+    if (!await send(Number(pressed().value), text)) return;
     form.hidden = true;
-    thumbs.find((thumb) => thumb.ariaPressed === "true").focus();
+    pressed().focus();
   });
-  show(given?.rating ?? 0);
   return element;
 }

@@ -139,9 +139,9 @@ def test_the_pages_files_are_served_by_their_type(client: httpx.Client) -> None:
     """R9.1 With nosniff a browser runs a script only by its type."""
     pages = client.get("/").text + client.get("/studio").text
     linked = set(re.findall(r'(?:src|href)="(/static/[^"#]+)', pages))
-    modules = {f"/static/{path.relative_to(STATIC)}" for path in STATIC.rglob("*.js")}
+    modules = {f"/static/{path.relative_to(STATIC)}" for path in STATIC.rglob("*.js*")}
     assert {"/static/start.js", "/static/page.css", "/static/icon.svg"} <= linked
-    types = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+    types = {"js": "text/javascript", "json": "application/json", "css": "text/css", "svg": "image/svg+xml"}
     for path in linked | modules:
         response = client.get(path)
         assert response.status_code == 200, path

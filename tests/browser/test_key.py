@@ -69,7 +69,7 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
         await box.fill(key)
         await page.keyboard.press("Enter")
         await expect(box).to_have_value("")
-        assert await page.evaluate("sessionStorage.getItem('key')") is None
+        assert await page.evaluate("sessionStorage.getItem('apiKey')") is None
     await box.fill(f" {keys.a} ")
     await page.get_by_role("button", name="Entrer").click()
     await expect(dialog).to_be_hidden()
@@ -85,7 +85,7 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
     await revoke(database, keys)
     await ask()
     await expect(dialog).to_be_visible()
-    assert await page.evaluate("sessionStorage.getItem('key')") is None
+    assert await page.evaluate("sessionStorage.getItem('apiKey')") is None
     await page.get_by_role("button", name="Annuler").click()
     await expect(page.locator(".notes .error")).to_contain_text("Il manque une clé valable")
     await ask()

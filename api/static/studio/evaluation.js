@@ -1,6 +1,6 @@
 // Evaluations of a collection: ordered, watched, looked into, compared, and their trend.
 import { state } from "../state.js";
-import { words } from "../words.js";
+import { phrase, words } from "../words.js";
 import { addressOf, read, write } from "./address.js";
 import { trendChart } from "./charts.js";
 import { ask, askAll, attempt, button, choice, field, figure, make, milliseconds, respond, table } from "./elements.js";
@@ -68,7 +68,7 @@ function trendParts(points) {
 }
 
 const sentenceOf = ({ metric, difference, low, high, p_value: p, n, verdict }) =>
-  `${metric} ${signed(difference)}${interval(low, high)}, p ${figure(p)}, ${words().questions(n)}: ${words().outcomes[verdict]}.`;
+  `${metric} ${signed(difference)}${interval(low, high)}, p ${figure(p)}, ${phrase("questions", { n })}: ${words().outcomes[verdict]}.`;
 
 const signed = (value) => `${value > 0 ? "+" : ""}${figure(value)}`;
 const interval = (low, high) => (low == null ? "" : ` [${signed(low)}; ${signed(high)}]`);
@@ -128,7 +128,7 @@ async function openRun(id) {
 function figuresOf({ metrics, by_category: groups, latency_ms: latency, cases, unanswerable, skipped, answers }) {
   const names = Object.keys(groups);
   const rows = Object.keys(metrics).sort(BY_NUMBER).map((name) => [name, figure(metrics[name]), ...names.map((group) => figure(groups[group].metrics[name]))]);
-  const told = [words().questions(cases), `${unanswerable} ${words().unanswerable}`, `${skipped} ${words().skipped}`,
+  const told = [phrase("questions", { n: cases }), `${unanswerable} ${words().unanswerable}`, `${skipped} ${words().skipped}`,
     ...Object.entries(latency).map(([name, value]) => `${name} ${milliseconds(value)}`), answers && `${words().answer} p50 ${milliseconds(answers.latency_ms.p50)}`];
   return [make("p", { textContent: told.filter(Boolean).join(" · ") }),
     table([words().metric, words().all, ...names.map((name) => `${words().categories[name]} (${groups[name].cases})`)], rows, words().byCategory)];
@@ -141,7 +141,7 @@ function worstOf(results, configuration) {
   if (!bad.length) return make("p.empty", { textContent: words().noneBad });
   return make("ol.worst", {}, bad.map(({ query, rank, category }) => make("li", {},
     make("a", { href: addressOf({ question: query, a: configuration }), textContent: query }),
-    make("span.soft", { textContent: ` ${words().categories[category]} · ${rank ? words().firstAt(rank) : words().notFound}` }))));
+    make("span.soft", { textContent: ` ${words().categories[category]} · ${rank ? phrase("firstAt", { rank }) : words().notFound}` }))));
 }
 
 function comparisonForm(runs) {
@@ -162,7 +162,7 @@ async function compare(baseline, candidate) {
     .map(([name, of]) => `${name}: ${said(of.baseline)} → ${said(of.candidate)}`); // where one did not answer, all of answering differs
   const heading = make("h2", { textContent: words().comparison, tabIndex: -1 });
   shown.comparison.replaceChildren(heading,
-    make("p", { textContent: `${words().outcome(found)} ${differing.length ? `${words().differs} ${differing.join(", ")}.` : words().sameConfiguration}` }),
+    make("p", { textContent: `${phrase("outcome", found)} ${differing.length ? `${words().differs} ${differing.join(", ")}.` : words().sameConfiguration}` }),
     table(heads, rows, words().comparison), changedList(found.changed));
   heading.focus();
 }

@@ -1,5 +1,5 @@
 // One question, searched for with two configurations, side by side.
-import { words } from "../words.js";
+import { phrase, words } from "../words.js";
 import { addressOf, read, write } from "./address.js";
 import { streamAnswer } from "./answers.js";
 import { ask, attempt, button, make } from "./elements.js";
@@ -49,7 +49,7 @@ async function search(question, { answers = false } = {}) {
   document.querySelector(".differences").replaceChildren(...differences(given, found.map(({ debug }) => debug.config)));
   sides.forEach((side, index) => {
     const actions = make("p.actions", {},
-      button(words().answerWith(side.name), () => answer(side, question, given[index])),
+      button(phrase("answerWith", side), () => answer(side, question, given[index])),
       make("a.small", { href: addressOf({ view: "evaluation", a: given[index] }), textContent: words().measureWith }));
     side.answer = make("section.answer");
     side.column.replaceChildren(make("h2", { textContent: side.name }), actions, side.answer, ...describeSearch(found[index], found[1 - index], { isSecond: index === 1 }));

@@ -1,5 +1,5 @@
 // What a search did: the question as it was understood, how long each stage took, and each stage's ranking.
-import { words } from "../words.js";
+import { phrase, words } from "../words.js";
 import { timingBars } from "./charts.js";
 import { figure, make } from "./elements.js";
 
@@ -38,7 +38,7 @@ const keyOf = (hit) => `${hit.document_id}:${hit.chunk_index}`;
 // others: the hits of the same stage of the other search; undefined: it has no such stage.
 function stageElement({ title, note, total, hits }, others, { isSecond, isOpen }) {
   const ranks = others && new Map(others.map((hit) => [keyOf(hit), hit.rank]));
-  const heading = make("summary", {}, title, make("span.soft", { textContent: ` ${hits.length < total ? words().firstOf(hits.length, total) : total} ${note ?? ""}` }));
+  const heading = make("summary", {}, title, make("span.soft", { textContent: ` ${hits.length < total ? phrase("firstOf", { shown: hits.length, total }) : total} ${note ?? ""}` }));
   if (!others) heading.append(make("span.move.new", { textContent: words().onlyHere }));
   const body = hits.length
     ? make("ol.hits", {}, hits.map((hit) => hitElement(hit, ranks && move(hit.rank, ranks.get(keyOf(hit)), isSecond))))

@@ -1,6 +1,5 @@
 // Starts the page for developers: the view that the address names, in the page's language.
-import { startLanguage } from "../appearance.js";
-import "../shelf_words.js";
+import { startAppearance } from "../appearance.js";
 import { state } from "../state.js";
 import { words } from "../words.js";
 import { read } from "./address.js";
@@ -24,4 +23,4 @@ async function show() {
 
 document.querySelector(`[data-view="${name}"]`).ariaCurrent = "page";
 state.on("language", () => attempt(show));
-startLanguage();
+startAppearance();
