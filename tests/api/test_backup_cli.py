@@ -112,3 +112,10 @@ def test_a_dump_that_fails_leaves_nothing(tmp_path: Path, postgres: str) -> None
     refused = one_line(causeway("backup", str(tmp_path / "backup.tar"), **home))
     assert "an administrator's" in refused
     assert not list(tmp_path.glob("*backup*"))
+
+
+def test_what_was_never_used_has_no_backup(tmp_path: Path, postgres: str) -> None:
+    """R11.3 Nor is the database changed, which may be an older version's."""
+    home = {"CAUSEWAY_HOME": str(tmp_path), "DATABASE_URL": make_conninfo(postgres, dbname="template1")}
+    assert "nothing yet" in one_line(causeway("backup", str(tmp_path / "backup.tar"), **home))
+    assert not list(tmp_path.glob("*backup*"))
