@@ -241,9 +241,9 @@ async def stop_change_and_compare(visited: Visit, model: ModelServer, album: Alb
     await album.take(page, "stopped")
 
     await turn.get_by_role("button", name="Change the question").click()
-    await page.locator(".editing textarea").fill(AUDIT)
+    await turn.locator(".editing textarea").fill(AUDIT)
     await album.take(page, "editing")
-    await page.get_by_role("button", name="Ask", exact=True).click()
+    await turn.get_by_role("button", name="Ask", exact=True).click()
     turn = await visited.ended()
     await expect(turn.locator(".answer")).to_contain_text("à cause de la neige")
     await turn.get_by_role("button", name="Answer again").click()
