@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO
@@ -74,7 +74,8 @@ class Process:
 
     def send_signal(self, number: signal.Signals) -> None:
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it may end at this moment
+                os.kill(self.pid, number)
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         self.send_signal(number)
