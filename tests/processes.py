@@ -146,6 +146,7 @@ def _become(arguments: tuple[str, ...], environment: dict[str, str], standard: S
     sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb"), encoding="utf-8")
     sys.stderr = io.TextIOWrapper(os.fdopen(2, "wb"), encoding="utf-8", line_buffering=True)
     sys.argv = ["causeway", *arguments]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests are started to ignore it
     try:
         main()
     finally:
