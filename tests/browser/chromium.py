@@ -19,6 +19,7 @@ IN_CHROMIUM = [
 ]
 playwright_api = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
 expect = playwright_api.expect
+expect.set_options(timeout=20_000)  # milliseconds; several browsers and servers share two cores
 
 ARGUMENTS = [
     "--no-sandbox",

@@ -61,6 +61,7 @@ def is_same_file(found: Path, expected: Path) -> bool:
 
 
 async def opened(visited: Visit, answer: dict[str, Any], index: int = 0) -> "Locator":
+    await expect(visited.page.locator("#examples button").first).to_be_visible()  # which gets the focus back
     await visited.page.evaluate(OPEN, [answer["citations"], answer["sources"], index])
     dialog = visited.page.get_by_role("dialog")
     await expect(dialog.locator("#passage-body > :not(.opening)").first).to_be_visible()
