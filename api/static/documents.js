@@ -29,7 +29,8 @@ async function reload() {
   paged.reload();
   const pages = await Promise.all(["processing", "uploaded", "error"].map((status) => read(status).catch(() => [[]])));
   if (asked !== (state.collection ?? "")) return;
-  const sent = [...underWay.children].filter(({ dataset: { id, collection } }) => !id && collection === asked);
+  // What was begun without a collection made the first one.
+  const sent = [...underWay.children].filter(({ dataset: { id, collection } }) => !id && (!collection || collection === asked));
   underWay.replaceChildren(...sent, ...pages.flatMap(([entries]) => entries).map((entry) => show(entry)));
   followNext();
 }

@@ -207,7 +207,7 @@ async def test_the_original_is_downloaded(demo_server: Server, api: httpx.Client
 async def test_everybody_can_read_it(demo_server: Server, api: httpx.Client, visit: Open, scheme: Any) -> None:
     """R9.1 Names, roles and contrast of what is shown of a PDF, a sheet and a text."""
     visited = await visit(demo_server, locale="fr-FR", width=360)
-    await visited.page.emulate_media(color_scheme=scheme)
+    await visited.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     for question in (AUDIT, SALES, TINS):
         await opened(visited, asked(api, question))
         found = await axe.Axe().run(visited.page, context="#passage")
