@@ -139,6 +139,7 @@ def _become(arguments: tuple[str, ...], environment: dict[str, str], standard: S
     os.chdir(ROOT)
     os.environ.clear()
     os.environ.update(environment)
+    sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     for number, file in enumerate(standard):
         os.dup2(file.fileno(), number)
         file.close()
