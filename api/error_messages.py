@@ -59,6 +59,7 @@ STATUS = {
     "authentication_unavailable": 503,
     "database_unavailable": 503,
     "indexing_unavailable": 503,
+    "index_unavailable": 503,
     "database_full": 503,
     "retrieval_unavailable": 503,
     "model_unavailable": 502,

@@ -197,6 +197,13 @@ class RetrievalUnavailable(CausewayError):
     code = "retrieval_unavailable"
 
 
+class IndexUnavailable(CausewayError):
+    """The search index beside the database (RAG_INDEX) can't be reached, or refuses what it is sent. `details`: index;
+    chunks, the ids of those refused."""
+
+    code = "index_unavailable"
+
+
 class ProviderError(CausewayError):
     """A model provider failed or answered garbage; the vendor's error is the cause."""
 

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from graphrag.graph_models import CausalEdge, CausalNeighbourhood, MentionEdge
+from graphrag.index_models import Candidate, IndexEntry
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import (
     EVERYTHING,
@@ -17,6 +18,7 @@ from graphrag.models import (
     FulltextRanking,
     Hit,
     ParsedText,
+    VectorKind,
 )
 
 NOTHING: Mapping[UUID, float] = MappingProxyType({})
@@ -117,6 +119,69 @@ class ChunkStore(Protocol):
         self, collection: Collection, spans: Sequence[tuple[UUID, int, int]]
     ) -> dict[UUID, list[Chunk]]:
         """Chunks by document, in order, for spans of (document id, first index, last index); overlaps come once."""
+        ...
+
+
+class ChunkIndex(Protocol):
+    """Another system that finds chunks by their vectors, and maybe by words, for one owner at a time.
+
+    What it finds is read in PostgreSQL (`stores.indexed.IndexedStore`): an index that is behind finds less, and never
+    what is gone, expired or somebody else's. Each verb raises IndexUnavailable.
+    """
+
+    name: str  # in messages, logs and RAG_INDEX
+    ranks_words: bool  # whether it has a `search_words`; PostgreSQL's is used where not
+
+    async def open(self) -> None:
+        """Makes what it needs there; safe to do again. Raises InvalidSettings or MissingExtra, too."""
+        ...
+
+    async def close(self) -> None: ...
+
+    async def put(self, collection: Collection, entries: Sequence[IndexEntry]) -> None:
+        """All of them, in place of those with the same id. Raises IndexUnavailable where one was not taken."""
+        ...
+
+    async def delete(self, collection: Collection, entries: Sequence[UUID]) -> None:
+        """Those of them that there are, by their ids."""
+        ...
+
+    async def delete_documents(self, collection: Collection, documents: Sequence[UUID]) -> None: ...
+
+    async def delete_collection(self, collection: Collection) -> None: ...
+
+    async def delete_expired(self) -> None:
+        """Of all owners."""
+        ...
+
+    async def list_entries(self, collection: Collection, documents: Sequence[UUID] | None = None) -> set[UUID]:
+        """The ids, with the collection's embedding model; of these documents, or of all."""
+        ...
+
+    async def search_vectors(
+        self,
+        collection: Collection,
+        vector: Sequence[float],
+        *,
+        kind: VectorKind,
+        documents: Sequence[UUID] | None,
+        limit: int,
+    ) -> list[Candidate]:
+        """The nearest entries of this kind that have not expired, best first: of these documents, or of all."""
+        ...
+
+    async def search_words(
+        self, collection: Collection, words: Sequence[str], *, documents: Sequence[UUID] | None, limit: int
+    ) -> list[Candidate]:
+        """By its own ranking, best first; of kind "content". Words that nobody writes so may find what is near."""
+        ...
+
+
+class Retriever(Protocol):
+    """Another service that finds passages of documents which are not here."""
+
+    async def retrieve(self, question: str, *, limit: int) -> list[Hit]:
+        """Best first. Raises ProviderError."""
         ...
 
 

@@ -38,6 +38,19 @@ class StorageConfig(BaseModel):
         validation_alias="EMBEDDINGS_CONFIG",
         description="YAML file that lists the embedding models; unset: the bundled one",
     )
+    index: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Another system that searches vectors: `chroma` or `typesense`, each with the extra of its name; "
+        "unset: PostgreSQL does",
+    )
+    index_url: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Its address, as http://HOST:PORT; unset: for Chroma the folder `chroma` in `CAUSEWAY_HOME`",
+    )
+    index_api_key: SecretStr | None = Field(default=None, description="Its key, where it asks for one")
+    index_timeout_seconds: PositiveFloat = Field(default=5, description="Longest time for one call to it")
     collection: str | None = Field(
         default=None,
         min_length=1,
@@ -56,7 +69,16 @@ class StorageConfig(BaseModel):
     files_timeout_seconds: PositiveFloat = Field(default=30, description="Longest time for one call to S3")
 
     @field_validator(
-        "database_url", "redis_url", "embeddings_config", "collection", "files_url", "files_endpoint", mode="before"
+        "database_url",
+        "redis_url",
+        "embeddings_config",
+        "index",
+        "index_url",
+        "index_api_key",
+        "collection",
+        "files_url",
+        "files_endpoint",
+        mode="before",
     )
     @classmethod
     def _unset_when_empty(cls, value: object) -> object:
