@@ -68,7 +68,7 @@ $(VENV)/.dev: EXTRAS = [dev]
 $(VENV)/.studio: EXTRAS = [studio]
 $(VENV)/.notebooks: EXTRAS = [notebooks]
 $(VENV)/.local-models: EXTRAS = [local-models]
-$(VENV)/.vendors: EXTRAS = [google,ollama]
+$(VENV)/.vendors: EXTRAS = [chroma,google,linguistics,ollama,splitters,typesense]
 $(VENV)/.bench: EXTRAS = [dev,bench]
 $(VENV)/.langchain: EXTRAS = [langchain]
 # langchain-postgres asks for an older pgvector than ours, for a class that nobody uses here; botocore, of the tests' S3
