@@ -1,7 +1,7 @@
 """Passages of another service, by `POST /search` in Chunkenizer's contract: a Chunkenizer's, or another Causeway's."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, TypeVar
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -83,9 +83,12 @@ class Chunkenizer:
         await self._client.aclose()
 
     async def retrieve(self, question: str, *, limit: int) -> list[Hit]:
-        return await self._guard.call(lambda: self._search(question, min(limit, MOST_HITS)))
+        """In the service's order."""
+        limit = min(limit, MOST_HITS)
+        found = await self._guard.call(lambda: self._search(question, limit))
+        return await asyncio.to_thread(self._read, found, limit)
 
-    async def _search(self, question: str, limit: int) -> list[Hit]:
+    async def _search(self, question: str, limit: int) -> list[_Found]:
         asked, body = {"query": question, "top_k": limit}, bytearray()
         async with self._client.stream("POST", self._address, json=asked) as response:
             response.raise_for_status()
@@ -93,12 +96,10 @@ class Chunkenizer:
                 body += part
                 if len(body) > MOST_BYTES:
                     raise ValueError(f"more than {MOST_BYTES} bytes")
-        return await asyncio.to_thread(self._read, bytes(body), limit)
+        answer = _ANSWER.validate_json(bytes(body))
+        return answer.results if isinstance(answer, _Answer) else answer
 
-    def _read(self, body: bytes, limit: int) -> list[Hit]:
-        """In the service's order. Raises ValidationError."""
-        answer = _ANSWER.validate_json(body)
-        found = answer.results if isinstance(answer, _Answer) else answer
+    def _read(self, found: Sequence[_Found], limit: int) -> list[Hit]:
         hits: dict[UUID, Hit] = {}
         for hit in (_to_hit(each, self._address) for each in found if each.chunk_text):
             hits.setdefault(hit.chunk.id, hit)
