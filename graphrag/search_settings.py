@@ -53,5 +53,5 @@ class SearchConfig(BaseModel):
 
     @field_validator("chunkenizer_url", "chunkenizer_api_key", mode="before")
     @classmethod
-    def _none_when_empty(cls, value: object) -> object:
+    def _absent_when_empty(cls, value: object) -> object:
         return None if value == "" else value
