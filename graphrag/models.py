@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
@@ -17,6 +17,7 @@ Fusion = Literal["weighted", "rrf"]
 VectorKind = Literal["content", "contextual"]  # of a chunk as it stands, or with what a model says of where it stands
 Direction = Literal["causes", "effects"]  # what a causal question asks for
 ELSEWHERE = "chunkenizer"  # source type of documents that another service has
+UNDATED = datetime.fromtimestamp(0, UTC)  # of these, where it does not tell when they were made
 LOCAL_OWNER = "local"  # the one owner where there is no authentication
 
 

@@ -23,7 +23,10 @@ router = APIRouter(tags=["retrieve"], responses=errors(400, 404, 504))
     description="Also at /search and /api/search: such programs are told where Chunkenizer is, and add /search.",
 )
 async def search(
-    body: ChunkenizerRequest, services: ServicesDep, owner: OwnerDep, via: Annotated[str, Header()] = ""
+    body: ChunkenizerRequest,
+    services: ServicesDep,
+    owner: OwnerDep,
+    via: Annotated[str, Header(include_in_schema=False)] = "",
 ) -> ChunkenizerResponse:
     # An object, as Chunkenizer answers; its adapters take the list out of it.
     filters = parse_filters(body.filters or {})

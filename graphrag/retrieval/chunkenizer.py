@@ -1,6 +1,7 @@
 """Passages of another service, by `POST /search` in Chunkenizer's contract: a Chunkenizer's, or another Causeway's."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, TypeVar
@@ -15,7 +16,7 @@ from graphrag.errors import InvalidSettings
 from graphrag.guard import Guard, is_outage
 from graphrag.ingestion.cleaning import clean
 from graphrag.language import detect
-from graphrag.models import ELSEWHERE, Chunk, Document, Hit, Place
+from graphrag.models import ELSEWHERE, UNDATED, Chunk, Document, Hit, Place
 from graphrag.places import cell_range, corners
 from graphrag.retrying import Patience
 from graphrag.search_settings import SearchConfig
@@ -23,13 +24,18 @@ from graphrag.turns import Turns
 
 T = TypeVar("T")
 MOST_HITS = 50  # of one question: other services refuse to give very many
-MOST_NAME = 255  # characters
+MOST_NAME, MOST_CELLS = 255, 40  # characters
 MOST_BYTES = 10_000_000  # of an answer
 AT_ONCE, WAITING = 16, 64  # calls
 FAILURES, LEFT_ALONE_SECONDS = 3, 30  # after so many in a row, the next questions are searched without
 VIA: Final = "1.1 causeway"  # RFC 9110, 7.6.3: two services that ask each other would never come to an end
-UNDATED: Final = datetime.fromtimestamp(0, UTC)
 NOWHERE: Final = UUID(int=0)
+
+
+def _writable(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Raises ValueError where a number is none that JSON can write, though it was read: 1e999."""
+    json.dumps(metadata, allow_nan=False)
+    return metadata
 
 
 class _Found(BaseModel):
@@ -40,7 +46,7 @@ class _Found(BaseModel):
     chunk_index: int = Field(ge=0, lt=2**31)
     score: float = Field(allow_inf_nan=False)
     document_name: str = ""
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: Annotated[dict[str, Any], AfterValidator(_writable)] = Field(default_factory=dict)
 
 
 class _Answer(BaseModel):
@@ -146,7 +152,7 @@ def _to_document(found: _Found, address: httpx.URL) -> Document:
         filename=name,
         media_type="application/octet-stream",
         content_hash="",
-        language=(_first(metadata, str, "language") or detect(found.chunk_text)).lower(),
+        language=_language(_first(metadata, str, "language")) or detect(found.chunk_text),
         title=_line(_first(metadata, str, "title") or ""),
         created_at=_moment(_first(metadata, str, "created_at")),
         source_type=ELSEWHERE,
@@ -172,6 +178,12 @@ def _line(text: str) -> str:
     return " ".join(visible(text).split())[:MOST_NAME]
 
 
+def _language(told: str | None) -> str:
+    """ISO 639-1, of «ES» and «es-MX»; else empty."""
+    code = (told or "").lower().partition("-")[0]
+    return code if len(code) == 2 and code.isascii() and code.isalpha() else ""
+
+
 def _moment(told: str | None) -> datetime:
     try:
         moment = datetime.fromisoformat(told or "")
@@ -183,7 +195,7 @@ def _moment(told: str | None) -> datetime:
 def _places(metadata: Mapping[str, Any], text: str, start: int) -> tuple[Place, ...]:
     """The rows of a sheet, where the text has as many lines as its range of cells; else the one place of all of it."""
     page, sheet = _first(metadata, int, "page", "page_number"), _first(metadata, str, "sheet_name", "sheet") or ""
-    edges = corners(_first(metadata, str, "cell_ref", "cell") or "")
+    edges = corners((_first(metadata, str, "cell_ref", "cell") or "")[:MOST_CELLS])
     lines = text.splitlines(keepends=True)
     if edges is None or len(lines) != edges[1][1] - edges[0][1] + 1:
         return (Place(start, start + len(text), page, sheet),) if page or sheet else ()

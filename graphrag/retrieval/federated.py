@@ -7,9 +7,8 @@ from graphrag.deadline import within
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.endings import cancel_surely
 from graphrag.errors import CausewayError
-from graphrag.models import ELSEWHERE, EVERYTHING, Collection, Document, Filters, TransformedQuery
+from graphrag.models import ELSEWHERE, EVERYTHING, UNDATED, Collection, Document, Filters, TransformedQuery
 from graphrag.protocols import ChunkStore, Retriever
-from graphrag.retrieval.chunkenizer import UNDATED
 from graphrag.retrieval.filters import lets_through
 from graphrag.retrieval.hybrid import Retrieval, together
 from graphrag.retrieval.named_files import within as within_files
@@ -61,9 +60,10 @@ async def _leg(text: str, retriever: Retriever, limit: int) -> Leg:
     try:
         async with within(ELSEWHERE):
             return Leg(ELSEWHERE, text, (), await retriever.retrieve(text, limit=limit))
-    except CausewayError as exc:
+    except Exception as exc:  # a retriever may be anybody's
+        code = exc.code if isinstance(exc, CausewayError) else CausewayError.code
         log.warning("another service failed, searched without", service=ELSEWHERE, error=exc)
-        return Leg(ELSEWHERE, text, (), [], exc.code)
+        return Leg(ELSEWHERE, text, (), [], code)
 
 
 def _join(here: Retrieval, elsewhere: Retrieval, filters: Filters, trace: Trace) -> Retrieval:

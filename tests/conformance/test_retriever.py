@@ -10,9 +10,9 @@ from pydantic import SecretStr
 
 from graphrag.deadline import deadline
 from graphrag.errors import InvalidSettings, OutOfTime, ProviderError
-from graphrag.models import Hit
+from graphrag.models import UNDATED, Hit
 from graphrag.protocols import Retriever
-from graphrag.retrieval.chunkenizer import UNDATED, Chunkenizer, open_chunkenizer
+from graphrag.retrieval.chunkenizer import Chunkenizer, open_chunkenizer
 from graphrag.settings import Settings
 from tests.chunkenizer_server import Script, passage, run_chunkenizer
 
@@ -87,7 +87,7 @@ async def test_what_is_known_of_a_document_is_kept(service: Script, chunkenizer:
     metadata = {
         "filename": "acta\u200b\nfinal.pdf",
         "title": "Acta",
-        "language": "ES",
+        "language": "es-MX",
         "tags": ["junta", 4],
         "created_at": "2025-03-14",
         "page": 3,
@@ -115,7 +115,9 @@ async def test_metadata_of_other_kinds_are_passed_over(service: Script, chunkeni
 
 
 @pytest.mark.parametrize(
-    ("cells", "expected"), [("A2:B3", ["A2:B2", "A3:B3"]), ("A2:B9", [""]), ("nowhere", [""])], ids=str
+    ("cells", "expected"),
+    [("A2:B3", ["A2:B2", "A3:B3"]), ("A2:B9", [""]), ("A" + 5_000 * "9", [""]), ("nowhere", [""])],
+    ids=["two rows", "more", "far", "nowhere"],
 )
 async def test_rows_of_a_sheet_keep_their_cells(
     service: Script, chunkenizer: Chunkenizer, cells: str, expected: list[str]
@@ -140,6 +142,7 @@ GARBAGE = {
     "a text for a number": {"chunk_index": "4"},
     "below the first": {"chunk_index": -1},
     "no number": {"score": float("nan")},
+    "a number that JSON has not": {"metadata": {"a": float("inf")}},
     "metadata in a list": {"metadata": []},
     "half a pair": b'[{"chunk_text": "\\ud800", "document_id": "a", "chunk_index": 0, "score": 1}]',
 }

@@ -16,8 +16,8 @@ from graphrag.diagnosis.examination import examine
 from graphrag.diagnosis.findings import Finding, Level
 from graphrag.embedded_postgres import create_database
 from graphrag.migrating import APPLICATION_ROLE
-from tests.conftest import with_services
 from tests.chunkenizer_server import run_chunkenizer
+from tests.conftest import with_services
 from tests.model_server import Fail, ModelServer, Reply
 
 PATCH = pytest.MonkeyPatch
