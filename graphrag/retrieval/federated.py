@@ -77,7 +77,9 @@ def _join(here: Retrieval, elsewhere: Retrieval, filters: Filters, trace: Trace)
     ]
     hits = together([ranking for ranking in (here.hits, others) if ranking])
     trace.end("fusion", hits)
-    return replace(here, hits=hits, failed=(*here.failed, *elsewhere.failed))
+    there = {repr(hit.chunk.document.filename).lower() for hit in others}  # as a warning names a file that is not here
+    warnings = [warning for warning in here.warnings if not any(name in warning.lower() for name in there)]
+    return replace(here, hits=hits, failed=(*here.failed, *elsewhere.failed), warnings=tuple(warnings))
 
 
 def _may_be_read(document: Document, filters: Filters) -> bool:

@@ -157,8 +157,10 @@ async def test_filters_hold_for_what_the_other_finds(
 
 
 async def test_a_file_that_the_question_names_is_the_only_one(library: Services) -> None:
-    """R13.3, R4.3 Named is ours: the other's are left out."""
+    """R13.3, R4.3 Named is ours: the other's are left out. Nobody is told that a file of the other's is nowhere."""
     assert names((await search(library, "¿Cuánto costó la reparación, según puente.md?")).hits) == {"puente.md"}
+    assert (await search(library, "¿Qué dice Puerto.pdf de la grúa?")).warnings == ()
+    assert len((await search(library, "¿Qué dice mercado.pdf de la grúa?")).warnings) == 1
 
 
 async def test_it_is_not_asked_where_nobody_wants_it(library: Services, service: Script) -> None:
