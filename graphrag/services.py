@@ -51,7 +51,8 @@ class Services(OpenedModels):
         """
         await self.authentication.open()
         opening = self.database.open_or_await() if awaits_database else self.database.open()
-        await asyncio.gather(opening, asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load))
+        loading = (lambda: self.embeddings, lambda: self.name_recognizer, language.load)
+        await asyncio.gather(opening, *map(asyncio.to_thread, loading))
         _ = self.chat_models
         _ = self.judge_model
         _ = self.files
@@ -115,6 +116,7 @@ class Services(OpenedModels):
             embed_meaning=lambda texts: self.bundled_embeddings.embed_documents(list(texts)),
             chat_model=self.background_chat_model if self.settings.chat_model else None,
             relation_extractor=self.relation_extractor,
+            name_recognizer=self.name_recognizer,
             may_read=self.may_read,
         )
 
@@ -196,6 +198,7 @@ class Services(OpenedModels):
                 "retrieval": config.model_dump(mode="json"),
                 "generation": {"chat_model": model, "system_prompt": generation.system_prompt},
                 "embedding_model": collection.embedding_model,
+                **({"name_pipelines": self.name_pipelines} if self.name_pipelines else {}),
             }
         )
 

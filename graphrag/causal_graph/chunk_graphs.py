@@ -1,4 +1,4 @@
-"""What each chunk of a document adds to the graph: by rules, which cost no call of a model, and by a model."""
+"""What each chunk of a document adds to the graph: by rules, which cost no call of a model, and by models."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from graphrag.causal_graph import naming
 from graphrag.causal_graph.extraction import extract_from_chunks
 from graphrag.causal_graph.model_extraction import merge
-from graphrag.graph_models import CausalRelation, ChunkGraph
+from graphrag.graph_models import CausalRelation, ChunkGraph, Mention
 from graphrag.models import Chunk
 
 
@@ -14,6 +14,14 @@ def chunk_graphs(text: str, chunks: Sequence[Chunk], *, language: str) -> list[C
     """One a chunk; `text` is the whole document's."""
     relations = extract_from_chunks(text, chunks, language=language)
     return list(map(ChunkGraph, naming.mentions(chunks), relations))
+
+
+def with_names(graphs: Sequence[ChunkGraph], found: Sequence[Sequence[str]]) -> list[ChunkGraph]:
+    """Each chunk's with the names that a model has found in it."""
+    return [
+        replace(graph, mentions=(*graph.mentions, *(Mention(key) for name in names if (key := naming.name_key(name)))))
+        for graph, names in zip(graphs, found, strict=True)
+    ]
 
 
 def with_relations(graphs: Sequence[ChunkGraph], found: Sequence[Sequence[CausalRelation]]) -> list[ChunkGraph]:

@@ -9,8 +9,9 @@ from uuid import UUID, uuid5
 
 from langchain_core.language_models import BaseChatModel
 
-from graphrag.causal_graph.chunk_graphs import chunk_graphs, with_relations
+from graphrag.causal_graph.chunk_graphs import chunk_graphs, with_names, with_relations
 from graphrag.causal_graph.model_extraction import ModelExtractor
+from graphrag.causal_graph.naming import NameRecognizer
 from graphrag.embeddings.batches import embed_batches
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import UnreadableDocument
@@ -77,6 +78,7 @@ class Pipeline:
     embed_meaning: Embed  # for the boundaries of semantic chunks: a model that costs nothing
     chat_model: BaseChatModel | None = None  # for contextual embeddings
     relation_extractor: ModelExtractor | None = None  # beside the rules
+    name_recognizer: NameRecognizer | None = None  # the same
     may_read: Callable[[Collection], bool] = lambda _: True  # whether these two are given a collection's documents
 
     async def ingest(
@@ -234,12 +236,17 @@ class Pipeline:
         )
 
     async def _complete_graph(self, item: Prepared, collection: Collection, report: Report) -> Sequence[ChunkGraph]:
-        """With what a model finds beside the rules, where one may be asked."""
+        """With what models find beside the rules, where one may be asked."""
+        graph = item.graph
+        if self.name_recognizer:
+            # Cells are no sentences, which is what it was trained on; and there may be a million of them.
+            texts = ["" if chunk.headers else chunk.content for chunk in item.chunks]
+            graph = with_names(graph, await self.name_recognizer.find_names(texts, language=item.document.language))
         if self.relation_extractor is None or not self.may_read(collection):
-            return item.graph
+            return graph
         await report([item.in_stage("graph")])
         found = await self.relation_extractor.extract(item.chunks, owner_id=collection.owner_id)
-        return with_relations(item.graph, found)
+        return with_relations(graph, found)
 
 
 def embedded_text(parsed: ParsedText, chunk: Chunk) -> str:
