@@ -6,6 +6,7 @@ from dataclasses import replace
 from graphrag.causal_graph import naming
 from graphrag.causal_graph.extraction import extract_from_chunks
 from graphrag.causal_graph.model_extraction import merge
+from graphrag.causal_graph.naming import NameRecognizer
 from graphrag.graph_models import CausalRelation, ChunkGraph, Mention
 from graphrag.models import Chunk
 
@@ -16,8 +17,14 @@ def chunk_graphs(text: str, chunks: Sequence[Chunk], *, language: str) -> list[C
     return list(map(ChunkGraph, naming.mentions(chunks), relations))
 
 
-def with_names(graphs: Sequence[ChunkGraph], found: Sequence[Sequence[str]]) -> list[ChunkGraph]:
-    """Each chunk's with the names that a model has found in it."""
+async def with_names(
+    graphs: Sequence[ChunkGraph], chunks: Sequence[Chunk], recognizer: NameRecognizer | None, *, language: str
+) -> Sequence[ChunkGraph]:
+    """With the names that a model, where there is one, finds in sentences: cells are none, and may be a million."""
+    if recognizer is None:
+        return graphs
+    texts = ["" if chunk.headers else chunk.content for chunk in chunks]
+    found = await recognizer.find_names(texts, language=language)
     return [
         replace(graph, mentions=(*graph.mentions, *(Mention(key) for name in names if (key := naming.name_key(name)))))
         for graph, names in zip(graphs, found, strict=True)

@@ -35,7 +35,7 @@ class SpacyRecognizer:
 
     async def find_names(self, texts: Sequence[str], *, language: str) -> list[tuple[str, ...]]:
         names: list[tuple[str, ...]] = [() for _ in texts]
-        pieces = [(number, piece) for number, text in enumerate(texts) for piece in _pieces(text)]
+        pieces = [(number, piece) for number, text in enumerate(texts) for piece in split_pieces(text)]
         with stage("names"):
             for start in range(0, len(pieces), PIECES_TOGETHER):
                 numbers, together = zip(*pieces[start : start + PIECES_TOGETHER], strict=True)
@@ -124,7 +124,7 @@ def _recognizers(pipeline: "Language") -> set[str]:
     return found | heard
 
 
-def _pieces(text: str) -> Iterator[str]:
+def split_pieces(text: str) -> Iterator[str]:
     """Each ends with a line, else with a word, where one ends in time."""
     return (match.group() for match in _PIECE.finditer(text))
 

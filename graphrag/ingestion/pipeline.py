@@ -18,7 +18,7 @@ from graphrag.errors import UnreadableDocument
 from graphrag.graph_models import ChunkGraph
 from graphrag.ingestion import enrichment
 from graphrag.ingestion.chunking import chunk_document
-from graphrag.ingestion.cleaning import clean
+from graphrag.ingestion.cleaning import clean, holds_words
 from graphrag.ingestion.contextualization import contextual_text, situate
 from graphrag.ingestion.division import Embed
 from graphrag.ingestion.sources import SourceFile, SourceText, came_twice, document_id, refused
@@ -237,11 +237,7 @@ class Pipeline:
 
     async def _complete_graph(self, item: Prepared, collection: Collection, report: Report) -> Sequence[ChunkGraph]:
         """With what models find beside the rules, where one may be asked."""
-        graph = item.graph
-        if self.name_recognizer:
-            # Cells are no sentences, which is what it was trained on; and there may be a million of them.
-            texts = ["" if chunk.headers else chunk.content for chunk in item.chunks]
-            graph = with_names(graph, await self.name_recognizer.find_names(texts, language=item.document.language))
+        graph = await with_names(item.graph, item.chunks, self.name_recognizer, language=item.document.language)
         if self.relation_extractor is None or not self.may_read(collection):
             return graph
         await report([item.in_stage("graph")])
@@ -282,10 +278,6 @@ def describe(source: Source, parsed: ParsedText, *, collection: Collection, conf
 
 def _ticket(source: Source) -> UUID | None:
     return source.ticket if isinstance(source, SourceFile) else None
-
-
-def holds_words(text: str) -> bool:
-    return any(character.isalnum() for character in text)
 
 
 def _outcome(item: IndexedDocument, *, is_stored: bool) -> IngestionOutcome:
