@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import entry_points, version
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
 from graphrag.errors import InvalidSettings, MissingExtra
@@ -26,10 +26,11 @@ _PIECE = re.compile(rf"(?s).{{1,{PIECE_CHARS}}}(?:(?<=\n)|\Z)|.{{1,{PIECE_CHARS}
 class SpacyRecognizer:
     """`found`: packages by language, each loaded at the first text that is in it."""
 
-    def __init__(self, loaded: Sequence["Language"], found: Mapping[str, str]) -> None:
+    def __init__(self, loaded: Sequence["Language"], found: Mapping[str, EntryPoint]) -> None:
         self._loaded = {pipeline.lang: pipeline for pipeline in loaded}
         self._found = dict(found)
-        self.pipelines = (*map(_identity, loaded), *(f"{name} {version(name)}" for name in found.values()))
+        packages = (f"{package.name} {package.dist.version}" for package in found.values() if package.dist)
+        self.pipelines = (*map(_identity, loaded), *packages)
         # A thread of its own: a pipeline is not made for several, and those that all share have questions to answer.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="names")
 
@@ -60,11 +61,11 @@ class SpacyRecognizer:
 
     def _pipeline(self, language: str) -> "Language | None":
         for known in (language, MULTILINGUAL):
-            if name := self._found.pop(known, None):
+            if package := self._found.pop(known, None):
                 try:
-                    self._loaded[known] = load_pipeline(name)
+                    self._loaded[known] = load_pipeline(package.name)
                 except (InvalidSettings, MissingExtra) as exc:
-                    log.warning("names by rules alone", pipeline=name, error=exc)
+                    log.warning("names by rules alone", pipeline=package.name, error=exc)
             if known in self._loaded:
                 return self._loaded[known]
         return None
@@ -85,11 +86,11 @@ def open_recognizer(names: Sequence[str] | None) -> SpacyRecognizer | None:
     return SpacyRecognizer(loaded, {}) if loaded else None
 
 
-def find_pipelines() -> dict[str, str]:
+def find_pipelines() -> dict[str, EntryPoint]:
     """The best of spaCy's standard packages that are installed, by language. spaCy itself is not imported."""
-    installed = [match for point in entry_points(group="spacy_models") if (match := _STANDARD.fullmatch(point.name))]
-    worst_first = sorted(installed, key=lambda match: SIZES.index(match[2]), reverse=True)
-    return {match[1]: match[0] for match in worst_first}
+    packages = [(of, match) for of in entry_points(group="spacy_models") if (match := _STANDARD.fullmatch(of.name))]
+    worst_first = sorted(packages, key=lambda package: SIZES.index(package[1][2]), reverse=True)
+    return {match[1]: of for of, match in worst_first}
 
 
 def load_pipeline(name: str) -> "Language":

@@ -45,9 +45,9 @@ def _examine_pipelines(named: Sequence[str] | None) -> Iterator[Finding]:
         yield error("cannot_be_used", what="RAG_SPACY_PIPELINES", cause=str(exc))
     for found in find_pipelines().values() if named is None else ():
         try:
-            yield from _loaded([found])
+            yield from _loaded([found.name])
         except (InvalidSettings, MissingExtra) as exc:
-            yield warning("spacy_pipeline_unused", pipeline=found, cause=str(exc))
+            yield warning("spacy_pipeline_unused", pipeline=found.name, cause=str(exc))
 
 
 def _loaded(names: Sequence[str]) -> list[Finding]:

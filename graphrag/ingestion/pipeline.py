@@ -237,6 +237,8 @@ class Pipeline:
 
     async def _complete_graph(self, item: Prepared, collection: Collection, report: Report) -> Sequence[ChunkGraph]:
         """With what models find beside the rules, where one may be asked."""
+        if self.name_recognizer:
+            await report([item.in_stage("graph")])
         graph = await with_names(item.graph, item.chunks, self.name_recognizer, language=item.document.language)
         if self.relation_extractor is None or not self.may_read(collection):
             return graph
