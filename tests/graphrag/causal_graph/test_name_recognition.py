@@ -10,6 +10,7 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
+from api.routes.system import health
 from graphrag.causal_graph.spacy_pipelines import PIECE_CHARS, find_pipelines, open_recognizer, split_pieces
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import MissingExtra
@@ -108,6 +109,15 @@ def test_pipelines_are_named_by_a_variable(
     """R4.10"""
     monkeypatch.setenv("RAG_SPACY_PIPELINES", given)
     assert Settings.from_environment().spacy_pipelines == read
+
+
+async def test_health_names_what_is_found(services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R11.2"""
+    assert (await health(services)).name_pipelines is None
+    del services.__dict__["name_recognizer"]
+    install_pipeline(tmp_path, "es_core_news_sm")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert (await health(services)).name_pipelines == ["es_core_news_sm 3.8.0"]
 
 
 def test_answers_of_other_pipelines_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
