@@ -198,7 +198,6 @@ class Services(OpenedModels):
                 "retrieval": config.model_dump(mode="json"),
                 "generation": {"chat_model": model, "system_prompt": generation.system_prompt},
                 "embedding_model": collection.embedding_model,
-                **({"name_pipelines": self.name_pipelines} if self.name_pipelines else {}),
             }
         )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MULTILINGUAL = "xx"  # stands in where a language has no pipeline of its own
 SIZES = ("lg", "md", "sm", "trf")  # the best first; a transformer, slow without a GPU, where there is nothing else
 _STANDARD = re.compile(rf"([a-z]{{2}})_(?:core_news|core_web|ent_wiki)_({'|'.join(SIZES)})")
-_MODELS = {"ner", "beam_ner"}  # a ruler's patterns may ask for what any other component says of a word
+_MODELS = {"ner", "beam_ner"}
 _MEASURES = {"CARDINAL", "DATE", "MONEY", "ORDINAL", "PERCENT", "QUANTITY", "TIME"}  # OntoNotes' labels: no names
 PIECE_CHARS = 5_000  # of a long text at once, for memory grows with it
 PIECES_TOGETHER = 8  # between two looks at whether they are still wanted
@@ -116,7 +116,7 @@ def _recognizers(pipeline: "Language") -> set[str]:
     """The components that find names, and those that they listen to."""
     found = {name for name in pipeline.pipe_names if "doc.ents" in pipeline.get_pipe_meta(name).assigns}
     if any(pipeline.get_pipe_meta(name).factory not in _MODELS for name in found):
-        return set(pipeline.pipe_names)
+        return set(pipeline.pipe_names)  # a ruler's patterns may ask for what any of them says of a word
     heard = {
         name
         for name, component in pipeline.pipeline

@@ -78,8 +78,8 @@ class Pipeline:
     embed_meaning: Embed  # for the boundaries of semantic chunks: a model that costs nothing
     chat_model: BaseChatModel | None = None  # for contextual embeddings
     relation_extractor: ModelExtractor | None = None  # beside the rules
-    name_recognizer: NameRecognizer | None = None  # the same
     may_read: Callable[[Collection], bool] = lambda _: True  # whether these two are given a collection's documents
+    name_recognizer: NameRecognizer | None = None  # beside the rules, and on this machine
 
     async def ingest(
         self,

@@ -14,11 +14,9 @@ from api.routes.system import health
 from graphrag.causal_graph.spacy_pipelines import PIECE_CHARS, find_pipelines, open_recognizer, split_pieces
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import MissingExtra
-from graphrag.models import Collection
 from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.testing import InMemoryStore
-from tests.factories import COLLECTION_ID
 from tests.graphrag.causal_graph.installed_pipelines import install_pipeline
 from tests.graphrag.ingestion.test_pipeline import make_desk
 
@@ -118,19 +116,3 @@ async def test_health_names_what_is_found(services: Services, tmp_path: Path, mo
     install_pipeline(tmp_path, "es_core_news_sm")
     monkeypatch.syspath_prepend(tmp_path)
     assert (await health(services)).name_pipelines == ["es_core_news_sm 3.8.0"]
-
-
-def test_answers_of_other_pipelines_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R10.5 By their versions; where there is none, as ever."""
-    collection = Collection(COLLECTION_ID, "me", "notes", "bundled")
-    hashes = {
-        Services(Settings()).answer_hash(collection),
-        Services(Settings(spacy_pipelines=())).answer_hash(collection),
-    }
-    assert len(hashes) == 1
-    for version in ("3.7.0", "3.8.0"):
-        with pytest.MonkeyPatch.context() as patch:
-            install_pipeline(tmp_path / version, "es_core_news_sm", version=version)
-            patch.syspath_prepend(tmp_path / version)
-            hashes.add(Services(Settings()).answer_hash(collection))
-    assert len(hashes) == 3

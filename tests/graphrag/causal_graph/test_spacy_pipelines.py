@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import structlog
@@ -17,6 +18,9 @@ from graphrag.services import Services
 from graphrag.settings import Settings
 from tests.api.commands import NOWHERE, causeway, one_line
 from tests.graphrag.causal_graph.installed_pipelines import install_pipeline
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
 
 pytestmark = pytest.mark.slow
 QUESTIONS = {
@@ -130,8 +134,10 @@ async def test_a_pipeline_that_fails_leaves_the_rules(tmp_path: Path, services: 
     """R11.1 The document is indexed all the same; nothing of it is in the log."""
     from spacy.language import Language
 
-    def break_off(read: object) -> object:
-        raise ValueError(f"on purpose: {read}")
+    def break_off(read: "Doc") -> "Doc":
+        if "fuga" in read.text:
+            raise ValueError(f"on purpose: {read}")
+        return read
 
     Language.component("broken", func=break_off)
     services.__dict__["name_recognizer"] = recognizer = ruled(tmp_path, rosa="PER")
@@ -140,6 +146,7 @@ async def test_a_pipeline_that_fails_leaves_the_rules(tmp_path: Path, services: 
         assert await associations(services, owner, "es") == ["leak"]
     assert {line["error"] for line in logged if line["event"] == "names by rules alone"} == {"ValueError"}
     assert "rosa" not in str(logged)
+    assert await recognizer.find_names(["lo vio rosa."], language="es") == [("rosa",)]
 
 
 @pytest.mark.parametrize("name", ["absent", "empty", "file", "torn", "nameless"])
