@@ -4,7 +4,7 @@ import os
 import reprlib
 import unicodedata
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -16,7 +16,7 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graphrag.access_limits import AccessLimits
 from graphrag.authentication.configuration import AuthenticationConfig
@@ -191,8 +191,22 @@ class IngestionLimits(BaseModel):
         default=0,
         description="Chunks that the chat model reads for causal relations, in one process; 0: rules alone find them",
     )
+    spacy_pipelines: Annotated[tuple[str, ...] | None, NoDecode] = Field(
+        default=None,
+        description="Trained spaCy pipelines (needs the extra `linguistics`) that find names beside the rules, one a "
+        "language: packages or folders, separated by commas; none: rules alone; unset: the standard ones that are "
+        "installed",
+    )
     worker: bool = Field(default=True, description="`causeway serve` does ingestion jobs itself")
     worker_jobs: PositiveInt = Field(default=3, description="Ingestion jobs that one process does at the same time")
+
+    @field_validator("spacy_pipelines", mode="before")
+    @classmethod
+    def _named(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        names = tuple(filter(None, map(str.strip, value.split(","))))
+        return () if names == ("none",) else names or None
 
 
 class Settings(

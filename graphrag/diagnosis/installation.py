@@ -10,6 +10,7 @@ from graphrag.variables import unknown_variables
 
 MODULES = {  # by extra
     "google": "langchain_google_genai",
+    "linguistics": "spacy",
     "local-models": "sentence_transformers",
     "ollama": "langchain_ollama",
     "otel": "opentelemetry.sdk",

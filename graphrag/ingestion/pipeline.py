@@ -9,15 +9,16 @@ from uuid import UUID, uuid5
 
 from langchain_core.language_models import BaseChatModel
 
-from graphrag.causal_graph.chunk_graphs import chunk_graphs, with_relations
+from graphrag.causal_graph.chunk_graphs import chunk_graphs, with_names, with_relations
 from graphrag.causal_graph.model_extraction import ModelExtractor
+from graphrag.causal_graph.naming import NameRecognizer
 from graphrag.embeddings.batches import embed_batches
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import UnreadableDocument
 from graphrag.graph_models import ChunkGraph
 from graphrag.ingestion import enrichment
 from graphrag.ingestion.chunking import chunk_document
-from graphrag.ingestion.cleaning import clean
+from graphrag.ingestion.cleaning import clean, holds_words
 from graphrag.ingestion.contextualization import contextual_text, situate
 from graphrag.ingestion.division import Embed
 from graphrag.ingestion.sources import SourceFile, SourceText, came_twice, document_id, refused
@@ -78,6 +79,7 @@ class Pipeline:
     chat_model: BaseChatModel | None = None  # for contextual embeddings
     relation_extractor: ModelExtractor | None = None  # beside the rules
     may_read: Callable[[Collection], bool] = lambda _: True  # whether these two are given a collection's documents
+    name_recognizer: NameRecognizer | None = None  # beside the rules, and on this machine
 
     async def ingest(
         self,
@@ -234,12 +236,15 @@ class Pipeline:
         )
 
     async def _complete_graph(self, item: Prepared, collection: Collection, report: Report) -> Sequence[ChunkGraph]:
-        """With what a model finds beside the rules, where one may be asked."""
+        """With what models find beside the rules, where one may be asked."""
+        if self.name_recognizer:
+            await report([item.in_stage("graph")])
+        graph = await with_names(item.graph, item.chunks, self.name_recognizer, language=item.document.language)
         if self.relation_extractor is None or not self.may_read(collection):
-            return item.graph
+            return graph
         await report([item.in_stage("graph")])
         found = await self.relation_extractor.extract(item.chunks, owner_id=collection.owner_id)
-        return with_relations(item.graph, found)
+        return with_relations(graph, found)
 
 
 def embedded_text(parsed: ParsedText, chunk: Chunk) -> str:
@@ -275,10 +280,6 @@ def describe(source: Source, parsed: ParsedText, *, collection: Collection, conf
 
 def _ticket(source: Source) -> UUID | None:
     return source.ticket if isinstance(source, SourceFile) else None
-
-
-def holds_words(text: str) -> bool:
-    return any(character.isalnum() for character in text)
 
 
 def _outcome(item: IndexedDocument, *, is_stored: bool) -> IngestionOutcome:
