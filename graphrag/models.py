@@ -10,7 +10,17 @@ from uuid import UUID
 FulltextRanking = Literal["bm25", "ts_rank_cd"]
 Strategy = Literal["fulltext", "semantic", "hybrid"]
 Chunking = Literal[
-    "auto", "sentence", "paragraph", "heading_section", "fixed_window", "semantic", "rows", "parent_child", "none"
+    "auto",
+    "sentence",
+    "paragraph",
+    "heading_section",
+    "fixed_window",
+    "semantic",
+    "rows",
+    "parent_child",
+    "llama_index_sentence",
+    "langchain_recursive",
+    "none",
 ]
 Cell = None | str | bool | int | float | datetime | date | time | timedelta
 Fusion = Literal["weighted", "rrf"]
