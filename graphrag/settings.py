@@ -22,8 +22,9 @@ from graphrag.access_limits import AccessLimits
 from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.chat_settings import ChatConfig
 from graphrag.database_limits import DatabaseLimits
-from graphrag.errors import InvalidSettings
+from graphrag.errors import InvalidSettings, MissingExtra
 from graphrag.evaluation_settings import EvaluationConfig
+from graphrag.ingestion.splitters import check_splitter
 from graphrag.load_limits import LoadLimits
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
 from graphrag.observation import Observation
@@ -155,6 +156,15 @@ class IngestionConfig(CollectionConfig):
     time_to_live_hours: float | None = Field(
         default=None, gt=0, le=1_000_000, description="A document is deleted after so long; unset: it stays"
     )
+
+    @field_validator("chunking")
+    @classmethod
+    def _installed(cls, chunking: Chunking) -> Chunking:
+        try:
+            check_splitter(chunking)
+        except MissingExtra as exc:
+            raise ValueError(str(exc)) from exc
+        return chunking
 
 
 class GenerationConfig(CollectionConfig):

@@ -50,10 +50,11 @@ def by_splitter(parsed: ParsedText, *, chunking: Chunking, count_tokens: TokenCo
 
 def _starts(text: str, chunks: Sequence[str]) -> Iterator[int]:
     """Of all but the first, which begins with the text."""
-    end = len(chunks[0]) + _after_space(text, 0) if chunks else 0
-    for chunk in chunks[1:]:
+    end = 0
+    for chunk in filter(None, map(str.strip, chunks)):
         start = _after_space(text, end)
-        yield start
+        if end:
+            yield start
         end = start + len(chunk)
 
 
@@ -70,20 +71,23 @@ def _llama_index_sentence(length: Length, max_tokens: int) -> Split:
 
     def sentences(text: str) -> list[str]:
         """As its default does, which also looks for data of nltk's that it does not use, on the network too."""
-        return split_by_sentence_tokenizer_internal(text, punkt)
+        found: list[str] = split_by_sentence_tokenizer_internal(text, punkt)
+        return found
 
     def tokens(text: str) -> range:
         """As many as there are; a character alone is never too long, which would be an error."""
         return range(length(text) if len(text) > 1 else 1)
 
-    splitter = SentenceSplitter(
+    split: Split = SentenceSplitter(
         chunk_size=max_tokens, chunk_overlap=0, tokenizer=tokens, chunking_tokenizer_fn=sentences
-    )
-    return splitter.split_text
+    ).split_text
+    return split
 
 
 def _langchain_recursive(length: Length, max_tokens: int) -> Split:
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-    splitter = RecursiveCharacterTextSplitter(chunk_size=max_tokens, chunk_overlap=0, length_function=length)
-    return splitter.split_text
+    split: Split = RecursiveCharacterTextSplitter(
+        chunk_size=max_tokens, chunk_overlap=0, length_function=length
+    ).split_text
+    return split
