@@ -153,6 +153,11 @@ class IngestionConfig(CollectionConfig):
     contextual_embeddings: bool = Field(
         default=False, description="The chat model says where each chunk stands in its document: a call a chunk"
     )
+    keywords: Literal["phrases", "embeddings"] = Field(
+        default="phrases",
+        description="A document's keywords: the phrases that it uses most, or those of them that are nearest to it by "
+        "the collection's embedding model",
+    )
     time_to_live_hours: float | None = Field(
         default=None, gt=0, le=1_000_000, description="A document is deleted after so long; unset: it stays"
     )
