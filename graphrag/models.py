@@ -19,6 +19,7 @@ Chunking = Literal[
     "rows",
     "parent_child",
     "llama_index_sentence",
+    "llama_index_semantic",
     "langchain_recursive",
     "none",
 ]

@@ -49,7 +49,7 @@ def chunk_document(
     if strategy == "semantic" and embed:
         division = by_meaning(parsed, embed=embed)
     elif strategy in PACKAGES:
-        division = by_splitter(parsed, chunking=strategy, count_tokens=count_tokens, max_tokens=max_tokens)
+        division = by_splitter(parsed, chunking=strategy, count_tokens=count_tokens, max_tokens=max_tokens, embed=embed)
     else:
         division = DIVISIONS[strategy](parsed)
     spans = _chunks(
@@ -69,8 +69,8 @@ def resolve(parsed: ParsedText, chunking: Chunking, *, can_embed: bool) -> Chunk
     """The strategy that is taken; sentences where the one that was asked for has nothing to go by."""
     if chunking == "auto":
         return choose(parsed)
-    is_possible = {"semantic": can_embed, "rows": has_rows(parsed)}
-    return chunking if is_possible.get(chunking, has_splitter(chunking)) else "sentence"
+    is_possible = {"semantic": can_embed, "llama_index_semantic": can_embed, "rows": has_rows(parsed)}
+    return chunking if is_possible.get(chunking, True) and has_splitter(chunking) else "sentence"
 
 
 def chunk(

@@ -42,10 +42,17 @@ from graphrag.models import ParsedText
 def count(texts):
     return [len(text) for text in texts]
 
-parsed = ParsedText("El horno se paró. Faltó gas. " * 20, "text/plain")
+def embed(texts):
+    return [[1.0, text.count("o")] for text in texts]
+
+parsed = ParsedText("El horno se paró. " * 20 + "La línea fue reparada. " * 20, "text/plain")
 for name in PACKAGES:
-    assert by_splitter(parsed, chunking=name, count_tokens=count, max_tokens=90).breaks
+    assert by_splitter(parsed, chunking=name, count_tokens=count, max_tokens=90, embed=embed).breaks
 """
+
+
+def embed(texts: Sequence[str]) -> list[list[float]]:
+    return [[1.0, *(float(text.lower().count(letter)) for letter in "aeiou")] for text in texts]
 
 
 def count_characters(texts: Sequence[str]) -> list[int]:
@@ -66,7 +73,24 @@ def langchain_recursive(text: str, length: int) -> list[str]:
     return chunks
 
 
-EACH = {"llama_index_sentence": llama_index_sentence, "langchain_recursive": langchain_recursive}
+def llama_index_semantic(text: str, length: int) -> list[str]:
+    from llama_index.core import MockEmbedding
+    from llama_index.core.node_parser import SemanticSplitterNodeParser
+    from llama_index.core.schema import Document
+
+    class Vectors(MockEmbedding):  # type: ignore[misc]  # without the extra there is no such class
+        def _get_text_embedding(self, text: str) -> list[float]:
+            return embed([text])[0]
+
+    splitter = SemanticSplitterNodeParser.from_defaults(embed_model=Vectors(embed_dim=6))
+    return [node.text for node in splitter.get_nodes_from_documents([Document(text=text)])]
+
+
+EACH = {
+    "llama_index_sentence": llama_index_sentence,
+    "llama_index_semantic": llama_index_semantic,
+    "langchain_recursive": langchain_recursive,
+}
 each_splitter = pytest.mark.parametrize(("chunking", "split"), EACH.items(), ids=list(EACH))
 
 
@@ -79,7 +103,11 @@ def test_chunks_are_those_of_the_library(
 ) -> None:
     """R13.5: as whoever calls it with its defaults has them, at their exact places, whatever the text repeats."""
     division = by_splitter(
-        ParsedText(text, "text/plain"), chunking=chunking, count_tokens=count_characters, max_tokens=length
+        ParsedText(text, "text/plain"),
+        chunking=chunking,
+        count_tokens=count_characters,
+        max_tokens=length,
+        embed=embed,
     )
     cuts = [0, *sorted(division.breaks), len(text)]
     chunks = [text[start:end].strip() for start, end in pairwise(cuts)]
@@ -92,7 +120,7 @@ def test_a_chunk_begins_with_whole_sentences_of_the_one_before(chunking: Chunkin
     """R13.5 R2.2"""
     parsed = ParsedText("Se paró el horno. Faltó gas en la línea. " * 20, "text/plain")
     config = IngestionConfig(chunking=chunking, chunk_tokens=100, chunk_overlap_tokens=45)
-    found = chunk_document(parsed, title="T", config=config, count_tokens=count_characters, embed=None).spans
+    found = chunk_document(parsed, title="T", config=config, count_tokens=count_characters, embed=embed).spans
     overlaps = [parsed.text[span.window_start : span.start] for span in found[1:]]
     assert all(overlaps)
     assert all(overlap.startswith(("Se paró", "Faltó")) for overlap in overlaps)
@@ -134,5 +162,19 @@ def test_a_worker_without_it_takes_sentences(chunking: Chunking) -> None:
     """R13.5: of a document whose strategy was chosen where it is installed."""
     parsed = ParsedText("El horno se paró. Faltó gas. " * 20, "text/plain")
     config = IngestionConfig().model_copy(update={"chunking": chunking})
-    found = chunk_document(parsed, title="T", config=config, count_tokens=count_characters, embed=None)
+    found = chunk_document(parsed, title="T", config=config, count_tokens=count_characters, embed=embed)
     assert found.strategy == "sentence"
+
+
+@pytest.mark.slow
+def test_words_that_a_model_does_not_know_hide_no_change_of_subject() -> None:
+    """R13.5: a vector without direction is like no other; without this the library would find nothing at all."""
+    text = "Aa a. A aa. Aaa. Aa. 日本. Oo oo. O o. Ooo. Oo."
+    division = by_splitter(
+        ParsedText(text, "text/plain"),
+        chunking="llama_index_semantic",
+        count_tokens=count_characters,
+        max_tokens=99,
+        embed=lambda texts: [vector[1:] for vector in embed(texts)],
+    )
+    assert division.breaks
