@@ -169,7 +169,7 @@ def test_a_worker_without_it_takes_sentences(chunking: Chunking) -> None:
 @pytest.mark.slow
 def test_words_that_a_model_does_not_know_hide_no_change_of_subject() -> None:
     """R13.5: a vector without direction is like no other; without this the library would find nothing at all."""
-    text = "Aa a. A aa. Aaa. Aa. 日本. Oo oo. O o. Ooo. Oo."
+    text = "Aa a. A aa. Aaa. Aa. 日本. 日本. 日本. Oo oo. O o. Ooo. Oo."
     division = by_splitter(
         ParsedText(text, "text/plain"),
         chunking="llama_index_semantic",
