@@ -63,7 +63,7 @@ class DocumentOut(BaseModel):
     tags: list[str] = []
     source_type: str | None = None
     processing_strategy: Chunking | None = None
-    warnings: list[str] = Field(default=[], description="What could not be read of it")
+    warnings: list[str] = Field(default=[], description="What could not be read of it, or not be done with it")
     expires_at: datetime | None = None
     metadata: dict[str, Any] = Field(default={}, description="What came with it")
 

@@ -134,7 +134,7 @@ class Document:
     byte_count: int = 0  # of the original
     authors: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()  # what could not be read of it
+    warnings: tuple[str, ...] = ()  # what could not be read of it, or not be done with it
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # whatever its sender knows of it
 
     @property

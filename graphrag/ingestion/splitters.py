@@ -27,7 +27,7 @@ _SPACE = re.compile(r"\s*")
 def check_splitter(chunking: Chunking | None) -> None:
     """Raises MissingExtra where the strategy is that of a package that is not installed."""
     if not has_splitter(chunking):
-        raise MissingExtra(f"{chunking} needs: pip install 'causeway[splitters]'", extra="splitters")
+        raise MissingExtra(f"{chunking} needs: pip install 'causeway[splitters]'")
 
 
 def has_splitter(chunking: Chunking | None) -> bool:
@@ -101,7 +101,7 @@ def _llama_index_semantic(embed: Embed) -> Split:
         def _get_text_embedding(self, text: str) -> list[float]:
             return self._get_text_embeddings([text])[0]
 
-        _get_query_embedding = _aget_query_embedding = _get_text_embedding
+        _get_query_embedding = _aget_query_embedding = _get_text_embedding  # there must be some; none is called
 
     splitter = SemanticSplitterNodeParser(
         embed_model=Vectors(embed_batch_size=EMBEDDED_AT_ONCE), sentence_splitter=_punkt_sentences()
