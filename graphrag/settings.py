@@ -22,8 +22,9 @@ from graphrag.access_limits import AccessLimits
 from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.chat_settings import ChatConfig
 from graphrag.database_limits import DatabaseLimits
-from graphrag.errors import InvalidSettings
+from graphrag.errors import InvalidSettings, MissingExtra
 from graphrag.evaluation_settings import EvaluationConfig
+from graphrag.ingestion.splitters import check_splitter
 from graphrag.load_limits import LoadLimits
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
 from graphrag.observation import Observation
@@ -155,9 +156,23 @@ class IngestionConfig(CollectionConfig):
     contextual_embeddings: bool = Field(
         default=False, description="The chat model says where each chunk stands in its document: a call a chunk"
     )
+    keywords: Literal["phrases", "embeddings"] = Field(
+        default="phrases",
+        description="A document's keywords: the phrases that it uses most, or those of them that are nearest to it by "
+        "the collection's embedding model",
+    )
     time_to_live_hours: float | None = Field(
         default=None, gt=0, le=1_000_000, description="A document is deleted after so long; unset: it stays"
     )
+
+    @field_validator("chunking")
+    @classmethod
+    def _installed(cls, chunking: Chunking) -> Chunking:
+        try:
+            check_splitter(chunking)
+        except MissingExtra as exc:
+            raise ValueError(str(exc)) from exc
+        return chunking
 
 
 class GenerationConfig(CollectionConfig):
