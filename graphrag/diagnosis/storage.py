@@ -66,6 +66,7 @@ async def examine_redis(settings: Settings) -> AsyncIterator[Finding]:
     try:
         cache = RedisCache(settings.redis_url.get_secret_value())
         try:
+            await cache.set_many("", {"doctor": PROBE}, seconds=1)  # one that is full is still read
             await cache.get_many("", ["doctor"])
         finally:
             await cache.close()
