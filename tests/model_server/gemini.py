@@ -119,15 +119,19 @@ def _check_key(request: RecordedRequest) -> None:
     require(has_key, "Method doesn't allow unregistered callers", 403)
 
 
+def _camel(name: str) -> str:
+    """Both ways of writing a name are taken."""
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+
+
 def _check_names(given: Any, known: set[str]) -> None:
     for name in given:
-        camel = re.sub(r"_(\w)", lambda match: match[1].upper(), name)
-        require(camel in known, f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.')
+        require(_camel(name) in known, f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.')
 
 
 def _check_generation(config: Body) -> None:
     _check_names(config, GENERATION)
-    for name, value in config.items():
+    for name, value in ((_camel(name), value) for name, value in config.items()):
         fits = (name not in NUMBERS or is_number(value)) and (name not in INTEGERS or is_integer(value))
         require(fits, f"Invalid value at 'generation_config.{name}': {value!r}")
 
