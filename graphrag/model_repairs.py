@@ -8,14 +8,14 @@ NO_RIGHT, NO_SUCH_MODEL, TOO_MUCH = {401, 403}, 404, 429
 
 
 def way_out(provider: str, model: str, error: Exception) -> str:
-    """A sentence after a space; "" where none is known."""
+    """A sentence that follows the failure's words; "" where none is known."""
     status = http_status(error)
     if status in NO_RIGHT or INVALID_KEY in str(error):
-        return f" Check {KEYS.get(provider, 'its key')}."
+        return f". Check {KEYS.get(provider, 'its key')}."
     if status == NO_SUCH_MODEL:
-        return f" Run: ollama pull {model}." if provider == "ollama" else " Check the model's name and its address."
+        return f". Run: ollama pull {model}." if provider == "ollama" else ". Check the model's name and its address."
     if status == TOO_MUCH:
-        return " Wait, or raise its quota."
+        return ". Wait, or raise its quota."
     if provider == "ollama" and status is None and is_transient(error):
-        return " Is it there? Run: ollama serve; or correct its address."
+        return ". Is it there? Run: ollama serve; or correct its address."
     return ""

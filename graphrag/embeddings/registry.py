@@ -120,10 +120,9 @@ def _load(entry: Entry, path: Path, *, may_download: bool) -> EmbeddingModel:
     except MissingExtra:
         raise
     except Exception as exc:
+        told = without_secrets(str(exc)).rstrip(".") + way_out(entry.provider, entry.model, exc)
         raise InvalidSettings(
-            f"Embedding model {entry.id!r} of {path} could not be loaded: {without_secrets(str(exc))}"
-            f"{way_out(entry.provider, entry.model, exc)}\n"
-            f"Example:\n{EXAMPLE}"
+            f"Embedding model {entry.id!r} of {path} could not be loaded: {told}\nExample:\n{EXAMPLE}"
         ) from exc
     log.info("embedding model loaded", model=entry.id, provider=entry.provider, dimensions=dimensions)
     remote: dict[str, Any] = {}

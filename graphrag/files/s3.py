@@ -107,9 +107,8 @@ class S3Files:
         try:
             await asyncio.wait({working}, timeout=SUSPICIOUS_SECONDS)
             if not working.done() and not await self._answers():
-                raise self._failed(
-                    "unreachable", f"it has not answered for {SUSPICIOUS_SECONDS:g} s"
-                ) from TimeoutError()
+                silence = TimeoutError(f"it has not answered for {SUSPICIOUS_SECONDS:g} s")
+                raise self._failed("unreachable", str(silence)) from silence
             return await working
         finally:
             if not working.done():
