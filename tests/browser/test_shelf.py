@@ -17,7 +17,7 @@ PAGE = 50  # entries, as the API gives them
 # At once, as it comes about on a busy machine: the next question is asked before the dialog says that it is closed.
 CLOSE_AND_DELETE = """() => {
     document.querySelector("dialog[open]").close();
-    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "Delete", bubbles: true, cancelable: true }));
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "Delete", bubbles: true }));
 }"""
 TEXTS = {
     "caldera.md": "La caldera se paró porque la válvula estaba obstruida.",
