@@ -1,0 +1,9 @@
+"""The implementations of ChunkIndex that are held to its promises, as fixtures' names (conftest.py)."""
+
+import pytest
+
+INDEXES = [
+    "toy",
+    pytest.param("chroma_folder", marks=pytest.mark.slow),
+    pytest.param("chroma_server", marks=pytest.mark.slow),
+]
