@@ -126,10 +126,11 @@ class TypesenseIndex:
         for each alone, too.
         """
         # A minus sign before a word, and quotes around some, mean something to Typesense.
-        words = [word for written in words if (word := re.sub(r'^\W+|"', "", written))]
+        words = [word for word in dict.fromkeys(re.sub(r'^\W+|"', "", written) for written in words) if word]
         text = " ".join(words)
         common = {"query_by": "content,context", "drop_tokens_threshold": limit, **PLAIN}
-        searches = [{"q": each, **common} for each in dict.fromkeys([text, *words[: SEARCHES - 1]]) if each]
+        texts = [text, *words[: SEARCHES - 1]] if len(words) > 1 else words
+        searches = [{"q": each, **common} for each in texts]
         most = TOKEN * WHOLE * min(len(text.split()), MOST_TOKENS)
         return await self._search(
             collection, searches, lambda hit: hit["text_match"] / most, kind="content", documents=documents, limit=limit
@@ -203,6 +204,7 @@ class TypesenseIndex:
             for name in collection_names(model):
                 if embedding_model(await self._retrieve(name) or {}) == model:
                     self._names[model] = name
+                    break
         return self._names.get(model)
 
     async def _list_names(self) -> list[str]:
@@ -259,6 +261,7 @@ def _connect(settings: Settings) -> tuple["AsyncClient", str]:
             "connection_timeout_seconds": settings.index_timeout_seconds,
             "num_retries": RETRIES,
             "retry_interval_seconds": WAIT_SECONDS,
+            "verify": url.scheme == "https",  # the certificates take 25 ms to read
         }
     )
     return client, f"{host}:{port}"

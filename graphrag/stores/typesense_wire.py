@@ -123,7 +123,9 @@ def read_ids(exported: Any) -> set[UUID]:
 
 
 def read_names(schemas: Any) -> list[str]:
-    return [schema["name"] for schema in schemas if re.fullmatch(rf"{CHUNKS}(_[0-9a-f]{{8}})?", schema["name"])]
+    """Of the collections that are ours."""
+    names = [schema["name"] for schema in schemas if embedding_model(schema)]
+    return [name for name in names if re.fullmatch(rf"{CHUNKS}(_[0-9a-f]{{8}})?", name)]
 
 
 def among(collection: Collection, field: str, ids: Sequence[UUID]) -> list[str]:
