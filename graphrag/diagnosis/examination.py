@@ -9,7 +9,7 @@ from graphrag.diagnosis.home import examine_home
 from graphrag.diagnosis.installation import examine_installation
 from graphrag.diagnosis.models import examine_models
 from graphrag.diagnosis.reach import examine_doors, examine_tracing
-from graphrag.diagnosis.storage import examine_redis, examine_storage
+from graphrag.diagnosis.storage import examine_index, examine_redis, examine_storage
 from graphrag.errors import InvalidSettings
 from graphrag.settings import Settings
 
@@ -29,6 +29,7 @@ async def examine(environment: Mapping[str, str], *, host: str, port: int, calls
         _in_thread(lambda: list(examine_database(settings))),
         examine_storage(settings),
         examine_redis(settings),
+        examine_index(settings),
         examine_models(settings, calls=calls),
         examine_doors(settings, host=host, port=port),
         examine_tracing(),
