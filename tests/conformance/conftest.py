@@ -3,12 +3,15 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from pydantic import SecretStr
 
 from graphrag.protocols import ChunkIndex
 from graphrag.settings import Settings
 from graphrag.stores.chroma import ChromaIndex
+from graphrag.stores.typesense import TypesenseIndex
 from tests.chroma_server import run_chroma_server
 from tests.conformance.toy_index import ToyIndex
+from tests.typesense_server import KEY, TypesenseServer
 
 
 @pytest.fixture
@@ -34,5 +37,20 @@ def chroma_address() -> Iterator[str]:
 async def chroma_server(chroma_address: str) -> AsyncIterator[ChunkIndex]:
     index = ChromaIndex(Settings(index_url=chroma_address))
     await index.open()
+    yield index
+    await index.close()
+
+
+@pytest.fixture(scope="session")
+def typesense_server() -> Iterator[TypesenseServer]:
+    with TypesenseServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def typesense(typesense_server: TypesenseServer) -> AsyncIterator[ChunkIndex]:
+    """Of a server that follows Typesense's published API strictly."""
+    typesense_server.reset()
+    index = TypesenseIndex(Settings(index_url=typesense_server.url, index_api_key=SecretStr(KEY)))
     yield index
     await index.close()

@@ -4,6 +4,7 @@ import pytest
 
 INDEXES = [
     "toy",
+    "typesense",
     pytest.param("chroma_folder", marks=pytest.mark.slow),
     pytest.param("chroma_server", marks=pytest.mark.slow),
 ]
