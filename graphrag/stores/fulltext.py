@@ -37,8 +37,10 @@ async def search_fulltext(
     size = known[0]
     weights = _weights(found, chunk_count=size["chunk_count"])
     restriction = await restrict(connection, collection, filters)
-    score = QUERIES["bm25" if ranking == "index" else ranking]
-    statement = QUERIES["search_fulltext"].replace("{score}", score).replace("{filter}", restriction.condition)
+    ranking = "bm25" if ranking == "index" else ranking
+    statement = (
+        QUERIES["search_fulltext"].replace("{score}", QUERIES[ranking]).replace("{filter}", restriction.condition)
+    )
     values = {
         **key,
         **restriction.values,
