@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
 
-FulltextRanking = Literal["bm25", "ts_rank_cd"]
+FulltextRanking = Literal["bm25", "ts_rank_cd", "index"]
 Strategy = Literal["fulltext", "semantic", "hybrid"]
 Chunking = Literal[
     "auto", "sentence", "paragraph", "heading_section", "fixed_window", "semantic", "rows", "parent_child", "none"

@@ -126,7 +126,8 @@ class ChunkIndex(Protocol):
     """Another system that finds chunks by their vectors, and maybe by words, for one owner at a time.
 
     What it finds is read in PostgreSQL (`stores.indexed.IndexedStore`): an index that is behind finds less, and never
-    what is gone, expired or somebody else's. Each verb raises IndexUnavailable.
+    what is gone, expired or somebody else's. Entries of one embedding model are no other's neighbours; they are listed
+    and deleted whatever their model. Each verb raises IndexUnavailable.
     """
 
     name: str  # in messages, logs and RAG_INDEX
@@ -155,7 +156,7 @@ class ChunkIndex(Protocol):
         ...
 
     async def list_entries(self, collection: Collection, documents: Sequence[UUID] | None = None) -> set[UUID]:
-        """The ids, with the collection's embedding model; of these documents, or of all."""
+        """The ids, of these documents, or of all. One without a vector may be left out."""
         ...
 
     async def search_vectors(

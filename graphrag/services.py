@@ -1,7 +1,7 @@
 """The only list of implementations: settings in, everything a request needs out."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -11,7 +11,7 @@ from graphrag.authentication.authentication import Authentication, open_authenti
 from graphrag.breaker import BreakerState
 from graphrag.chat_models import beginning_with
 from graphrag.collection_names import checked_name
-from graphrag.errors import CollectionNotFound
+from graphrag.errors import CollectionNotFound, IndexUnavailable, InvalidSettings
 from graphrag.evaluation_models import canonical_hash
 from graphrag.files.opening import open_files
 from graphrag.guarded_chat_model import GuardedChatModel
@@ -26,18 +26,21 @@ from graphrag.models import Collection
 from graphrag.opened_models import OpenedModels
 from graphrag.owner_marks import OwnerMarks
 from graphrag.parsers.isolation import IsolatedParser
-from graphrag.protocols import FileStorage
+from graphrag.protocols import ChunkIndex, ChunkStore, FileStorage
 from graphrag.records import identify
 from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import RetrievalConfig, Settings
 from graphrag.stores.erasure import Erasure
+from graphrag.stores.indexed import IndexedStore
 from graphrag.stores.ingestions import Ingestions
+from graphrag.stores.postgres import PostgresStore
 from graphrag.telemetry import log
 from graphrag.viewing import Viewing
 
 DEFAULT_COLLECTION = "default"
 HASH_CHARS = 12  # of a configuration's hash in logs
+INDEXES: dict[str, Callable[[Settings], ChunkIndex]] = {}  # by RAG_INDEX
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,16 @@ class Services(OpenedModels):
         _ = self.relation_extractor
         if self.cross_encoder:
             await self.cross_encoder.open()
+        if self.indexed_store:
+            await self._open_index(self.indexed_store)
+
+    async def _open_index(self, store: IndexedStore) -> None:
+        """One that is away is no error: PostgreSQL searches until it is there."""
+        try:
+            await store.open()
+        except IndexUnavailable as exc:
+            settings = self.settings
+            log.warning("the index is waited for", index=settings.index, url=settings.index_url, error=exc)
 
     def breakers(self) -> list[BreakerState]:
         """Of all that is left alone while it fails."""
@@ -67,7 +80,8 @@ class Services(OpenedModels):
         guarded = [model for model in models.values() if isinstance(model, GuardedChatModel)]
         embedding = [model.breaker for model in self.embeddings.models.values() if model.breaker]
         cache = [self.redis_cache.breaker] if self.redis_cache else []
-        watched = [*(model.guard.breaker for model in guarded), *embedding, *cache]
+        index = [self.indexed_store.breaker] if self.indexed_store else []
+        watched = [*(model.guard.breaker for model in guarded), *embedding, *cache, *index]
         return [self.database.state, *(state for breaker in watched for state in breaker.states())]
 
     async def close(self) -> None:
@@ -78,6 +92,32 @@ class Services(OpenedModels):
         await self.database.close()
         if self.redis_cache:
             await self.redis_cache.close()
+        if "indexed_store" in self.__dict__ and self.indexed_store:
+            await self.indexed_store.close()
+
+    @cached_property
+    def store(self) -> ChunkStore:
+        """Raises InvalidSettings or MissingExtra."""
+        return self.indexed_store or PostgresStore(self.database, **self._store_options)
+
+    @cached_property
+    def indexed_store(self) -> IndexedStore | None:
+        """None where PostgreSQL searches alone. Raises InvalidSettings or MissingExtra."""
+        name = self.settings.index
+        if name is None:
+            return None
+        if name not in INDEXES:
+            raise InvalidSettings(f"RAG_INDEX is {name!r}. Known: {', '.join(INDEXES)}; unset: PostgreSQL searches.")
+        return IndexedStore(self.database, INDEXES[name](self.settings), **self._store_options)
+
+    @property
+    def _store_options(self) -> dict[str, Any]:
+        settings = self.settings
+        return {
+            "fulltext_candidates": settings.fulltext_candidates,
+            "contextual": settings.contextual_embeddings,
+            "most_collections": settings.max_collections,
+        }
 
     @cached_property
     def authentication(self) -> Authentication:

@@ -72,7 +72,9 @@ class RetrievalConfig(CollectionConfig):
         default="auto", description="Full text, vectors (semantic) or both; auto: by the question"
     )
     fulltext_ranking: FulltextRanking = Field(
-        default="bm25", description="How full text is scored; ts_rank_cd is PostgreSQL's own"
+        default="bm25",
+        description="How full text is scored; ts_rank_cd is PostgreSQL's own; index: by `RAG_INDEX` where that ranks "
+        "words, else bm25",
     )
     fusion: Fusion | None = Field(
         default=None,

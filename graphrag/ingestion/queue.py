@@ -17,7 +17,7 @@ from procrastinate.types import JSONValue
 from graphrag.database import Connection, Database
 from graphrag.database_errors import FAILURES, ours
 from graphrag.endings import end
-from graphrag.errors import CollectionChanged, DatabaseUnavailable, RetrievalUnavailable
+from graphrag.errors import CollectionChanged, DatabaseUnavailable, IndexUnavailable, RetrievalUnavailable
 from graphrag.ingestion.job_watch import GIVEN_UP, JobWatch, take_up_stalled_jobs
 from graphrag.ingestion.workers import Evaluators, Schedulers, Workers
 from graphrag.ingestion_models import Ingestion
@@ -36,7 +36,7 @@ JOB_BYTES = 5_000_000
 OPTIMIZED_AFTER_SECONDS = 10
 MOST_ATTEMPTS = 6  # with waits of 1, 2, 4 … seconds between them
 GRACE_SECONDS = 2  # for jobs that run when their worker is told to stop; they are taken up again later
-RETRIED = (DatabaseUnavailable, CollectionChanged, ConnectionError)
+RETRIED = (DatabaseUnavailable, IndexUnavailable, CollectionChanged, ConnectionError)
 TRANSIENT = (DatabaseUnavailable, RetrievalUnavailable, ConnectionError)
 AGAIN_SECONDS = 60  # a due time that meets a failing database is tried for ever: its job is its schedule's only one
 SCHEDULES = "schedules"

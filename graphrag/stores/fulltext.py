@@ -25,7 +25,10 @@ async def search_fulltext(
     candidates: int,
     limit: int,
 ) -> list[dict[str, Any]]:
-    """Rows of chunks, best first, each with its score in [0, 1]; about `candidates` chunks are looked at."""
+    """Rows of chunks, best first, each with its score in [0, 1]; about `candidates` chunks are looked at.
+
+    Of an index's ranking PostgreSQL knows nothing: it is BM25 then.
+    """
     key = {"collection_id": collection.id, "words": list(words), "phrases": list(phrases)}
     known = await fetch(connection, QUERIES["find_lexemes"], key)
     if not known:
@@ -34,9 +37,8 @@ async def search_fulltext(
     size = known[0]
     weights = _weights(found, chunk_count=size["chunk_count"])
     restriction = await restrict(connection, collection, filters)
-    statement = (
-        QUERIES["search_fulltext"].replace("{score}", QUERIES[ranking]).replace("{filter}", restriction.condition)
-    )
+    score = QUERIES["bm25" if ranking == "index" else ranking]
+    statement = QUERIES["search_fulltext"].replace("{score}", score).replace("{filter}", restriction.condition)
     values = {
         **key,
         **restriction.values,

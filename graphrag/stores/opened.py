@@ -5,7 +5,7 @@ from functools import cached_property
 
 from graphrag.cache import PostgresCache
 from graphrag.database import Database
-from graphrag.protocols import Cache, ChunkStore, GraphStore
+from graphrag.protocols import Cache, GraphStore
 from graphrag.redis_cache import RedisCache
 from graphrag.settings import Settings
 from graphrag.stores.catalog import Catalog
@@ -15,7 +15,6 @@ from graphrag.stores.experiments import ExperimentStore
 from graphrag.stores.feedback import FeedbackStore
 from graphrag.stores.golden import GoldenStore
 from graphrag.stores.graph import PostgresGraph
-from graphrag.stores.postgres import PostgresStore
 from graphrag.stores.proposals import ProposalStore
 from graphrag.stores.schedules import ScheduleStore
 from graphrag.stores.streams import StreamStore
@@ -30,15 +29,6 @@ class Stores:
     @cached_property
     def database(self) -> Database:
         return Database(self.settings)
-
-    @cached_property
-    def store(self) -> ChunkStore:
-        return PostgresStore(
-            self.database,
-            fulltext_candidates=self.settings.fulltext_candidates,
-            contextual=self.settings.contextual_embeddings,
-            most_collections=self.settings.max_collections,
-        )
 
     @cached_property
     def graph(self) -> GraphStore:

@@ -12,10 +12,12 @@ import pytest
 from graphrag.errors import CollectionChanged, CollectionExists, CollectionNotFound, InvalidSettings
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import Chunk, Collection, Document, Filters
-from graphrag.protocols import ChunkStore
+from graphrag.protocols import ChunkIndex, ChunkStore
 from graphrag.services import Services
+from graphrag.stores.indexed import IndexedStore
 from graphrag.stores.postgres import PostgresStore
 from graphrag.testing import InMemoryStore
+from tests.conformance.indexes import INDEXES
 from tests.factories import CREATED_AT, make_chunk, make_document
 
 
@@ -49,9 +51,12 @@ def tile(document: Document, texts: Sequence[str]) -> list[Chunk]:
     ]
 
 
-@pytest.fixture(params=["postgres", "memory"])
+@pytest.fixture(params=["postgres", "memory", *INDEXES])
 def store(request: pytest.FixtureRequest, services: Services) -> ChunkStore:
-    return services.store if request.param == "postgres" else InMemoryStore()
+    if request.param in ("postgres", "memory"):
+        return services.store if request.param == "postgres" else InMemoryStore()
+    index: ChunkIndex = request.getfixturevalue(request.param)
+    return IndexedStore(services.database, index, fulltext_candidates=400)
 
 
 @pytest.fixture
