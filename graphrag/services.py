@@ -35,12 +35,13 @@ from graphrag.stores.erasure import Erasure
 from graphrag.stores.indexed import IndexedStore
 from graphrag.stores.ingestions import Ingestions
 from graphrag.stores.postgres import PostgresStore
+from graphrag.stores.typesense import TypesenseIndex
 from graphrag.telemetry import log
 from graphrag.viewing import Viewing
 
 DEFAULT_COLLECTION = "default"
 HASH_CHARS = 12  # of a configuration's hash in logs
-INDEXES: dict[str, Callable[[Settings], ChunkIndex]] = {}  # by RAG_INDEX
+INDEXES: dict[str, Callable[[Settings], ChunkIndex]] = {"typesense": TypesenseIndex}  # by RAG_INDEX
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,3 @@
 """The implementations of ChunkIndex that are held to its promises, as fixtures' names (conftest.py)."""
 
-INDEXES = ["toy"]
+INDEXES = ["toy", "typesense"]

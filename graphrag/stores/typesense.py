@@ -1,0 +1,268 @@
+"""Chunks in Typesense, found by their vectors, or by its own ranking of words. Needs the extra typesense."""
+
+import re
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import httpx
+
+from graphrag.errors import IndexUnavailable, InvalidSettings, MissingExtra
+from graphrag.index_models import Candidate, IndexEntry
+from graphrag.models import Collection, VectorKind
+from graphrag.retrying import in_time
+from graphrag.settings import Settings
+from graphrag.stores.typesense_wire import (
+    Score,
+    among,
+    belonging_to,
+    collection_names,
+    embedding_model,
+    listed,
+    nearness,
+    read_candidates,
+    read_causes,
+    read_ids,
+    read_names,
+    schema_of,
+    to_document,
+    vector_field,
+)
+from graphrag.telemetry import log
+
+if TYPE_CHECKING:
+    from typesense import AsyncClient
+
+T = TypeVar("T")
+Schema = Mapping[str, Any]
+IMPORTED = 100  # chunks at once
+PAGE = 250  # hits of one search at most
+SEARCHES = 50  # in one request at most, where the server is not told otherwise
+COMPARED = (
+    10_000  # where a filter leaves fewer vectors, all are compared; the graph of them misses some behind a filter
+)
+TOKEN = 1 << 59  # text_match counts the words that were found from this bit on; below are typos, nearness and fields
+MOST_TOKENS = 15  # that it can count
+WHOLE = 1 + 1 / 128  # what one word is worth at most, with what the bits below add to it
+RETRIES, WAIT_SECONDS = 2, 0.1
+FORBIDDEN, MISSING, EXISTS = (401, 403), 404, 409
+PLAIN = {"prefix": False, "highlight_fields": "none", "highlight_full_fields": "none"}  # nobody is still typing
+
+
+class TypesenseIndex:
+    """A collection of Typesense's an embedding model. `document_chunks` is that of the first model."""
+
+    name = "typesense"
+    ranks_words = True
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises MissingExtra or InvalidSettings."""
+        self._client, self._address = _connect(settings)
+        self._timeout_seconds = settings.index_timeout_seconds
+        self._names: dict[str, str] = {}  # of Typesense's collections, by embedding model
+
+    async def open(self) -> None:
+        await self._list_names()
+
+    async def close(self) -> None:
+        await self._client.api_call.aclose()
+
+    async def put(self, collection: Collection, entries: Sequence[IndexEntry]) -> None:
+        """A batch that fails stops no other."""
+        if not entries:
+            return
+        dimensions = next((len(entry.vector) for entry in entries if entry.vector is not None), None)
+        name = await self._prepare(collection.embedding_model, dimensions)
+        refused: list[UUID] = []
+        for batch in _slices(entries, IMPORTED):
+            refused += await self._import(name, collection, batch)
+        if refused:
+            raise self._unavailable(f"it did not take {len(refused)} of {len(entries)} chunks", chunks=refused)
+
+    async def delete(self, collection: Collection, entries: Sequence[UUID]) -> None:
+        await self._delete(*among(collection, "id", entries))
+
+    async def delete_documents(self, collection: Collection, documents: Sequence[UUID]) -> None:
+        await self._delete(*among(collection, "file_id", documents))
+
+    async def delete_collection(self, collection: Collection) -> None:
+        await self._delete(belonging_to(collection))
+
+    async def delete_expired(self) -> None:
+        await self._delete(f"document_expires_at:<={int(time.time())}")
+
+    async def list_entries(self, collection: Collection, documents: Sequence[UUID] | None = None) -> set[UUID]:
+        filters = [belonging_to(collection)] if documents is None else among(collection, "file_id", documents)
+        found: set[UUID] = set()
+        for name in await self._list_names():
+            for filter_by in filters:
+                exported = self._client.collections[name].documents.export(
+                    {"filter_by": filter_by, "include_fields": "id"}
+                )
+                found |= await self._ask(exported, read_ids) or set()
+        return found
+
+    async def search_vectors(
+        self,
+        collection: Collection,
+        vector: Sequence[float],
+        *,
+        kind: VectorKind,
+        documents: Sequence[UUID] | None,
+        limit: int,
+    ) -> list[Candidate]:
+        numbers = ",".join(str(float(number)) for number in vector)
+        near = {"q": "*", "vector_query": f"embedding:([{numbers}], k:{limit}, flat_search_cutoff:{COMPARED})"}
+        return await self._search(collection, [near], nearness, kind=kind, documents=documents, limit=limit)
+
+    async def search_words(
+        self, collection: Collection, words: Sequence[str], *, documents: Sequence[UUID] | None, limit: int
+    ) -> list[Candidate]:
+        """The score is text_match as a share of what a chunk with all the words, as they are written, would get.
+
+        Typesense leaves out words from the end until it finds enough: for a chunk with another one of them it is asked
+        for each alone, too.
+        """
+        # A minus sign before a word, and quotes around some, mean something to Typesense.
+        words = [word for written in words if (word := re.sub(r'^\W+|"', "", written))]
+        text = " ".join(words)
+        common = {"query_by": "content,context", "drop_tokens_threshold": limit, **PLAIN}
+        searches = [{"q": each, **common} for each in dict.fromkeys([text, *words[: SEARCHES - 1]]) if each]
+        most = TOKEN * WHOLE * min(len(text.split()), MOST_TOKENS)
+        return await self._search(
+            collection, searches, lambda hit: hit["text_match"] / most, kind="content", documents=documents, limit=limit
+        )
+
+    async def _search(
+        self,
+        collection: Collection,
+        queries: Sequence[Mapping[str, Any]],
+        score: Score,
+        *,
+        kind: VectorKind,
+        documents: Sequence[UUID] | None,
+        limit: int,
+    ) -> list[Candidate]:
+        """The best of them all, by entry."""
+        name = await self._find(collection.embedding_model)
+        if name is None or (documents is not None and not documents):
+            return []
+        conditions = [belonging_to(collection), f"kinds:={kind}", f"document_expires_at:>{int(time.time())}"]
+        conditions += [] if documents is None else [f"file_id:=[{listed(documents)}]"]
+        common = {"collection": name, "filter_by": " && ".join(conditions), "include_fields": "id,chunk_id"}
+        pages = [{"page": 1 + start // PAGE, "per_page": min(PAGE, limit)} for start in range(0, limit, PAGE)]
+        best: dict[UUID, Candidate] = {}
+        for searches in _slices([{**common, **query, **page} for query in queries for page in pages], SEARCHES):
+            # By POST: the address has no room for a vector.
+            asked = self._client.multi_search.perform(cast(Any, {"searches": searches}))
+            for candidate in await self._ask(asked, lambda answer: read_candidates(answer, score)) or []:
+                if candidate.score >= best.get(candidate.entry_id, candidate).score:
+                    best[candidate.entry_id] = candidate
+        return sorted(best.values(), key=lambda candidate: -candidate.score)[:limit]
+
+    async def _import(self, name: str, collection: Collection, entries: Sequence[IndexEntry]) -> list[UUID]:
+        """The chunks that it did not take."""
+        documents = [to_document(collection, entry) for entry in entries]
+        sent = self._client.collections[name].documents.import_(documents, {"action": "upsert"})
+        try:
+            causes = await self._ask(sent, lambda results: read_causes(results, len(entries)))
+        except IndexUnavailable as exc:
+            causes = [str(exc)] * len(entries)
+        causes = causes or ["its collection is gone"] * len(entries)
+        refused = [(entry.chunk, cause) for entry, cause in zip(entries, causes, strict=True) if cause]
+        for chunk, cause in refused:
+            told = {"chunk_id": str(chunk.id), "file_id": str(chunk.document.id)}
+            log.error("chunk not indexed", index=self.name, cause=cause, **told)
+        return [chunk.id for chunk, _ in refused]
+
+    async def _prepare(self, model: str, dimensions: int | None) -> str:
+        """The name of the model's collection, made where it is missing."""
+        for name in collection_names(model):
+            schema = await self._retrieve(name) or await self._create(name, model, dimensions)
+            if embedding_model(schema) == model:
+                if dimensions and all(field["name"] != "embedding" for field in schema["fields"]):
+                    changed = self._client.collections[name].update(cast(Any, {"fields": [vector_field(dimensions)]}))
+                    await self._ask(changed, dict)
+                self._names[model] = name
+                return name
+        raise self._unavailable(f"its collection {name} is another one's")
+
+    async def _create(self, name: str, model: str, dimensions: int | None) -> Schema:
+        made = self._client.collections.create(cast(Any, schema_of(name, model, dimensions)))
+        # None where somebody else was faster.
+        return await self._ask(made, dict, none_for=EXISTS) or await self._retrieve(name) or {}
+
+    async def _retrieve(self, name: str) -> Schema | None:
+        return await self._ask(self._client.collections[name].retrieve(), dict)
+
+    async def _find(self, model: str) -> str | None:
+        """The name of the model's collection."""
+        if model not in self._names:
+            for name in collection_names(model):
+                if embedding_model(await self._retrieve(name) or {}) == model:
+                    self._names[model] = name
+        return self._names.get(model)
+
+    async def _list_names(self) -> list[str]:
+        """Of the collections of all models."""
+        return await self._ask(self._client.collections.retrieve(), read_names) or []
+
+    async def _delete(self, *filters: str) -> None:
+        for name in await self._list_names():
+            for filter_by in filters:
+                await self._ask(self._client.collections[name].documents.delete({"filter_by": filter_by}), dict)
+
+    async def _ask(self, answer: Awaitable[Any], read: Callable[[Any], T], *, none_for: int = MISSING) -> T | None:
+        """What `read` makes of the answer; None for this status. Raises IndexUnavailable."""
+        from typesense.exceptions import TypesenseClientError
+
+        try:
+            return read(await in_time(answer, self._timeout_seconds))
+        except TypesenseClientError as exc:
+            if exc.errno == none_for:
+                self._names.clear()  # what it does not know it may have lost
+                return None
+            if exc.errno in FORBIDDEN:
+                raise self._unavailable("it refuses the key of RAG_INDEX_API_KEY") from exc
+            raise self._unavailable(": ".join(map(str, exc.args))) from exc
+        except (httpx.HTTPError, OSError) as exc:
+            raise self._unavailable(repr(exc)) from exc
+        except (ValueError, LookupError, TypeError, AttributeError) as exc:  # of reading: it may be anything
+            raise self._unavailable(f"it says what Typesense does not: {exc!r}") from exc
+
+    def _unavailable(self, cause: str, **details: Any) -> IndexUnavailable:
+        message = f"Typesense at {self._address} can't be used: {cause}. Check RAG_INDEX_URL and the server."
+        return IndexUnavailable(message, index=self.name, **details)
+
+
+def _connect(settings: Settings) -> tuple["AsyncClient", str]:
+    """With its address, without what is secret."""
+    try:
+        from typesense import AsyncClient
+    except ImportError as exc:
+        raise MissingExtra("RAG_INDEX=typesense needs: pip install 'causeway[typesense]'") from exc
+    if settings.index_api_key is None:
+        raise InvalidSettings("RAG_INDEX=typesense needs RAG_INDEX_API_KEY: a key that may read and write.")
+    try:
+        url = urlsplit(settings.index_url or "")
+        host, port = url.hostname, url.port or (443 if url.scheme == "https" else 80)
+    except ValueError:
+        host, port = None, 0
+    if url.scheme not in ("http", "https") or host is None:
+        raise InvalidSettings("RAG_INDEX=typesense needs RAG_INDEX_URL, as http://HOST:8108.")
+    client = AsyncClient(
+        {
+            "nodes": [{"host": host, "port": port, "path": url.path.rstrip("/"), "protocol": url.scheme}],
+            "api_key": settings.index_api_key.get_secret_value(),
+            "connection_timeout_seconds": settings.index_timeout_seconds,
+            "num_retries": RETRIES,
+            "retry_interval_seconds": WAIT_SECONDS,
+        }
+    )
+    return client, f"{host}:{port}"
+
+
+def _slices(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (values[start : start + size] for start in range(0, len(values), size))
