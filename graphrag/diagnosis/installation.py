@@ -9,12 +9,16 @@ from graphrag.diagnosis.findings import Finding, ok, warning
 from graphrag.variables import unknown_variables
 
 MODULES = {  # by extra
+    "chroma": "chromadb",
     "google": "langchain_google_genai",
+    "linguistics": "spacy",
     "local-models": "sentence_transformers",
     "ollama": "langchain_ollama",
     "otel": "opentelemetry.sdk",
     "redis": "redis",
     "s3": "obstore",
+    "splitters": "langchain_text_splitters",
+    "typesense": "typesense",
 }
 
 

@@ -1,0 +1,80 @@
+"""The examination of an index beside PostgreSQL: a server that follows Typesense's published API."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from graphrag.diagnosis.findings import Finding, Level
+from graphrag.models import LOCAL_OWNER
+from graphrag.services import Services
+from graphrag.settings import Settings
+from tests.golden_library import TEXTS, open_shelf
+from tests.graphrag.diagnosis.test_diagnosis import found
+from tests.typesense_server import KEY, TypesenseServer
+
+PATCH = pytest.MonkeyPatch
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[TypesenseServer]:
+    with TypesenseServer() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def configured(make_database: Callable[[], str], server: TypesenseServer, monkeypatch: PATCH) -> None:
+    for name, value in {"": "typesense", "_URL": server.url, "_API_KEY": KEY}.items():
+        monkeypatch.setenv(f"RAG_INDEX{name}", value)
+    monkeypatch.setenv("DATABASE_URL", make_database())
+    server.reset()
+
+
+async def ingested() -> None:
+    services = Services(Settings.from_environment())
+    await open_shelf(services, LOCAL_OWNER)
+    await services.close()
+
+
+def refusal() -> Finding:
+    finding = found()["cannot_be_used"]
+    assert (finding.level, finding.details["what"]) == (Level.ERROR, "RAG_INDEX")
+    return finding
+
+
+async def look() -> dict[str, Finding]:
+    return await asyncio.to_thread(found)
+
+
+async def test_an_index_is_compared_with_the_database(server: TypesenseServer) -> None:
+    """R13.1, R11.2 what it lacks, and what it has too many of."""
+    await ingested()
+    findings = await look()
+    assert findings["index"].details == {"index": "typesense", "place": server.url}
+    assert findings["index_in_step"].details == {"index": "typesense", "entries": len(TEXTS), "owner": LOCAL_OWNER}
+    (held,) = server.collections.values()
+    id, document = held.documents.popitem()
+    assert (await look())["index_behind"].details["missing"] == 1
+    strange = "5f0c5a0e-0000-4000-8000-000000000000"
+    held.documents |= {id: document, strange: document | {"id": strange}}
+    finding = (await look())["index_behind"]
+    assert (finding.level, finding.details["missing"], finding.details["strange"]) == (Level.WARNING, 0, 1)
+
+
+def test_an_index_that_can_not_be_used_is_told_without_its_key(monkeypatch: PATCH) -> None:
+    """R13.1, R11.1 another key, nobody there, no address, no such index."""
+    monkeypatch.setenv("RAG_INDEX_API_KEY", "geheim")
+    refused = refusal()
+    assert "geheim" not in str(refused)
+    monkeypatch.setenv("RAG_INDEX_URL", "http://127.0.0.1:1")
+    assert "127.0.0.1:1" in str(refusal().details["cause"])
+    monkeypatch.setenv("RAG_INDEX_URL", "")
+    assert "RAG_INDEX_URL" in str(refusal().details["cause"])
+    monkeypatch.setenv("RAG_INDEX", "typsense")
+    assert "typesense" in str(refusal().details["cause"])
+
+
+def test_without_an_index_nothing_is_said_of_one(monkeypatch: PATCH) -> None:
+    """R13.1"""
+    monkeypatch.setenv("RAG_INDEX", "")
+    assert not [code for code in found() if code.startswith("index")]
