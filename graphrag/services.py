@@ -31,6 +31,7 @@ from graphrag.records import identify
 from graphrag.retention import Retention
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import RetrievalConfig, Settings
+from graphrag.stores.chroma import ChromaIndex
 from graphrag.stores.erasure import Erasure
 from graphrag.stores.indexed import IndexedStore
 from graphrag.stores.ingestions import Ingestions
@@ -41,7 +42,10 @@ from graphrag.viewing import Viewing
 
 DEFAULT_COLLECTION = "default"
 HASH_CHARS = 12  # of a configuration's hash in logs
-INDEXES: dict[str, Callable[[Settings], ChunkIndex]] = {"typesense": TypesenseIndex}  # by RAG_INDEX
+INDEXES: dict[str, Callable[[Settings], ChunkIndex]] = {  # by RAG_INDEX
+    "chroma": ChromaIndex,
+    "typesense": TypesenseIndex,
+}
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,11 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from pydantic import SecretStr
 
+from graphrag.protocols import ChunkIndex
 from graphrag.settings import Settings
+from graphrag.stores.chroma import ChromaIndex
 from graphrag.stores.typesense import TypesenseIndex
+from tests.chroma_server import run_chroma_server
 from tests.conformance.toy_index import ToyIndex
 from tests.typesense_server import KEY, TypesenseServer
 
@@ -26,5 +29,27 @@ def typesense_server() -> Iterator[TypesenseServer]:
 async def typesense(typesense_server: TypesenseServer) -> AsyncIterator[TypesenseIndex]:
     typesense_server.reset()
     index = TypesenseIndex(Settings(index_url=typesense_server.url, index_api_key=SecretStr(KEY)))
+    yield index
+    await index.close()
+
+
+@pytest.fixture(scope="session")
+async def chroma_folder(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ChunkIndex]:
+    index = ChromaIndex(Settings.model_validate({"CAUSEWAY_HOME": tmp_path_factory.mktemp("chroma")}))
+    await index.open()
+    yield index
+    await index.close()
+
+
+@pytest.fixture(scope="session")
+def chroma_address() -> Iterator[str]:
+    with run_chroma_server() as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+async def chroma_server(chroma_address: str) -> AsyncIterator[ChunkIndex]:
+    index = ChromaIndex(Settings(index_url=chroma_address))
+    await index.open()
     yield index
     await index.close()

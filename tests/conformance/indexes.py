@@ -1,3 +1,10 @@
 """The implementations of ChunkIndex that are held to its promises, as fixtures' names (conftest.py)."""
 
-INDEXES = ["toy", "typesense"]
+import pytest
+
+INDEXES = [
+    "toy",
+    "typesense",
+    pytest.param("chroma_folder", marks=pytest.mark.slow),
+    pytest.param("chroma_server", marks=pytest.mark.slow),
+]
