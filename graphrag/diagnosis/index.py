@@ -9,7 +9,7 @@ import psycopg
 
 from graphrag.diagnosis.database import QUERIES, Reader, address_of, read_as_owner, reader
 from graphrag.diagnosis.findings import Finding, error, ok, warning
-from graphrag.errors import CausewayError
+from graphrag.errors import CausewayError, IndexUnavailable
 from graphrag.models import Collection
 from graphrag.protocols import ChunkIndex
 from graphrag.services import open_index
@@ -33,18 +33,19 @@ async def examine_index(settings: Settings) -> AsyncIterator[Finding]:
         index = open_index(settings)
         if index is None:
             return
-        folder = settings.home / index.name
-        if settings.index_url is None and not folder.exists():
-            yield ok("index_new", index=index.name, place=str(folder))
+        if settings.index_url is None:  # a folder, which is the service's alone while it runs
+            yield ok("index_folder", index=index.name, place=str(settings.home / index.name))
             return
         try:
             await index.open()
-            yield ok("index", index=index.name, place=settings.index_url or str(folder))
+            yield ok("index", index=index.name, place=settings.index_url)
             if address := address_of(settings):
                 wanted = await asyncio.to_thread(_read_wanted, address, settings.owner)
                 yield await _compare(index, wanted, owner_id=settings.owner)
         finally:
             await index.close()
+    except IndexUnavailable as exc:
+        yield warning("index_away", cause=str(exc))
     except CausewayError as exc:
         yield error("cannot_be_used", what="RAG_INDEX", cause=str(exc))
     except psycopg.Error:

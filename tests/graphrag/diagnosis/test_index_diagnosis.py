@@ -36,12 +36,6 @@ async def ingested() -> None:
     await services.close()
 
 
-def refusal() -> Finding:
-    finding = found()["cannot_be_used"]
-    assert (finding.level, finding.details["what"]) == (Level.ERROR, "RAG_INDEX")
-    return finding
-
-
 async def look() -> dict[str, Finding]:
     return await asyncio.to_thread(found)
 
@@ -61,17 +55,24 @@ async def test_an_index_is_compared_with_the_database(server: TypesenseServer) -
     assert (finding.level, finding.details["missing"], finding.details["strange"]) == (Level.WARNING, 0, 1)
 
 
-def test_an_index_that_can_not_be_used_is_told_without_its_key(monkeypatch: PATCH) -> None:
-    """R13.1, R11.1 another key, nobody there, no address, no such index."""
+def test_an_index_that_does_not_answer_is_told_without_its_key(monkeypatch: PATCH) -> None:
+    """R13.1, R11.1 PostgreSQL searches meanwhile."""
     monkeypatch.setenv("RAG_INDEX_API_KEY", "geheim")
-    refused = refusal()
+    refused = found()["index_away"]
+    assert refused.level is Level.WARNING
     assert "geheim" not in str(refused)
     monkeypatch.setenv("RAG_INDEX_URL", "http://127.0.0.1:1")
-    assert "127.0.0.1:1" in str(refusal().details["cause"])
+    assert "127.0.0.1:1" in str(found()["index_away"].details["cause"])
+
+
+def test_an_index_that_is_none_is_told(monkeypatch: PATCH) -> None:
+    """R13.1, R13.2, R11.1 without an address, or of no such name."""
     monkeypatch.setenv("RAG_INDEX_URL", "")
-    assert "RAG_INDEX_URL" in str(refusal().details["cause"])
-    monkeypatch.setenv("RAG_INDEX", "typsense")
-    assert "typesense" in str(refusal().details["cause"])
+    for name, told in {"typesense": "RAG_INDEX_URL", "typsense": "typesense"}.items():
+        monkeypatch.setenv("RAG_INDEX", name)
+        finding = found()["cannot_be_used"]
+        assert (finding.level, finding.details["what"]) == (Level.ERROR, "RAG_INDEX")
+        assert told in str(finding.details["cause"])
 
 
 def test_without_an_index_nothing_is_said_of_one(monkeypatch: PATCH) -> None:
