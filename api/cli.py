@@ -19,7 +19,7 @@ from api.backup_cli import backup, restore
 from api.doctor_cli import doctor
 from api.evaluation_cli import app as evaluation
 from api.graph_cli import app as causal_graph
-from api.ingest_cli import check_files, ingest, load, print_outcomes, rechunk, worker
+from api.ingest_cli import check_files, ingest, load, optimize, print_outcomes, rechunk, worker
 from api.keys_cli import app as keys
 from api.mcp_cli import mcp
 from api.reembed_cli import reembed
@@ -108,6 +108,7 @@ def _announce(address: str) -> None:
 
 app.command()(ingest)
 app.command()(rechunk)
+app.command()(optimize)
 app.command()(worker)
 app.command()(search)
 app.command()(reembed)

@@ -1,10 +1,10 @@
-"""`causeway ingest`, `rechunk` and `worker`: files into a collection, with a progress bar and a summary."""
+"""`causeway ingest`, `rechunk`, `optimize` and `worker`: files into a collection, with a progress bar and a summary."""
 
 import asyncio
 import os
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +17,7 @@ from agent.evaluation.golden_run import Evaluator
 from agent.evaluation.scheduled_run import Scheduler
 from api.gauges import metrics_served
 from api.terminal import CollectionOption, err, out, run
-from graphrag.errors import UnreadableDocument
+from graphrag.errors import IndexUnavailable, UnreadableDocument
 from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.rechunking import Rechunking
 from graphrag.ingestion.sources import find_files, source_of
@@ -55,6 +55,21 @@ def rechunk(
 ) -> None:
     """Chunk documents that are stored whole, one step after the other; ids and dates stay as they are."""
     print_outcomes(run(lambda services: _rechunk(services, collection, chunking, everything=everything)))
+
+
+def optimize(
+    collection: Annotated[str | None, typer.Option("--collection", help="The collection; without it all.")] = None,
+) -> None:
+    """Make searches fast, and bring the search index (RAG_INDEX) in step with the database."""
+
+    async def each(services: Services) -> None:
+        owner = services.settings.owner
+        named = [await services.collection(owner, collection)] if collection else None
+        for of in named or await services.store.list_collections(owner):
+            await services.store.optimize(of)
+            out.print(f"{of.name}: {of.chunk_count:,} chunks", highlight=False)
+
+    run(each)
 
 
 def worker(
@@ -140,7 +155,8 @@ async def load(
     """While a worker is at work."""
     outcomes = await _follow(Loading(services.library, collection, chunking).load(files), total=len(files))
     if any(outcome.status is IngestionStatus.INDEXED for outcome in outcomes):
-        await services.store.optimize(collection)
+        with suppress(IndexUnavailable):  # the worker's own job tries again
+            await services.store.optimize(collection)
     return outcomes
 
 

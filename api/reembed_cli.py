@@ -31,4 +31,5 @@ async def _reembed(services: Services, name: str, model_id: str | None) -> str:
     with Progress(*columns, console=err) as progress:
         task = progress.add_task("", total=collection.chunk_count)
         await migration.run(model, report=lambda done, total: progress.update(task, completed=done, total=total))
+    await services.library.queue.defer_optimization(collection)
     return model.id

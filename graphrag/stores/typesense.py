@@ -28,7 +28,6 @@ from graphrag.stores.typesense_wire import (
     read_names,
     schema_of,
     to_document,
-    vector_field,
 )
 from graphrag.telemetry import log
 
@@ -70,11 +69,12 @@ class TypesenseIndex:
         await self._client.api_call.aclose()
 
     async def put(self, collection: Collection, entries: Sequence[IndexEntry]) -> None:
-        """A batch that fails stops no other."""
-        if not entries:
-            return
+        """A batch that fails stops no other. Nothing is put before the first vector, which tells the dimensions."""
+        model = collection.embedding_model
         dimensions = next((len(entry.vector) for entry in entries if entry.vector is not None), None)
-        name = await self._prepare(collection.embedding_model, dimensions)
+        name = await self._find(model) or (await self._make(model, dimensions) if dimensions else None)
+        if name is None:
+            return
         refused: list[UUID] = []
         for batch in _slices(entries, IMPORTED):
             refused += await self._import(name, collection, batch)
@@ -126,10 +126,11 @@ class TypesenseIndex:
         for each alone, too.
         """
         # A minus sign before a word, and quotes around some, mean something to Typesense.
-        words = [word for written in words if (word := re.sub(r'^\W+|"', "", written))]
+        words = [word for word in dict.fromkeys(re.sub(r'^\W+|"', "", written) for written in words) if word]
         text = " ".join(words)
         common = {"query_by": "content,context", "drop_tokens_threshold": limit, **PLAIN}
-        searches = [{"q": each, **common} for each in dict.fromkeys([text, *words[: SEARCHES - 1]]) if each]
+        texts = [text, *words[: SEARCHES - 1]] if len(words) > 1 else words
+        searches = [{"q": each, **common} for each in texts]
         most = TOKEN * WHOLE * min(len(text.split()), MOST_TOKENS)
         return await self._search(
             collection, searches, lambda hit: hit["text_match"] / most, kind="content", documents=documents, limit=limit
@@ -177,22 +178,13 @@ class TypesenseIndex:
             log.error("chunk not indexed", index=self.name, cause=cause, **told)
         return [chunk.id for chunk, _ in refused]
 
-    async def _prepare(self, model: str, dimensions: int | None) -> str:
-        """The name of the model's collection, made where it is missing."""
+    async def _make(self, model: str, dimensions: int) -> str:
         for name in collection_names(model):
-            schema = await self._retrieve(name) or await self._create(name, model, dimensions)
-            if embedding_model(schema) == model:
-                if dimensions and all(field["name"] != "embedding" for field in schema["fields"]):
-                    changed = self._client.collections[name].update(cast(Any, {"fields": [vector_field(dimensions)]}))
-                    await self._ask(changed, dict)
-                self._names[model] = name
-                return name
+            made = self._client.collections.create(cast(Any, schema_of(name, model, dimensions)))
+            await self._ask(made, dict, none_for=EXISTS)  # another model's, or another process was faster
+            if found := await self._find(model):
+                return found
         raise self._unavailable(f"its collection {name} is another one's")
-
-    async def _create(self, name: str, model: str, dimensions: int | None) -> Schema:
-        made = self._client.collections.create(cast(Any, schema_of(name, model, dimensions)))
-        # None where somebody else was faster.
-        return await self._ask(made, dict, none_for=EXISTS) or await self._retrieve(name) or {}
 
     async def _retrieve(self, name: str) -> Schema | None:
         return await self._ask(self._client.collections[name].retrieve(), dict)
@@ -203,6 +195,7 @@ class TypesenseIndex:
             for name in collection_names(model):
                 if embedding_model(await self._retrieve(name) or {}) == model:
                     self._names[model] = name
+                    break
         return self._names.get(model)
 
     async def _list_names(self) -> list[str]:
@@ -259,6 +252,7 @@ def _connect(settings: Settings) -> tuple["AsyncClient", str]:
             "connection_timeout_seconds": settings.index_timeout_seconds,
             "num_retries": RETRIES,
             "retry_interval_seconds": WAIT_SECONDS,
+            "verify": url.scheme == "https",  # the certificates take 25 ms to read
         }
     )
     return client, f"{host}:{port}"

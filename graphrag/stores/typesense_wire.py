@@ -30,19 +30,15 @@ FIELDS: list[dict[str, Any]] = [
 ]
 
 
-def schema_of(name: str, model: str, dimensions: int | None) -> dict[str, Any]:
-    """None: no vector has been seen yet."""
+def schema_of(name: str, model: str, dimensions: int) -> dict[str, Any]:
+    vector = {"name": "embedding", "type": "float[]", "num_dim": dimensions, "vec_dist": "cosine", "optional": True}
     return {
         "name": name,
-        "fields": [*FIELDS, *([vector_field(dimensions)] if dimensions else [])],
+        "fields": [*FIELDS, vector],
         "default_sorting_field": "document_expires_at",
         "enable_nested_fields": True,
         "metadata": {"embedding_model": model},
     }
-
-
-def vector_field(dimensions: int) -> dict[str, Any]:
-    return {"name": "embedding", "type": "float[]", "num_dim": dimensions, "vec_dist": "cosine", "optional": True}
 
 
 def collection_names(model: str) -> tuple[str, str]:
@@ -123,7 +119,9 @@ def read_ids(exported: Any) -> set[UUID]:
 
 
 def read_names(schemas: Any) -> list[str]:
-    return [schema["name"] for schema in schemas if re.fullmatch(rf"{CHUNKS}(_[0-9a-f]{{8}})?", schema["name"])]
+    """Of the collections that are ours."""
+    names = [schema["name"] for schema in schemas if embedding_model(schema)]
+    return [name for name in names if re.fullmatch(rf"{CHUNKS}(_[0-9a-f]{{8}})?", name)]
 
 
 def among(collection: Collection, field: str, ids: Sequence[UUID]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The indexes beside PostgreSQL, each empty or nobody else's."""
+"""The indexes beside PostgreSQL, open. What others keep there is of other owners."""
 
 from collections.abc import AsyncIterator, Iterator
 
@@ -20,20 +20,6 @@ def toy() -> ToyIndex:
 
 
 @pytest.fixture(scope="session")
-def typesense_server() -> Iterator[TypesenseServer]:
-    with TypesenseServer() as server:
-        yield server
-
-
-@pytest.fixture
-async def typesense(typesense_server: TypesenseServer) -> AsyncIterator[TypesenseIndex]:
-    typesense_server.reset()
-    index = TypesenseIndex(Settings(index_url=typesense_server.url, index_api_key=SecretStr(KEY)))
-    yield index
-    await index.close()
-
-
-@pytest.fixture(scope="session")
 async def chroma_folder(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ChunkIndex]:
     index = ChromaIndex(Settings.model_validate({"CAUSEWAY_HOME": tmp_path_factory.mktemp("chroma")}))
     await index.open()
@@ -51,5 +37,20 @@ def chroma_address() -> Iterator[str]:
 async def chroma_server(chroma_address: str) -> AsyncIterator[ChunkIndex]:
     index = ChromaIndex(Settings(index_url=chroma_address))
     await index.open()
+    yield index
+    await index.close()
+
+
+@pytest.fixture(scope="session")
+def typesense_server() -> Iterator[TypesenseServer]:
+    with TypesenseServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def typesense(typesense_server: TypesenseServer) -> AsyncIterator[ChunkIndex]:
+    """Of a server that follows Typesense's published API strictly."""
+    typesense_server.reset()
+    index = TypesenseIndex(Settings(index_url=typesense_server.url, index_api_key=SecretStr(KEY)))
     yield index
     await index.close()

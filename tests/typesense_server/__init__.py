@@ -5,6 +5,6 @@ api-errors), with the messages of its source. What is documented and not served 
 """
 
 from tests.model_server.behaviours import Fail, Garbage, Hang
-from tests.typesense_server.serving import KEY, Cut, TypesenseServer
+from tests.typesense_server.serving import KEY, Cut, Saying, TypesenseServer
 
-__all__ = ["KEY", "Cut", "Fail", "Garbage", "Hang", "TypesenseServer"]
+__all__ = ["KEY", "Cut", "Fail", "Garbage", "Hang", "Saying", "TypesenseServer"]

@@ -34,7 +34,14 @@ class Cut:
     """Begins an answer, and drops the connection."""
 
 
-Fault = Fail | Hang | Garbage | Cut
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """A 200 with this as JSON, as from another service."""
+
+    value: Any
+
+
+Fault = Fail | Hang | Garbage | Cut | Saying
 
 
 class TypesenseServer:
@@ -45,7 +52,7 @@ class TypesenseServer:
         self.collections: dict[str, Collection] = {}
         self.asked: list[tuple[str, str]] = []  # method and path, in order
         self.refuses: Callable[[Values], bool] = lambda document: False  # of what is imported
-        self._faults: deque[Fault] = deque()
+        self._faults: deque[tuple[str, Fault]] = deque()
         self._port = 0
 
     def __enter__(self) -> Self:
@@ -72,22 +79,25 @@ class TypesenseServer:
         finally:
             self.__enter__()
 
-    def fail(self, *faults: Fault) -> None:
-        """One for each coming request."""
-        self._faults.extend(faults)
+    def fail(self, *faults: Fault, path: str = "") -> None:
+        """One for each coming request whose path ends so."""
+        self._faults.extend((path, fault) for fault in faults)
+
+    def recover(self) -> None:
+        self._faults.clear()
 
     def reset(self) -> None:
         """As new."""
         self.collections.clear()
         self.asked.clear()
-        self._faults.clear()
+        self.recover()
         self.refuses = lambda document: False
 
     async def _answer(self, request: Request) -> ASGIApp:
         body = await request.body()
         self.asked.append((request.method, request.url.path))
-        if self._faults:
-            return await _faulty(self._faults.popleft())
+        if self._faults and request.url.path.endswith(self._faults[0][0]):
+            return await _faulty(self._faults.popleft()[1])
         try:
             return self._respond(request, body)
         except Refusal as exc:
@@ -223,6 +233,8 @@ async def _faulty(fault: Fault) -> ASGIApp:
             return Response()
         case Garbage():
             return HTMLResponse("<html><body>Please log in.</body></html>")
+        case Saying(value):
+            return JSONResponse(value)
         case Cut():
             return _cut
 
