@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from graphrag import language
 from graphrag.authentication.authentication import Authentication, open_authentication
@@ -76,8 +77,8 @@ class Services(OpenedModels):
         try:
             await store.open()
         except IndexUnavailable as exc:
-            settings = self.settings
-            log.warning("the index is waited for", index=settings.index, url=settings.index_url, error=exc)
+            address = urlsplit(self.settings.index_url or "").netloc.rpartition("@")[2]  # without a password
+            log.warning("the index is waited for", index=self.settings.index, address=address, error=exc)
 
     def breakers(self) -> list[BreakerState]:
         """Of all that is left alone while it fails."""

@@ -119,14 +119,6 @@ def test_a_schema_that_is_none_is_refused(http: httpx.Client, change: dict[str, 
     assert http.get("/collections").json() == []
 
 
-def test_a_field_is_added_once(books: httpx.Client) -> None:
-    """R13.1 as a schema change; documents that lack it stay where it is optional."""
-    change = {"fields": [{"name": "more", "type": "float[]", "num_dim": 3, "optional": True}]}
-    assert books.patch("/collections/books", json=change).status_code == 200
-    assert books.patch("/collections/books", json=change).status_code == 400
-    assert [line["success"] for line in load(books, BOOKS[0] | {"more": [1.0]})] == [False]
-
-
 def test_each_document_of_an_import_is_judged_alone(books: httpx.Client) -> None:
     """R13.1 a line each, in order: what was wrong with it, and the document itself."""
     good = BOOKS[3] | {"id": "e"}

@@ -4,7 +4,6 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
-from urllib.parse import urlsplit
 from uuid import UUID
 
 import httpx
@@ -39,9 +38,7 @@ Schema = Mapping[str, Any]
 IMPORTED = 100  # chunks at once
 PAGE = 250  # hits of one search at most
 SEARCHES = 50  # in one request at most, where the server is not told otherwise
-COMPARED = (
-    10_000  # where a filter leaves fewer vectors, all are compared; the graph of them misses some behind a filter
-)
+COMPARED = 10_000  # vectors that a filter leaves: no more than these are all compared, where their graph may miss some
 TOKEN = 1 << 59  # text_match counts the words that were found from this bit on; below are typos, nearness and fields
 MOST_TOKENS = 15  # that it can count
 WHOLE = 1 + 1 / 128  # what one word is worth at most, with what the bits below add to it
@@ -173,9 +170,11 @@ class TypesenseIndex:
             causes = [str(exc)] * len(entries)
         causes = causes or ["its collection is gone"] * len(entries)
         refused = [(entry.chunk, cause) for entry, cause in zip(entries, causes, strict=True) if cause]
-        for chunk, cause in refused:
-            told = {"chunk_id": str(chunk.id), "file_id": str(chunk.document.id)}
-            log.error("chunk not indexed", index=self.name, cause=cause, **told)
+        if refused:
+            chunk_ids = [str(chunk.id) for chunk, _ in refused]
+            file_ids = sorted({str(chunk.document.id) for chunk, _ in refused})
+            why = sorted({cause for _, cause in refused})
+            log.error("chunks not indexed", index=self.name, causes=why, chunk_ids=chunk_ids, file_ids=file_ids)
         return [chunk.id for chunk, _ in refused]
 
     async def _make(self, model: str, dimensions: int) -> str:
@@ -239,15 +238,15 @@ def _connect(settings: Settings) -> tuple["AsyncClient", str]:
     if settings.index_api_key is None:
         raise InvalidSettings("RAG_INDEX=typesense needs RAG_INDEX_API_KEY: a key that may read and write.")
     try:
-        url = urlsplit(settings.index_url or "")
-        host, port = url.hostname, url.port or (443 if url.scheme == "https" else 80)
-    except ValueError:
-        host, port = None, 0
-    if url.scheme not in ("http", "https") or host is None:
+        url = httpx.URL(settings.index_url or "")
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme not in ("http", "https") or not url.host:
         raise InvalidSettings("RAG_INDEX=typesense needs RAG_INDEX_URL, as http://HOST:8108.")
+    port = url.port or (443 if url.scheme == "https" else 80)
     client = AsyncClient(
         {
-            "nodes": [{"host": host, "port": port, "path": url.path.rstrip("/"), "protocol": url.scheme}],
+            "nodes": [{"host": url.host, "port": port, "path": url.path.rstrip("/"), "protocol": url.scheme}],
             "api_key": settings.index_api_key.get_secret_value(),
             "connection_timeout_seconds": settings.index_timeout_seconds,
             "num_retries": RETRIES,
@@ -255,7 +254,7 @@ def _connect(settings: Settings) -> tuple["AsyncClient", str]:
             "verify": url.scheme == "https",  # the certificates take 25 ms to read
         }
     )
-    return client, f"{host}:{port}"
+    return client, f"{url.host}:{port}"
 
 
 def _slices(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:

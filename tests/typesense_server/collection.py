@@ -18,23 +18,20 @@ class Collection:
         check_names(schema, SCHEMA)
         for name in ("name", "fields"):
             require(schema.get(name), 400, f"Parameter `{name}` is required.")
-        require(isinstance(schema["fields"], list), 400, "The `fields` value should be an array of objects.")
+        are_objects = isinstance(schema["fields"], list) and all(isinstance(one, dict) for one in schema["fields"])
+        require(are_objects, 400, "The `fields` value should be an array of objects.")
         self._schema = {"default_sorting_field": "", "enable_nested_fields": False, "metadata": {}} | schema
         require(isinstance(self._schema["metadata"], dict), 400, "The `metadata` value should be an object.")
         self.fields: dict[str, Values] = {}
         self.documents: dict[str, Values] = {}
         self._created_at = int(time.time())
-        self.add_fields(schema["fields"])
+        for field in schema["fields"]:
+            self.fields[field["name"]] = self._checked(field)
         self._check_sorting(self.sorting_field)
 
     @property
     def sorting_field(self) -> str:
         return str(self._schema["default_sorting_field"])
-
-    def add_fields(self, fields: Any) -> None:
-        require(isinstance(fields, list) and fields, 400, "The `fields` value should be an array of objects.")
-        for field in fields:
-            self.fields[field["name"]] = self._checked(field)
 
     def _checked(self, field: Values) -> Values:
         check_names(field, FIELD)

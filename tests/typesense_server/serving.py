@@ -59,7 +59,7 @@ class TypesenseServer:
         listener = socket.create_server(("127.0.0.1", self._port))
         self._port = listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self._port}"
-        app = Starlette(routes=[Route("/{path:path}", self._answer, methods=["GET", "POST", "PATCH", "DELETE"])])
+        app = Starlette(routes=[Route("/{path:path}", self._answer, methods=["GET", "POST", "DELETE"])])
         config = uvicorn.Config(app, http="h11", lifespan="off", log_config=None, access_log=False)
         self._server = PromptServer(config)
         self._thread = threading.Thread(target=self._server.run, args=([listener],), name="typesense", daemon=True)
@@ -121,8 +121,11 @@ class TypesenseServer:
                 return JSONResponse(self._create(_read(body)), 201)
             case "POST", ["multi_search"]:
                 return JSONResponse(self._search_many(_read(body), query))
-            case method, ["collections", name]:
-                return JSONResponse(self._change(method, name, body))
+            case "GET" | "DELETE" as method, ["collections", name]:
+                told = self._collection(name).told()
+                if method == "DELETE":
+                    del self.collections[name]
+                return JSONResponse(told)
             case method, ["collections", name, "documents", *rest]:
                 return self._use(method, self._collection(name), rest, query, body)
         raise Refusal(404, "Not Found")
@@ -137,16 +140,6 @@ class TypesenseServer:
         require(name not in self.collections, 409, f"A collection with name `{name}` already exists.")
         self.collections[name] = collection
         return collection.told()
-
-    def _change(self, method: str, name: str, body: bytes) -> Values:
-        collection = self._collection(name)
-        if method == "PATCH":
-            changes = _read(body)
-            check_names(changes, {"fields"})
-            collection.add_fields(changes.get("fields"))
-            return changes
-        require(method in ("GET", "DELETE"), 404, "Not Found")
-        return (self.collections.pop(name) if method == "DELETE" else collection).told()
 
     def _use(self, method: str, collection: Collection, rest: list[str], query: Values, body: bytes) -> Response:
         match method, rest:

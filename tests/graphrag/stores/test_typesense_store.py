@@ -150,6 +150,7 @@ async def test_documents_are_taken_whole_or_not_at_all(
     assert {hit.chunk.id for hit in await retrieve(services, collection)} == before
 
 
+@pytest.mark.slow
 def test_a_service_starts_without_it(server: TypesenseServer, make_database: Callable[[], str]) -> None:
     """R11.3, R13.1 with Typesense away the service runs and says so, an upload waits; when it is there, all goes on."""
     server.reset()
