@@ -10,6 +10,7 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from api.app import create_app
+from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import IndexUnavailable, InvalidSettings, MissingExtra
 from graphrag.index_models import Candidate
 from graphrag.ingestion.sources import SourceFile
@@ -19,6 +20,7 @@ from graphrag.retrieval.request import SearchRequest, find
 from graphrag.services import INDEXES, Services
 from graphrag.settings import Settings
 from graphrag.stores.indexed import FAILURES
+from tests.agent.library import replace_part
 from tests.conformance.toy_index import ToyIndex
 from tests.conftest import DEMO
 
@@ -33,13 +35,16 @@ class AwayIndex(ToyIndex):
 
 
 @pytest.fixture
-async def serving(postgres: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[..., Services]]:
+async def serving(
+    postgres: str, registry: EmbeddingRegistry, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Callable[..., Services]]:
     made: list[Services] = []
     monkeypatch.setitem(INDEXES, "toy", ToyIndex)  # the one line
     monkeypatch.setitem(INDEXES, "away", AwayIndex)
 
     def serve(index: str, **settings: Any) -> Services:
         made.append(Services(Settings(database_url=SecretStr(postgres), index=index, **settings)))
+        replace_part(made[-1], embeddings=registry)
         return made[-1]
 
     yield serve
