@@ -16,6 +16,7 @@ from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import Unauthorized
 from graphrag.load import Place
 from graphrag.models import Collection
+from graphrag.protocols import Retriever
 from graphrag.rehearsal import is_rehearsal
 from graphrag.retrieval.filters import DATES, FIELDS
 from graphrag.retrieval.query_cache import UNCACHED, QueryCache
@@ -93,6 +94,11 @@ class Context:
     @property
     def query_cache(self) -> QueryCache:
         return UNCACHED if is_rehearsal() else self.services.query_cache
+
+    @property
+    def retriever(self) -> Retriever | None:
+        """None where answers are measured: those of the collection."""
+        return None if is_rehearsal() else self.services.retriever
 
     @property
     def chat_models(self) -> Sequence[NamedModel]:

@@ -63,6 +63,7 @@ def describe_sources(passages: Sequence[Passage]) -> list[dict[str, Any]]:
             "language": passage.document.language,
             "chunk_index": passage.chunk_index,
             "content_hash": passage.document.content_hash,
+            "elsewhere": passage.document.is_elsewhere,
             "start_char": passage.start_char,
             "end_char": passage.end_char,
             "content": passage.content,

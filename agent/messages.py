@@ -84,6 +84,11 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
         "fr": "La recherche par le sens n'était pas disponible.",
         "en": "Search by meaning was not available.",
     },
+    "degraded_chunkenizer": {
+        "es": "El otro servicio de documentos no respondió: solo se buscó en los de aquí.",
+        "fr": "L'autre service de documents n'a pas répondu : seuls ceux d'ici ont été parcourus.",
+        "en": "The other document service did not answer: only the documents here were searched.",
+    },
     "degraded_traverse": {
         "es": "Las cadenas causales no estaban disponibles.",
         "fr": "Les chaînes causales n'étaient pas disponibles.",

@@ -35,7 +35,7 @@ from graphrag.models import Collection, Filters, Intent, Passage, TransformedQue
 from graphrag.query_transformation import transformation
 from graphrag.query_transformation.checking import check_question
 from graphrag.query_transformation.topic import Exchange
-from graphrag.retrieval import expansion
+from graphrag.retrieval import expansion, federated
 from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.named_files import within as within_files
 from graphrag.retrieval.search import follow_names, rank
@@ -92,8 +92,10 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         collection = await _collection(runtime)
         config, ignored = services.retrieval_config(collection, _overrides(context), top_k=services.settings.chat_top_k)
         config, left_out = simplified(config, context.place.effort)
-        found = await context.query_cache.retrieve(
+        found = await federated.retrieve(
             state["query"],
+            retriever=context.retriever,
+            cache=context.query_cache,
             store=services.store,
             collection=collection,
             model=await context.embedding_model(collection),

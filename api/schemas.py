@@ -134,6 +134,7 @@ class Source(BaseModel):
     language: str
     chunk_index: int
     content_hash: str = Field(default="", description="SHA-256 of the file that was read: another version has another")
+    elsewhere: bool = Field(default=False, description="Another service has the document: here it can't be opened")
     start_char: int
     end_char: int
     content: str

@@ -41,6 +41,7 @@ def describe_metadata(hit: Hit) -> dict[str, Any]:
         "filename": document.filename,
         "title": document.title,
         "language": document.language,
+        "source_type": document.source_type,
         "context": chunk.context,
         "start_char": chunk.start_char,
         "end_char": chunk.end_char,

@@ -102,9 +102,9 @@ class Ranking(BaseModel):
 
 
 class LegOut(Ranking):
-    """One text, searched for by its words or by its meaning, in one choice of documents."""
+    """One text, searched for by its words, by its meaning or by another service, in one choice of documents."""
 
-    leg: Literal["fulltext", "vector"]
+    leg: Literal["fulltext", "vector", "chunkenizer"]
     text: str
     files: list[str] = Field(description="That the question or a filter names; empty: all")
     failure: str = Field(description="An error's code; empty: none")

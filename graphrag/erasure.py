@@ -35,9 +35,11 @@ class _Piece:
 
 
 def documents_of(details: Mapping[str, Any]) -> set[tuple[UUID, str]]:
-    """That an answer was made from: ids, each with the hash of the content that was read."""
+    """That an answer was made from: ids, each with the hash of the content that was read. Not those of another service,
+    which were never here.
+    """
     read = chain(details.get("sources", ()), _edges(details.get("paths", ())))
-    return {(UUID(of["document_id"]), of.get("content_hash", "")) for of in read}
+    return {(UUID(of["document_id"]), of.get("content_hash", "")) for of in read if not of.get("elsewhere")}
 
 
 def erase(answer: Message, gone: Set[UUID], *, question: str) -> Remainder:

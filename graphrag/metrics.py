@@ -7,7 +7,19 @@ SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 COUNTS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 RETRIEVAL_OUTCOMES = ("found", "nothing", "partial", "failed")  # partial: one leg failed, the other stands
 # What an answer or a search is done without, and what is done by another.
-STAGES = ("transform", "fulltext", "vector", "rerank", "graph", "traverse", "expand", "generate", "verify", "save")
+STAGES = (
+    "transform",
+    "fulltext",
+    "vector",
+    "chunkenizer",
+    "rerank",
+    "graph",
+    "traverse",
+    "expand",
+    "generate",
+    "verify",
+    "save",
+)
 DEGRADABLE = (*STAGES, "time", "load")  # and why
 EFFORTS = ("full", "simpler", "simplest", "none")
 FALLBACKS = ("chat_model", "reranker")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
@@ -16,6 +16,8 @@ Cell = None | str | bool | int | float | datetime | date | time | timedelta
 Fusion = Literal["weighted", "rrf"]
 VectorKind = Literal["content", "contextual"]  # of a chunk as it stands, or with what a model says of where it stands
 Direction = Literal["causes", "effects"]  # what a causal question asks for
+ELSEWHERE = "chunkenizer"  # source type of documents that another service has
+UNDATED = datetime.fromtimestamp(0, UTC)  # of these, where it does not tell when they were made
 LOCAL_OWNER = "local"  # the one owner where there is no authentication
 
 
@@ -130,6 +132,11 @@ class Document:
     def file_key(self) -> str:
         """Of its file in the file storage, and of what is remembered of its content."""
         return f"{self.collection_id}/{self.id}/{self.content_hash}"
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Another service has it: of it there is nothing here but what was found."""
+        return self.source_type == ELSEWHERE
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,10 +179,10 @@ class ChunkIndex(Protocol):
 
 
 class Retriever(Protocol):
-    """Another service that finds passages of documents which are not here."""
+    """Another service that finds passages of documents which are not here: `Document.is_elsewhere`."""
 
     async def retrieve(self, question: str, *, limit: int) -> list[Hit]:
-        """Best first. Raises ProviderError."""
+        """At most so many, best first. Raises ProviderError or OutOfTime."""
         ...
 
 

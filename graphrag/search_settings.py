@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretStr, field_validator
 
 
 class SearchConfig(BaseModel):
@@ -40,3 +40,18 @@ class SearchConfig(BaseModel):
     query_cache_seconds: NonNegativeInt = Field(
         default=300, description="How long a result is kept, unless its collection changes; 0: not at all"
     )
+    chunkenizer_url: SecretStr | None = Field(
+        default=None,
+        validation_alias="CHUNKENIZER_API_URL",
+        description="Another service whose `POST /search` is asked, too, as http://HOST:PORT: a Chunkenizer or a "
+        "Causeway; everybody's questions go there",
+    )
+    chunkenizer_api_key: SecretStr | None = Field(default=None, description="Its key, sent as a bearer token")
+    chunkenizer_timeout_seconds: PositiveFloat = Field(
+        default=1.5, description="Longest time for its answer; then what the collection has stands alone"
+    )
+
+    @field_validator("chunkenizer_url", "chunkenizer_api_key", mode="before")
+    @classmethod
+    def _absent_when_empty(cls, value: object) -> object:
+        return None if value == "" else value

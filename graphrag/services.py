@@ -30,6 +30,7 @@ from graphrag.parsers.isolation import IsolatedParser
 from graphrag.protocols import ChunkIndex, ChunkStore, FileStorage
 from graphrag.records import identify
 from graphrag.retention import Retention
+from graphrag.retrieval.chunkenizer import Chunkenizer, open_chunkenizer
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.settings import RetrievalConfig, Settings
 from graphrag.stores.chroma import ChromaIndex
@@ -67,6 +68,7 @@ class Services(OpenedModels):
         _ = self.reranker
         _ = self.cache
         _ = self.relation_extractor
+        _ = self.retriever
         if self.cross_encoder:
             await self.cross_encoder.open()
         if self.indexed_store:
@@ -87,7 +89,8 @@ class Services(OpenedModels):
         embedding = [model.breaker for model in self.embeddings.models.values() if model.breaker]
         cache = [self.redis_cache.breaker] if self.redis_cache else []
         index = [self.indexed_store.breaker] if self.indexed_store else []
-        watched = [*(model.guard.breaker for model in guarded), *embedding, *cache, *index]
+        elsewhere = [self.retriever.breaker] if self.retriever else []
+        watched = [*(model.guard.breaker for model in guarded), *embedding, *cache, *index, *elsewhere]
         return [self.database.state, *(state for breaker in watched for state in breaker.states())]
 
     async def close(self) -> None:
@@ -100,6 +103,8 @@ class Services(OpenedModels):
             await self.redis_cache.close()
         if "indexed_store" in self.__dict__ and self.indexed_store:
             await self.indexed_store.close()
+        if "retriever" in self.__dict__ and self.retriever:
+            await self.retriever.close()
 
     @cached_property
     def store(self) -> ChunkStore:
@@ -142,6 +147,11 @@ class Services(OpenedModels):
     @cached_property
     def query_cache(self) -> QueryCache:
         return QueryCache(self.settings.query_cache_seconds)
+
+    @cached_property
+    def retriever(self) -> Chunkenizer | None:
+        """Raises InvalidSettings."""
+        return open_chunkenizer(self.settings)
 
     @cached_property
     def parser(self) -> IsolatedParser:
@@ -187,11 +197,15 @@ class Services(OpenedModels):
         return Retention(self.conversations, self.library.queue, self.settings.conversation_days)
 
     async def collection(self, owner_id: str, name: str | None) -> Collection:
-        """The named one, else the default one. Raises CollectionNotFound."""
+        """The named one, else the default one, which is made where there is none at all and another service has
+        documents, too. Raises CollectionNotFound.
+        """
         by_name = {collection.name: collection for collection in await self.store.list_collections(owner_id)}
         wanted = name or self.default_collection(list(by_name))
         if wanted in by_name:
             return by_name[wanted]
+        if self.retriever and not name and not by_name:
+            return await self.make_collection(owner_id, None)
         names = ", ".join(by_name) or "none yet: run `causeway ingest PATH`"
         raise CollectionNotFound(
             f"There is no collection {wanted!r}. Known: {names}.", name=wanted, known=list(by_name)

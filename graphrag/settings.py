@@ -97,6 +97,9 @@ class RetrievalConfig(CollectionConfig):
     rerank: bool = Field(default=True, description="Order what was found once more, by question and text together")
     rerank_candidates: int = Field(default=50, ge=1, le=200, description="Chunks that are reranked")
     graph: bool = Field(default=True, description="Follow names from passage to passage where the question needs it")
+    chunkenizer: bool = Field(
+        default=True, description="Ask the service at `CHUNKENIZER_API_URL`, too, where there is one"
+    )
     top_k: int = Field(default=10, ge=1, le=1000, description="Chunks that a search gives")
     window_sentences: int = Field(default=2, ge=0, le=50, description="Sentences that are read on either side of a hit")
     least_share: float = Field(

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import PurePath
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -18,6 +17,7 @@ from graphrag.errors import CollectionChanged, CollectionExists, CollectionNotFo
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.language import fold, stem, stop_words, words
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit
+from graphrag.retrieval.filters import lets_through
 from graphrag.settings import GenerationConfig, IngestionConfig, RetrievalConfig
 
 K1, B = 1.2, 0.75
@@ -178,10 +178,10 @@ class InMemoryStore:
     def indexed(self, collection: Collection, filters: Filters = EVERYTHING) -> list[IndexedDocument]:
         """What a graph is made from."""
         live = self._live_documents(collection)
-        return [self._shelf(collection).indexed[document.id] for document in live if _lets_through(filters, document)]
+        return [self._shelf(collection).indexed[document.id] for document in live if lets_through(filters, document)]
 
     def _searchable(self, collection: Collection, filters: Filters) -> list[Chunk]:
-        documents = [document for document in self._live_documents(collection) if _lets_through(filters, document)]
+        documents = [document for document in self._live_documents(collection) if lets_through(filters, document)]
         return [chunk for document in documents for chunk in self._shelf(collection).chunks[document.id]]
 
     def _live_documents(self, collection: Collection) -> list[Document]:
@@ -240,20 +240,6 @@ class FailingEmbeddings(Embeddings):
 
 def _is_expired(document: Document) -> bool:
     return document.expires_at is not None and document.expires_at <= datetime.now(UTC)
-
-
-def _lets_through(filters: Filters, document: Document) -> bool:
-    kinds = {document.media_type, PurePath(document.filename).suffix.lstrip(".").lower()}
-    return (
-        (not filters.document_types or bool(kinds & {kind.lower() for kind in filters.document_types}))
-        and (not filters.languages or document.language in filters.languages)
-        and (not filters.source_types or document.source_type in filters.source_types)
-        and (not filters.processing_strategies or document.processing_strategy in filters.processing_strategies)
-        and (not filters.tags or bool(set(document.tags) & set(filters.tags)))
-        and (not filters.filenames or document.filename.lower() in {name.lower() for name in filters.filenames})
-        and (filters.created_from is None or document.created_at >= filters.created_from)
-        and (filters.created_until is None or document.created_at < filters.created_until)
-    )
 
 
 def _terms(text: str, language: str) -> list[str]:

@@ -98,7 +98,8 @@ class Evaluator:
         """False where the run is no longer ours."""
         # Not the one with a cache: what an earlier run has asked would be quicker the second time.
         model = self.services.embeddings.get(run.embedding_model)
-        config = RetrievalConfig.model_validate({name: run.config[name] for name in RetrievalConfig.model_fields})
+        planned = {name: value for name, value in run.config.items() if name in RetrievalConfig.model_fields}
+        config = RetrievalConfig.model_validate(planned)
         answers = AnswerRun.planned(run.config, collection, self.services) if run.config.get("answers") else None
         while waiting := await self.services.evaluations.take(run, limit=CASES_A_TIME):
             for case, gone in waiting:

@@ -1,6 +1,8 @@
 """POST /search as Chunkenizer has it, for programs that were written for it."""
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Header
 
 from api.dependencies import OwnerDep, ServicesDep
 from api.schemas import errors
@@ -8,6 +10,7 @@ from api.search_results import describe_metadata
 from api.search_schemas import ChunkenizerRequest, ChunkenizerResponse, ChunkOut
 from api.timed_search import TimedSearch
 from graphrag.models import Hit
+from graphrag.retrieval.chunkenizer import VIA
 from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.request import SearchRequest
 
@@ -19,10 +22,16 @@ router = APIRouter(tags=["retrieve"], responses=errors(400, 404, 504))
     summary="Find chunks, in Chunkenizer's words",
     description="Also at /search and /api/search: such programs are told where Chunkenizer is, and add /search.",
 )
-async def search(body: ChunkenizerRequest, services: ServicesDep, owner: OwnerDep) -> ChunkenizerResponse:
+async def search(
+    body: ChunkenizerRequest,
+    services: ServicesDep,
+    owner: OwnerDep,
+    via: Annotated[str, Header(include_in_schema=False)] = "",
+) -> ChunkenizerResponse:
     # An object, as Chunkenizer answers; its adapters take the list out of it.
     filters = parse_filters(body.filters or {})
-    request = SearchRequest(body.query, body.collection, {"top_k": body.top_k}, filters)
+    overrides = {"top_k": body.top_k} | ({"chunkenizer": False} if VIA in via else {})
+    request = SearchRequest(body.query, body.collection, overrides, filters)
     found = await TimedSearch(request, services, owner).run()
     results = [_chunk(hit) for hit in found.hits]
     return ChunkenizerResponse(query=body.query, results=results, total_results=len(results))
@@ -36,5 +45,5 @@ def _chunk(hit: Hit) -> ChunkOut:
         document_name=document.filename,
         chunk_index=chunk.index,
         score=hit.score,
-        metadata=describe_metadata(hit),
+        metadata=describe_metadata(hit) | {"created_at": document.created_at.isoformat()},
     )

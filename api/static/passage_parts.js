@@ -13,6 +13,7 @@ const ask = (citation, what, query) => fetchWithKey(`${addressOf(citation)}/${wh
 
 // {title, filename, place, parts}. `source` is what the answer was made from; `change` is called with another view of it.
 export async function readPassage(citation, source, view, change) {
+  if (source?.elsewhere) return asRead("elsewhere", citation, source);
   try {
     const { before, after } = view;
     const { start_char, end_char } = citation;

@@ -9,7 +9,7 @@ from graphrag.diagnosis.home import examine_home
 from graphrag.diagnosis.index import examine_index
 from graphrag.diagnosis.installation import examine_installation
 from graphrag.diagnosis.models import examine_models
-from graphrag.diagnosis.reach import examine_doors, examine_tracing
+from graphrag.diagnosis.reach import examine_chunkenizer, examine_doors, examine_tracing
 from graphrag.diagnosis.storage import examine_redis, examine_storage
 from graphrag.errors import InvalidSettings
 from graphrag.settings import Settings
@@ -33,6 +33,7 @@ async def examine(environment: Mapping[str, str], *, host: str, port: int, calls
         examine_redis(settings),
         examine_models(settings, calls=calls),
         examine_doors(settings, host=host, port=port),
+        examine_chunkenizer(settings),
         examine_tracing(),
     )
     for part in parts:

@@ -1,4 +1,4 @@
-"""Who reaches the service, and what it reaches: its port, its identity provider, the collector of traces."""
+"""Who reaches the service, and what it reaches: its port, its identity provider, another service, the collector."""
 
 import asyncio
 import errno
@@ -15,6 +15,7 @@ from graphrag.database import Database
 from graphrag.diagnosis.findings import Finding, error, ok, warning
 from graphrag.diagnosis.installation import is_installed
 from graphrag.errors import CausewayError
+from graphrag.retrieval.chunkenizer import open_chunkenizer
 from graphrag.settings import Settings
 from graphrag.tracing import ENDPOINTS
 
@@ -71,6 +72,20 @@ async def _is_ours(host: str, port: int) -> bool:
             return "embedding_models" in (await client.get(address)).text
     except httpx.HTTPError:
         return False
+
+
+async def examine_chunkenizer(settings: Settings) -> AsyncIterator[Finding]:
+    try:
+        chunkenizer = open_chunkenizer(settings)
+        if chunkenizer is None:
+            return
+        try:
+            await chunkenizer.retrieve("doctor", limit=1)
+        finally:
+            await chunkenizer.close()
+        yield ok("chunkenizer")
+    except CausewayError as exc:
+        yield error("cannot_be_used", what="CHUNKENIZER_API_URL", cause=str(exc))
 
 
 async def examine_tracing() -> AsyncIterator[Finding]:

@@ -85,8 +85,9 @@ async def expand(
     spans = [
         (hit.chunk.document.id, max(0, hit.chunk.index - count), hit.chunk.index + count)
         for hit, count in zip(read, counts, strict=True)
+        if not hit.chunk.document.is_elsewhere
     ]
-    neighbours = await store.read_chunks(collection, spans) if any(counts) else {}
+    neighbours = await store.read_chunks(collection, spans) if spans and any(counts) else {}
     return passages(read, neighbours, reach=reach, max_chars=max_chars, max_share=max_share)
 
 
@@ -151,7 +152,8 @@ def _groups(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], rea
     groups: list[list[Hit]] = []
     for hit in sorted(hits, key=lambda hit: (str(hit.chunk.document.id), hit.chunk.index)):
         before = groups[-1][-1] if groups else None
-        if before and before.chunk.document.id == hit.chunk.document.id:
+        is_here = not hit.chunk.document.is_elsewhere  # another service may number and measure as it likes
+        if before and is_here and before.chunk.document.id == hit.chunk.document.id:
             chunks = _by_index([before, hit], neighbours)
             if _touch(before.chunk, hit.chunk, chunks, reach):
                 groups[-1].append(hit)

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
+from pathlib import PurePath
 from typing import Any, Final
 
 from graphrag.errors import InvalidFilter
-from graphrag.models import Filters
+from graphrag.models import Document, Filters
 
 FIELDS: Final = {
     "document_type": "document_types",
@@ -32,6 +33,21 @@ def parse_filters(given: Mapping[str, Any]) -> Filters:
         for key, value in given.items()
     }
     return Filters(**values)
+
+
+def lets_through(filters: Filters, document: Document) -> bool:
+    """As the database decides of the documents that it has."""
+    kinds = {document.media_type, PurePath(document.filename).suffix.lstrip(".").lower()}
+    return (
+        (not filters.document_types or bool(kinds & {kind.lower() for kind in filters.document_types}))
+        and (not filters.languages or document.language in filters.languages)
+        and (not filters.source_types or document.source_type in filters.source_types)
+        and (not filters.processing_strategies or document.processing_strategy in filters.processing_strategies)
+        and (not filters.tags or bool(set(document.tags) & set(filters.tags)))
+        and (not filters.filenames or document.filename.lower() in {name.lower() for name in filters.filenames})
+        and (filters.created_from is None or document.created_at >= filters.created_from)
+        and (filters.created_until is None or document.created_at < filters.created_until)
+    )
 
 
 def _texts(key: str, value: object) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ Results = dict[str, list[Hit] | BaseException]
 @dataclass(frozen=True, slots=True)
 class Retrieval:
     hits: list[Hit]
-    failed: tuple[str, ...] = ()  # what was done without: fulltext, vector, transform, rerank, graph
+    failed: tuple[str, ...] = ()  # what was done without: fulltext, vector, chunkenizer, transform, rerank, graph
     strategy: Strategy = "hybrid"  # that was taken
     files: tuple[str, ...] = ()  # that the question names: only these were searched
     warnings: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ async def retrieve(
         count_retrieval("failed")
         raise
     retrieval = Retrieval(
-        _together([part.hits for part in found])[: config.candidates],
+        together([part.hits for part in found])[: config.candidates],
         failed=(*sorted({leg for part in found for leg in part.failed}), *vectors.failed),
         strategy=strategy if all(part.strategy == strategy for part in found) else "hybrid",
         files=named.files,
@@ -106,8 +106,8 @@ def _strategy(text: str, language: str, model: EmbeddingModel, config: Retrieval
     return config.strategy, "asked for"
 
 
-def _together(found: Sequence[list[Hit]]) -> list[Hit]:
-    """Every part of the question and every file that it names counts the same: the first places of each come first."""
+def together(found: Sequence[list[Hit]]) -> list[Hit]:
+    """Every part of the question, every file that it names and every service counts the same, by its first places."""
     if len(found) == 1:
         return found[0]
     rankings = {str(number): hits for number, hits in enumerate(found)}

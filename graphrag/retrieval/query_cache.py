@@ -18,6 +18,7 @@ from graphrag.telemetry import count_lookups, log
 
 MOST_HITS = 10_000  # in all results together: some 20 MB
 LATER_STAGES = {
+    "chunkenizer",
     "top_k",
     "candidates_per_leg",
     "rerank",

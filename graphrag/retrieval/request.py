@@ -52,6 +52,7 @@ async def find(
         offset=request.offset,
         min_score=request.min_score,
         cache=services.query_cache,
+        retriever=services.retriever,
         trace=trace,
     )
     failed = (*found.failed, *left_out)

@@ -8,14 +8,14 @@ from graphrag.deadline import lacks_time, within
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Strategy, TransformedQuery
-from graphrag.protocols import ChunkStore, GraphStore, Reranker
+from graphrag.protocols import ChunkStore, GraphStore, Reranker, Retriever
 from graphrag.query_transformation.transformation import transform
-from graphrag.retrieval import hybrid, reranking
+from graphrag.retrieval import federated, reranking
 from graphrag.retrieval.association import associate, leads_on
 from graphrag.retrieval.hybrid import Retrieval
 from graphrag.retrieval.named_files import each_file_first
 from graphrag.retrieval.named_files import within as within_files
-from graphrag.retrieval.query_cache import QueryCache
+from graphrag.retrieval.query_cache import UNCACHED, QueryCache
 from graphrag.retrieval.trace import Trace
 from graphrag.settings import RetrievalConfig
 from graphrag.telemetry import count_results, log, stage
@@ -24,7 +24,7 @@ from graphrag.telemetry import count_results, log, stage
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     hits: list[Hit]
-    failed: tuple[str, ...]  # what was done without: fulltext, vector, rerank, graph; and why: time, load
+    failed: tuple[str, ...]  # what was done without: fulltext, vector, chunkenizer, rerank, graph; and why: time, load
     strategy: Strategy
     warnings: tuple[str, ...]
     config: RetrievalConfig
@@ -42,7 +42,8 @@ async def search(
     filters: Filters = EVERYTHING,
     offset: int = 0,
     min_score: float = 0.0,
-    cache: QueryCache | None = None,
+    cache: QueryCache = UNCACHED,
+    retriever: Retriever | None = None,
     trace: Trace | None = None,
 ) -> SearchResult:
     """`config.top_k` hits from `offset` on, of those that score `min_score` or more. Raises RetrievalUnavailable."""
@@ -53,9 +54,10 @@ async def search(
     trace.understand(query)
     # No deeper than without an offset where that is deep enough: all pages are then cut from the same ranking.
     depth = max(config.candidates_per_leg, offset + config.top_k)
-    retrieve = cache.retrieve if cache else hybrid.retrieve
-    found = await retrieve(
+    found = await federated.retrieve(
         query,
+        retriever=retriever,
+        cache=cache,
         store=store,
         collection=collection,
         model=model,

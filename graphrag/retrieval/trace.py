@@ -16,9 +16,9 @@ RANKINGS: Final = ("graph", "rerank", "fusion")  # the later one knows more
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One text, searched for by its words or by its meaning, in one choice of documents."""
+    """One text, searched for by its words, by its meaning or by another service, in one choice of documents."""
 
-    name: str  # fulltext, vector
+    name: str  # fulltext, vector, chunkenizer
     text: str
     files: tuple[str, ...]
     hits: list[Hit]

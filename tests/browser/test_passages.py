@@ -192,6 +192,19 @@ async def test_another_version_is_not_marked(demo_server: Server, api: httpx.Cli
     visited.complaints.clear()
 
 
+async def test_a_document_of_another_service_is_shown_as_it_was_found(
+    demo_server: Server, api: httpx.Client, visit: Open
+) -> None:
+    """R13.3, R8.3 It can't be opened here: that is said, with what the answer was made from."""
+    answer = asked(api, AUDIT)
+    for source in answer["sources"]:
+        source["elsewhere"] = True
+    visited = await visit(demo_server)
+    dialog = await opened(visited, answer)
+    await expect(dialog.get_by_role("alert")).to_contain_text("Another service has this document")
+    await expect(dialog.locator("blockquote mark")).to_have_text(answer["citations"][0]["quote"])
+
+
 async def test_the_original_is_downloaded(demo_server: Server, api: httpx.Client, visit: Open) -> None:
     """R9.1 The very file that was uploaded, under its name."""
     visited = await visit(demo_server)

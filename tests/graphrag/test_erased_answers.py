@@ -83,6 +83,12 @@ def test_what_rests_on_the_document_alone_goes() -> None:
     assert documents_of(details) == {(KEPT, "hash-2")}
 
 
+def test_a_document_of_another_service_is_none_that_can_be_gone() -> None:
+    """R13.3 It was never here."""
+    details = make_answer(sources=[source(GONE, elsewhere=True), source(KEPT, elsewhere=False)]).details
+    assert documents_of(details) == {(KEPT, "hash-2")}
+
+
 @pytest.mark.parametrize("language", GAPS)
 def test_what_goes_in_a_row_leaves_one_gap(language: str) -> None:
     """Security 19 In the answer's language."""

@@ -3,7 +3,7 @@ import { state } from "../state.js";
 import { words } from "../words.js";
 import { figure, make, milliseconds, svg } from "./elements.js";
 
-const STAGES = ["transform", "fulltext", "vector", "fuse", "rerank", "associate", "search", "expand"]; // in the order of their work
+const STAGES = ["transform", "fulltext", "vector", "chunkenizer", "fuse", "rerank", "associate", "search", "expand"]; // in the order of their work
 const WIDTH = 640, HEIGHT = 220, LEFT = 36, BOTTOM = 24; // of the trend, in units of its view box
 
 // How long each stage took; a bar is full at `longest` milliseconds.

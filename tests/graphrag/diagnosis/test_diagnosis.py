@@ -16,6 +16,7 @@ from graphrag.diagnosis.examination import examine
 from graphrag.diagnosis.findings import Finding, Level
 from graphrag.embedded_postgres import create_database
 from graphrag.migrating import APPLICATION_ROLE
+from tests.chunkenizer_server import run_chunkenizer
 from tests.conftest import with_services
 from tests.model_server import Fail, ModelServer, Reply
 
@@ -199,6 +200,15 @@ def test_services_that_are_away_are_told_without_their_passwords(url: str, monke
     assert findings["cannot_be_used"].details["what"] == "REDIS_URL"
     assert findings["collector_away"].level is Level.WARNING
     assert "geheim" not in str(findings)
+
+
+def test_another_document_service_is_asked_something(url: str, monkeypatch: PATCH) -> None:
+    """R13.3"""
+    with run_chunkenizer() as service:
+        monkeypatch.setenv("CHUNKENIZER_API_URL", service.url)
+        assert "chunkenizer" in found()
+        service.status = 401
+        assert found()["cannot_be_used"].details["what"] == "CHUNKENIZER_API_URL"
 
 
 def test_variables_that_nobody_reads_are_told(url: str, monkeypatch: PATCH) -> None:

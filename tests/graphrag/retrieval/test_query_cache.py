@@ -15,7 +15,7 @@ from graphrag.query_transformation.transformation import transform
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.retrieval import hybrid, query_cache
 from graphrag.retrieval.hybrid import Retrieval
-from graphrag.retrieval.query_cache import QueryCache
+from graphrag.retrieval.query_cache import UNCACHED, QueryCache
 from graphrag.retrieval.search import search
 from graphrag.settings import RetrievalConfig
 from graphrag.testing import InMemoryStore
@@ -223,7 +223,7 @@ async def test_memory_is_bounded(bench: Bench, monkeypatch: pytest.MonkeyPatch) 
 async def test_a_search_uses_it(bench: Bench) -> None:
     """R4.9 reranking is done anew: the reranker may be another."""
 
-    async def once(cache: QueryCache | None) -> list[Hit]:
+    async def once(cache: QueryCache) -> list[Hit]:
         found = await search(
             QUESTION,
             store=bench.store,
@@ -236,5 +236,5 @@ async def test_a_search_uses_it(bench: Bench) -> None:
         )
         return found.hits
 
-    assert await once(bench.cache) == await once(bench.cache) == await once(None)
+    assert await once(bench.cache) == await once(bench.cache) == await once(UNCACHED)
     assert bench.store.searches == 2
