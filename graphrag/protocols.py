@@ -125,9 +125,8 @@ class ChunkStore(Protocol):
 class ChunkIndex(Protocol):
     """Another system that finds chunks by their vectors, and maybe by words, for one owner at a time.
 
-    What it finds is read in PostgreSQL (`stores.indexed.IndexedStore`): an index that is behind finds less, and never
-    what is gone, expired or somebody else's. Entries of one embedding model are no other's neighbours; they are listed
-    and deleted whatever their model. Each verb raises IndexUnavailable.
+    What it finds is read in PostgreSQL (`stores.indexed.IndexedStore`): one that is behind finds less, never what is
+    gone. Entries are searched with their embedding model, listed and deleted with any. Each raises IndexUnavailable.
     """
 
     name: str  # in messages, logs and RAG_INDEX

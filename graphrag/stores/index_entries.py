@@ -1,6 +1,7 @@
 """What an index is to hold of a chunk: its ids can be told from the chunk alone, its vectors are PostgreSQL's."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 from uuid import UUID, uuid5
@@ -12,6 +13,7 @@ from graphrag.index_models import IndexEntry
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import Chunk, Collection, VectorKind
 
+Version = tuple[bytes, int, datetime | None]  # of a chunk: its text's hash, where its overlap starts, its expiry
 BOTH: frozenset[VectorKind] = frozenset({"content", "contextual"})
 PLAIN: frozenset[VectorKind] = frozenset({"content"})
 SITUATED: frozenset[VectorKind] = frozenset({"contextual"})
@@ -54,13 +56,13 @@ def _entry(
     return IndexEntry(_id(collection, chunk.id, _version(chunk), kinds), chunk, values, kinds)
 
 
-def _version(chunk: Chunk) -> tuple[Any, ...]:
+def _version(chunk: Chunk) -> Version:
     """All that an entry is made from beside the model: ids of chunks come again when a document is chunked anew."""
     digest = sha256(f"{chunk.context}\n{chunk.content}".encode()).digest()
     return digest, chunk.window_start, chunk.document.expires_at
 
 
-def _id(collection: Collection, chunk_id: UUID, version: tuple[Any, ...], kinds: frozenset[VectorKind]) -> UUID:
+def _id(collection: Collection, chunk_id: UUID, version: Version, kinds: frozenset[VectorKind]) -> UUID:
     digest, window_start, expires_at = version
     until = expires_at.timestamp() if expires_at else ""
     of = f"{collection.owner_id} {collection.id} {collection.embedding_model} {sorted(kinds)}"

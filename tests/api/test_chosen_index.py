@@ -10,8 +10,9 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from api.app import create_app
+from api.ingest_cli import optimize
 from graphrag.embeddings.registry import EmbeddingRegistry
-from graphrag.errors import IndexUnavailable, InvalidSettings, MissingExtra
+from graphrag.errors import CollectionNotFound, IndexUnavailable, InvalidSettings, MissingExtra
 from graphrag.index_models import Candidate
 from graphrag.ingestion.sources import SourceFile
 from graphrag.ingestion_models import IngestionStatus
@@ -22,7 +23,7 @@ from graphrag.settings import Settings
 from graphrag.stores.indexed import FAILURES
 from tests.agent.library import replace_part
 from tests.conformance.toy_index import ToyIndex
-from tests.conftest import DEMO
+from tests.conftest import DEMO, with_services
 
 FILES = ["informe-calidad-horno-h2.md", "registre-reclamations-clients.md", "supplier-contract-pellington.md"]
 
@@ -114,3 +115,21 @@ def test_what_an_index_needs_is_told(serving: Callable[..., Services], monkeypat
     monkeypatch.setitem(sys.modules, "chromadb", None)  # as where it is not installed
     with pytest.raises(MissingExtra, match=r"pip install 'causeway\[chroma\]'"):
         _ = serving("chroma").store
+
+
+def test_one_command_brings_the_index_in_step(postgres: str, owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R13.2 a database that was filled before RAG_INDEX was set: all of the owner's collections, or the named one."""
+    collection = with_services(postgres, lambda services: ingest(services, owner))
+    toy = ToyIndex()
+    monkeypatch.setitem(INDEXES, "toy", lambda _: toy)
+    environment = {"DATABASE_URL": postgres, "RAG_OWNER": owner, "RAG_INDEX": "toy"}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(CollectionNotFound, match="magic"):
+        optimize("magic")
+    assert not toy.entries
+    optimize(None)
+    assert len(toy.entries[owner, collection.id]) == collection.chunk_count
+    toy.entries.clear()
+    optimize("demo")
+    assert len(toy.entries[owner, collection.id]) == collection.chunk_count
