@@ -288,6 +288,7 @@ def test_text_match_tells_words_before_mistakes_before_distance(books: httpx.Cli
         ({"q": "plant", "query_by": "name"}, 404, "Could not find a field named `name`"),
         ({"q": "plant", "query_by": "points"}, 400, "should be a string"),
         ({"q": "plant", "query_by": "title", "vector_query": "vector:([1,0])"}, 400, "not served here"),
+        ({"q": '"the plant"', "query_by": "title"}, 400, "not served here"),
         ({"per_page": 251}, 422, "Only upto 250 hits"),
         ({"per_page": -1}, 400, "unsigned integer"),
         ({"page": 0}, 422, "greater than 0"),

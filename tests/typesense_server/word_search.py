@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tests.typesense_server.contract import Values, unsigned, words_of
+from tests.typesense_server.contract import Values, require, unsigned, words_of
 
 LEAST_CHARS = {1: 4, 2: 7}  # of a word with so many mistakes: `min_len_1typo`, `min_len_2typo`
 MOST_TOKENS, FIRST_WEIGHT = 15, 15
@@ -22,7 +22,8 @@ class Query:
 
     @classmethod
     def parse(cls, parameters: Mapping[str, Any]) -> "Query":
-        parts = str(parameters["q"]).replace('"', " ").split()
+        require('"' not in str(parameters["q"]), 400, "Phrases are not served here.")
+        parts = str(parameters["q"]).split()
         return cls(
             words=words_of(" ".join(part for part in parts if not part.startswith("-"))),
             without=frozenset(words_of(" ".join(part for part in parts if part.startswith("-")))),
