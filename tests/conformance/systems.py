@@ -1,5 +1,6 @@
 """What the suites are run against, asked of the running things: by the fixture that starts each."""
 
+import re
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import httpx
 import psycopg
 from redis import Redis
+
+from tests import typesense_server
 
 
 def _postgres(url: str) -> str:
@@ -28,4 +31,31 @@ def _s3(address: str) -> str:
     return f"S3: moto's server {version('moto')}, in a process of its own"
 
 
-VERSIONS: Mapping[str, Callable[[Any], str]] = {"postgres": _postgres, "redis_server": _redis, "s3_server": _s3}
+def _chroma_folder(_: object) -> str:
+    return f"Chroma {version('chromadb')} in a folder"
+
+
+def _chroma_server(address: str) -> str:
+    told = httpx.get(f"{address}/api/v2/version").json()
+    return f"Chroma {version('chromadb')} as `chroma run`, which calls itself {told}, in a process of its own"
+
+
+def _typesense(_: object) -> str:
+    told = re.search(r"version ([\d.]+)", typesense_server.__doc__ or "")
+    assert told
+    return f"Typesense: no Typesense, but a server of the tests that follows its published API {told[1]} strictly"
+
+
+def _chunkenizer(_: object) -> str:
+    return "Chunkenizer: no Chunkenizer, but a server of the tests with its `POST /search`"
+
+
+VERSIONS: Mapping[str, Callable[[Any], str]] = {
+    "postgres": _postgres,
+    "redis_server": _redis,
+    "s3_server": _s3,
+    "chroma_folder": _chroma_folder,
+    "chroma_address": _chroma_server,
+    "typesense_server": _typesense,
+    "service": _chunkenizer,
+}
