@@ -1,5 +1,6 @@
 """PostgreSQL's store with another system that finds its chunks: what is true is in PostgreSQL alone."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -35,17 +36,20 @@ class IndexedStore(PostgresStore):
         self.breaker = Breaker(index.name, failures=FAILURES, seconds=LEFT_ALONE_SECONDS, is_outage=lambda _: True)
         self._index = index
         self._is_open = False
+        self._opening = asyncio.Lock()
         self._graph = PostgresGraph(database)
         self._reconciliation = Reconciliation(database, index)
 
     async def open(self) -> None:
         """At its first use, too. Raises IndexUnavailable, InvalidSettings or MissingExtra."""
-        if not self._is_open:
-            await self._index.open()
-            self._is_open = True
+        async with self._opening:
+            if not self._is_open:
+                await self._index.open()
+                self._is_open = True
 
     async def close(self) -> None:
         await self._index.close()
+        self._is_open = False
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         """Raises IndexUnavailable, too: then nothing was stored."""

@@ -1,5 +1,6 @@
 """Chroma's own: its server away and back, its key, its folder held by another process."""
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -17,9 +18,11 @@ from pydantic import SecretStr
 from graphrag.errors import IndexUnavailable, InvalidSettings
 from graphrag.index_models import IndexEntry
 from graphrag.models import Collection
+from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.stores.chroma import ChromaIndex
 from graphrag.stores.index_entries import BOTH
+from graphrag.stores.indexed import IndexedStore
 from tests.chroma_server import run_chroma_server
 from tests.factories import make_chunk
 
@@ -28,6 +31,7 @@ pytestmark = pytest.mark.slow
 ENTRY = IndexEntry(uuid4(), make_chunk("El horno."), [1.0, 0.0], BOTH)
 HOLDS = """
 import asyncio, sys
+from graphrag.services import Services
 from graphrag.settings import Settings
 from graphrag.stores.chroma import ChromaIndex
 index = ChromaIndex(Settings.from_environment())
@@ -152,3 +156,13 @@ async def test_its_folder_is_one_process_s(
     await again.open()
     assert await search(again, collection) == 1
     await again.close()
+
+
+async def test_many_first_searches_open_it_once(tmp_path: Path, services: Services, collection: Collection) -> None:
+    """R13.2 and after it was closed it opens itself again."""
+    store = IndexedStore(services.database, chroma(CAUSEWAY_HOME=tmp_path), fulltext_candidates=400)
+    for _ in range(2):
+        found = await asyncio.gather(*(store.search_vectors(collection, [1.0, 0.0], limit=3) for _ in range(5)))
+        assert found == [[]] * 5
+        assert store.breaker.states()[0].failures == 0
+        await store.close()
