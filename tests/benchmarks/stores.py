@@ -13,7 +13,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -119,16 +119,6 @@ class Reading:
 
 
 @contextmanager
-def _nothing() -> Iterator[dict[str, Any]]:
-    yield {}
-
-
-@contextmanager
-def _chroma() -> Iterator[dict[str, Any]]:
-    yield {"index": "chroma"}
-
-
-@contextmanager
 def _chroma_server() -> Iterator[dict[str, Any]]:
     with run_chroma_server() as url:
         yield {"index": "chroma", "index_url": url}
@@ -141,8 +131,8 @@ def _typesense() -> Iterator[dict[str, Any]]:
 
 
 STORES: Mapping[str, Callable[[], AbstractContextManager[dict[str, Any]]]] = {
-    POSTGRES: _nothing,
-    "chroma": _chroma,
+    POSTGRES: lambda: nullcontext({}),
+    "chroma": lambda: nullcontext({"index": "chroma"}),
     "chroma-server": _chroma_server,
     TYPESENSE: _typesense,
 }
@@ -207,9 +197,8 @@ async def compare(material: Material, stores: Sequence[str], server: str) -> dic
         shelves = {store: await stack.enter_async_context(filled(store, material, server)) for store in stores}
         readings = {(store, name): Reading(shelves[store], READINGS[name]) for name in READINGS for store in stores}
         if TYPESENSE in shelves:
-            readings[TYPESENSE, OWN_WORDS] = Reading(
-                shelves[TYPESENSE], {**READINGS[HYBRID], "fulltext_ranking": "index"}
-            )
+            own_words = {**READINGS[HYBRID], "fulltext_ranking": "index"}
+            readings[TYPESENSE, OWN_WORDS] = Reading(shelves[TYPESENSE], own_words)
         for reading in readings.values():
             await Reading(reading.shelf, reading.overrides).ask(material.questions[0].text)  # what is slow but once
         for question in material.questions:

@@ -73,18 +73,8 @@ class Table:
         for protocol, _ in SUITES.values():
             cells = [cell for cell in self.cells.values() if cell[0].protocol == protocol]
             implementations = list(dict.fromkeys(implementation for _, implementation in cells))
-            yield from (
-                "",
-                f"## {protocol}",
-                "",
-                _row(
-                    [
-                        "Promise",
-                        "Asked for by",
-                        *(COLUMNS.get(name, name.replace("_", " ")) for name in implementations),
-                    ]
-                ),
-            )
+            columns = [COLUMNS.get(name, name.replace("_", " ")) for name in implementations]
+            yield from ("", f"## {protocol}", "", _row(["Promise", "Asked for by", *columns]))
             yield _row(["---", "---", *[":-:"] * len(implementations)])
             for promise in dict.fromkeys(promise for promise, _ in cells):
                 marks = [self._mark(promise, implementation) for implementation in implementations]
