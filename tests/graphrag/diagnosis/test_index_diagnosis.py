@@ -6,9 +6,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from graphrag.diagnosis.findings import Finding, Level
+from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from graphrag.settings import Settings
+from tests.chroma_server import run_chroma_server
+from tests.conformance.test_chunk_store import tile
+from tests.factories import make_document
 from tests.golden_library import TEXTS, open_shelf
 from tests.graphrag.diagnosis.test_diagnosis import found
 from tests.typesense_server import KEY, TypesenseServer
@@ -53,6 +57,23 @@ async def test_an_index_is_compared_with_the_database(server: TypesenseServer) -
     held.documents |= {id: document, strange: document | {"id": strange}}
     finding = (await look())["index_behind"]
     assert (finding.level, finding.details["missing"], finding.details["strange"]) == (Level.WARNING, 0, 1)
+
+
+@pytest.mark.slow
+async def test_an_index_of_vectors_lacks_no_chunk_without_one(monkeypatch: PATCH) -> None:
+    """R13.2, R11.2 Chroma, which holds no vector without direction."""
+    pytest.importorskip("chromadb")
+    with run_chroma_server() as url:
+        monkeypatch.setenv("RAG_INDEX", "chroma")
+        monkeypatch.setenv("RAG_INDEX_URL", url)
+        services = Services(Settings.from_environment())
+        collection = await services.make_collection(LOCAL_OWNER, "notes")
+        document = make_document(collection_id=collection.id)
+        chunks = tile(document, ["El horno falló.", "⟦⟧"])
+        vectors = [[1.0] * 256, [0.0] * 256]
+        await services.store.put_documents(collection, [IndexedDocument(document, chunks, vectors)])
+        await services.close()
+        assert (await look())["index_in_step"].details["entries"] == 1
 
 
 def test_an_index_that_does_not_answer_is_told_without_its_key(monkeypatch: PATCH) -> None:
