@@ -8,7 +8,7 @@ import pytest
 from tests.benchmarks.stores import HYBRID, OWN_WORDS, POSTGRES, STORES, TYPESENSE, VECTORS, Reading, compare, demo
 
 pytestmark = pytest.mark.slow
-EVERY = 5  # of the 50 questions, which are ordered by language and kind
+EVERY = 7  # of the 50 questions, which are ordered by language and kind
 
 
 @pytest.fixture(scope="module")
