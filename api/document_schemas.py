@@ -1,13 +1,15 @@
 """What the HTTP API says of documents."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from api.pagination import Page
 from api.schemas import Line, Text
+from graphrag.errors import InvalidSettings, MissingExtra
+from graphrag.ingestion.splitters import check_splitter
 from graphrag.ingestion_models import Ingestion, IngestionStatus
 from graphrag.models import Chunking, Collection, Document
 from graphrag.stores.catalog import Criteria
@@ -17,6 +19,17 @@ MOST_DELETED = 1_000
 MOST_FILENAME_CHARS = 255
 MOST_TAGS = 50
 OPTIONS = ("tags", "source_type", "metadata")  # that are known of a file before it is read
+
+
+def _installed(chunking: Chunking | None) -> Chunking | None:
+    try:
+        check_splitter(chunking)
+    except MissingExtra as exc:
+        raise InvalidSettings(str(exc), reason=str(exc)) from exc
+    return chunking
+
+
+GivenChunking = Annotated[Chunking | None, AfterValidator(_installed)]
 
 
 class Cause(BaseModel):
@@ -50,7 +63,7 @@ class DocumentOut(BaseModel):
     tags: list[str] = []
     source_type: str | None = None
     processing_strategy: Chunking | None = None
-    warnings: list[str] = Field(default=[], description="What could not be read of it")
+    warnings: list[str] = Field(default=[], description="What could not be read of it, or not be done with it")
     expires_at: datetime | None = None
     metadata: dict[str, Any] = Field(default={}, description="What came with it")
 

@@ -21,6 +21,7 @@ from graphrag.errors import IndexUnavailable, UnreadableDocument
 from graphrag.ingestion.loading import Loading
 from graphrag.ingestion.rechunking import Rechunking
 from graphrag.ingestion.sources import find_files, source_of
+from graphrag.ingestion.splitters import check_splitter
 from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.models import Chunking, Collection
 from graphrag.services import Services
@@ -97,6 +98,7 @@ def worker(
 async def _rechunk(
     services: Services, name: str | None, chunking: Chunking, *, everything: bool
 ) -> list[IngestionOutcome]:
+    check_splitter(chunking)
     collection = await services.collection(services.settings.owner, name)
     model = await services.embedding_model(collection)
     known = await services.store.list_documents(collection)
@@ -109,6 +111,7 @@ async def _rechunk(
 async def _ingest(
     services: Services, paths: Sequence[Path], name: str | None, *, chunking: Chunking | None, watch: bool
 ) -> list[IngestionOutcome]:
+    check_splitter(chunking)
     files = find_files(paths)
     if not watch or not all(path.is_dir() for path in paths):
         check_files(files, paths)

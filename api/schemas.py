@@ -272,6 +272,7 @@ class Health(BaseModel):
     chat_model: str
     embedding_models: list[EmbeddingModelOut]
     cross_encoder: CrossEncoderOut | None = Field(default=None, description="Where one is loaded")
+    name_pipelines: list[str] | None = Field(default=None, description="Names and versions of spaCy's, where some are")
     breakers: list[BreakerOut]
 
 

@@ -283,7 +283,7 @@ class UnreadableDocument(CausewayError):
 
 
 class FileUnavailable(CausewayError):
-    """Of the original file; `details["reason"]`: missing, unreachable or disk_full."""
+    """Of the original file; `details["reason"]`: missing, unreachable, disk_full, or one of `graphrag.files.s3`."""
 
     code = "file_unavailable"
 

@@ -14,6 +14,8 @@ from graphrag.breaker import Breaker
 from graphrag.deadline import seconds_left, within
 from graphrag.endings import end
 from graphrag.errors import OutOfTime, ProviderError
+from graphrag.held_back import HeldBack
+from graphrag.model_repairs import INVALID_KEY, way_out
 from graphrag.retrying import FOR_DOCUMENTS, Patience, http_status, in_time, persevere
 from graphrag.secrets import without_secrets
 from graphrag.turns import HalfTheTurns, Turns
@@ -27,7 +29,7 @@ ANSWERED = {"LengthFinishReasonError", "ContentFilterFinishReasonError"}
 
 
 class NothingSaid(Exception):
-    """The stream ended before the first word."""
+    """The answer ended before the first word."""
 
 
 class CutShort(Exception):
@@ -36,9 +38,10 @@ class CutShort(Exception):
 
 def is_outage(error: Exception) -> bool:
     """Whether the next question would fare no better."""
-    if isinstance(error, NothingSaid | OutputParserException | ValidationError) or type(error).__name__ in ANSWERED:
+    answered = NothingSaid | HeldBack | OutputParserException | ValidationError
+    if isinstance(error, answered) or type(error).__name__ in ANSWERED:
         return False
-    return http_status(error) not in REFUSED
+    return http_status(error) not in REFUSED or INVALID_KEY in str(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,8 @@ class Guard:
             raise
         except Exception as exc:  # each vendor has a tree of its own
             told = without_secrets(repr(exc))[:MOST_TOLD]
-            raise ProviderError(f"{self.name} failed: {told}") from exc
+            provider, _, model = self.name.partition(" (")[0].partition(":")
+            raise ProviderError(f"{self.name} failed: {told}{way_out(provider, model, exc)}") from exc
 
 
 async def _begin(speech: Speech[T]) -> tuple[list[T], AsyncGenerator[T, None]]:

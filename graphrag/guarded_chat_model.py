@@ -7,12 +7,13 @@ from typing import Any, cast
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.language_models.base import LangSmithParams
-from langchain_core.messages import AIMessageChunk, BaseMessage
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import Field, SkipValidation
 
-from graphrag.guard import Guard, Speech
+from graphrag.guard import Guard, NothingSaid, Speech
+from graphrag.held_back import check_not_held_back
 from graphrag.model_calls import model_call
 
 
@@ -69,9 +70,16 @@ class GuardedChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         with model_call(self.guard.name, self.model_name) as call:
-            result = await self.guard.call(lambda: self.inner._agenerate(messages, stop=stop, **kwargs))
+            result = await self.guard.call(lambda: self._whole(messages, stop, kwargs))
             call.take(result.generations[0].message)
             return result
+
+    async def _whole(self, messages: list[BaseMessage], stop: list[str] | None, kwargs: dict[str, Any]) -> ChatResult:
+        result = await self.inner._agenerate(messages, stop=stop, **kwargs)
+        check_not_held_back({**_told(result.generations[0]), **(result.llm_output or {})})
+        if not _is_word(result.generations[0]):
+            raise NothingSaid
+        return result
 
     async def _astream(
         self,
@@ -80,9 +88,12 @@ class GuardedChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        def begin() -> AsyncGenerator[ChatGenerationChunk, None]:
+        async def begin() -> AsyncGenerator[ChatGenerationChunk, None]:
             chunks = self.inner._astream(messages, stop=stop, **kwargs)
-            return cast(AsyncGenerator[ChatGenerationChunk, None], chunks)
+            async with aclosing(cast(AsyncGenerator[ChatGenerationChunk, None], chunks)):
+                async for chunk in chunks:
+                    check_not_held_back(_told(chunk))
+                    yield chunk
 
         with model_call(self.guard.name, self.model_name) as call:
             async with aclosing(self.guard.stream(Speech(begin, _is_word, _is_end))) as chunks:
@@ -96,12 +107,15 @@ def in_background(model: BaseChatModel) -> BaseChatModel:
     return model.in_background() if isinstance(model, GuardedChatModel) else model
 
 
-def _is_word(chunk: ChatGenerationChunk) -> bool:
-    calls = isinstance(chunk.message, AIMessageChunk) and chunk.message.tool_call_chunks
-    return bool(chunk.text.strip() or calls)
+def _is_word(generation: ChatGeneration) -> bool:
+    calls = getattr(generation.message, "tool_calls", None) or getattr(generation.message, "tool_call_chunks", None)
+    return bool(generation.text.strip() or calls)
 
 
 def _is_end(chunk: ChatGenerationChunk) -> bool:
     """By the word for it that OpenAI and Gemini have, or Ollama's."""
-    told = {**chunk.message.response_metadata, **(chunk.generation_info or {})}
-    return bool(told.get("finish_reason") or told.get("done_reason"))
+    return bool(_told(chunk).get("finish_reason") or _told(chunk).get("done_reason"))
+
+
+def _told(generation: ChatGeneration) -> dict[str, Any]:
+    return {**generation.message.response_metadata, **(generation.generation_info or {})}

@@ -10,7 +10,18 @@ from uuid import UUID
 FulltextRanking = Literal["bm25", "ts_rank_cd", "index"]
 Strategy = Literal["fulltext", "semantic", "hybrid"]
 Chunking = Literal[
-    "auto", "sentence", "paragraph", "heading_section", "fixed_window", "semantic", "rows", "parent_child", "none"
+    "auto",
+    "sentence",
+    "paragraph",
+    "heading_section",
+    "fixed_window",
+    "semantic",
+    "rows",
+    "parent_child",
+    "llama_index_sentence",
+    "llama_index_semantic",
+    "langchain_recursive",
+    "none",
 ]
 Cell = None | str | bool | int | float | datetime | date | time | timedelta
 Fusion = Literal["weighted", "rrf"]
@@ -125,7 +136,7 @@ class Document:
     byte_count: int = 0  # of the original
     authors: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()  # what could not be read of it
+    warnings: tuple[str, ...] = ()  # what could not be read of it, or not be done with it
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # whatever its sender knows of it
 
     @property

@@ -7,6 +7,7 @@ from functools import cached_property
 from langchain_core.language_models import BaseChatModel
 
 from graphrag.causal_graph.model_extraction import ModelExtractor
+from graphrag.causal_graph.spacy_pipelines import SpacyRecognizer, open_recognizer
 from graphrag.chat_models import EXTRACTIVE, NamedModel, beginning_with, open_chat_model, open_fallbacks
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.cached import cached
@@ -122,6 +123,15 @@ class OpenedModels(Stores):
         if not self.settings.chat_model:
             raise InvalidSettings("RAG_GRAPH_MAX_CALLS needs RAG_CHAT_MODEL: the model that finds relations.")
         return ModelExtractor(self.background_chat_model, self.cache, self.settings.graph_max_calls)
+
+    @cached_property
+    def name_recognizer(self) -> SpacyRecognizer | None:
+        """None: rules alone find names. Raises MissingExtra or InvalidSettings."""
+        return open_recognizer(self.settings.spacy_pipelines)
+
+    @property
+    def name_pipelines(self) -> tuple[str, ...]:
+        return self.name_recognizer.pipelines if self.name_recognizer else ()
 
     async def embedding_model(self, collection: Collection) -> EmbeddingModel:
         """Raises EmbeddingModelUnavailable."""

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from graphrag.breaker import Breaker
 from graphrag.errors import DatabaseUnavailable, InvalidSettings, MissingExtra, ProviderError
@@ -67,6 +68,9 @@ def open_redis(url: str) -> "Redis":
         raise MissingExtra("REDIS_URL needs: pip install 'causeway[redis]'") from exc
     once = Retry(NoBackoff(), 0)  # whoever asks would wait for each further time
     try:
+        database = urlsplit(url).path.strip("/")
+        if not url.startswith("unix:") and database:
+            int(database)  # else the client would take the first one, which may be another program's
         return Redis.from_url(
             url,
             socket_timeout=TIMEOUT_SECONDS,
@@ -87,4 +91,17 @@ def _ours(breaker: Breaker) -> Iterator[None]:
         with breaker.watch():
             yield
     except (RedisError, ProviderError) as exc:
-        raise DatabaseUnavailable(f"Redis does not answer: {exc}. Check REDIS_URL and the server.") from exc
+        said = str(exc).rstrip(".")
+        raise DatabaseUnavailable(f"Redis can't be used: {said}. Check {_to_check(exc)}.") from exc
+
+
+def _to_check(exc: Exception) -> str:
+    from redis.exceptions import AuthenticationError, OutOfMemoryError
+
+    if isinstance(exc, OutOfMemoryError):
+        return "its maxmemory-policy, which should be allkeys-lru, and its maxmemory"
+    if isinstance(exc, AuthenticationError):
+        return "the user and the password in REDIS_URL"
+    if "DB index" in str(exc):
+        return "the number of the database at the end of REDIS_URL"
+    return "REDIS_URL and the server"

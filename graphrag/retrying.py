@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -17,9 +18,11 @@ from graphrag.metrics import MODEL_RETRIES
 from graphrag.telemetry import log
 
 T = TypeVar("T")
+RETRY_DELAY = re.compile(r"'retryDelay': '(\d+(?:\.\d+)?)s'")
 TRANSIENT_STATUS = {408, 425, 429}
 # Of httpx and its forks, aiohttp, openai: by name, for which of them are installed differs.
-TRANSIENT_NAMES = {"TransportError", "ClientConnectionError", "APIConnectionError"}
+TRANSIENT_NAMES = {"TransportError", "ClientConnectionError", "ClientPayloadError", "APIConnectionError"}
+UNREADABLE = "HttpProcessingError"  # aiohttp's, for an answer that breaks off; its code is no status of the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +80,13 @@ def http_status(error: BaseException) -> int | None:
 
 
 def asked_to_wait(error: BaseException) -> float:
-    """Seconds, by the answer's Retry-After; 0 where it has none."""
+    """Seconds, by the answer's Retry-After, or what Gemini has in its place; 0 where it has none."""
     for cause in chain(error):
         headers = getattr(getattr(cause, "response", None), "headers", None) or {}
         if told := headers.get("retry-after"):
             return _seconds(str(told))
+        if delay := RETRY_DELAY.search(str(getattr(cause, "details", ""))):
+            return float(delay[1])
     return 0.0
 
 
@@ -128,6 +133,8 @@ def _tell(state: RetryCallState) -> None:
 
 
 def _status(error: BaseException) -> int | None:
+    if UNREADABLE in (kind.__name__ for kind in type(error).__mro__):
+        return None
     response = getattr(error, "response", None)
     for holder, name in ((error, "status_code"), (error, "code"), (response, "status_code")):
         value = getattr(holder, name, None)

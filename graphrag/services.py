@@ -61,7 +61,8 @@ class Services(OpenedModels):
         """
         await self.authentication.open()
         opening = self.database.open_or_await() if awaits_database else self.database.open()
-        await asyncio.gather(opening, asyncio.to_thread(lambda: self.embeddings), asyncio.to_thread(language.load))
+        loading = (lambda: self.embeddings, lambda: self.name_recognizer, language.load)
+        await asyncio.gather(opening, *map(asyncio.to_thread, loading))
         _ = self.chat_models
         _ = self.judge_model
         _ = self.files
@@ -167,6 +168,7 @@ class Services(OpenedModels):
             embed_meaning=lambda texts: self.bundled_embeddings.embed_documents(list(texts)),
             chat_model=self.background_chat_model if self.settings.chat_model else None,
             relation_extractor=self.relation_extractor,
+            name_recognizer=self.name_recognizer,
             may_read=self.may_read,
         )
 

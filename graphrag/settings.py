@@ -4,7 +4,7 @@ import os
 import reprlib
 import unicodedata
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -16,14 +16,15 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from graphrag.access_limits import AccessLimits
 from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.chat_settings import ChatConfig
 from graphrag.database_limits import DatabaseLimits
-from graphrag.errors import InvalidSettings
+from graphrag.errors import InvalidSettings, MissingExtra
 from graphrag.evaluation_settings import EvaluationConfig
+from graphrag.ingestion.splitters import check_splitter
 from graphrag.load_limits import LoadLimits
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
 from graphrag.observation import Observation
@@ -157,9 +158,23 @@ class IngestionConfig(CollectionConfig):
     contextual_embeddings: bool = Field(
         default=False, description="The chat model says where each chunk stands in its document: a call a chunk"
     )
+    keywords: Literal["phrases", "embeddings"] = Field(
+        default="phrases",
+        description="A document's keywords: the phrases that it uses most, or those of them that are nearest to it by "
+        "the collection's embedding model",
+    )
     time_to_live_hours: float | None = Field(
         default=None, gt=0, le=1_000_000, description="A document is deleted after so long; unset: it stays"
     )
+
+    @field_validator("chunking")
+    @classmethod
+    def _installed(cls, chunking: Chunking) -> Chunking:
+        try:
+            check_splitter(chunking)
+        except MissingExtra as exc:
+            raise ValueError(str(exc)) from exc
+        return chunking
 
 
 class GenerationConfig(CollectionConfig):
@@ -193,8 +208,22 @@ class IngestionLimits(BaseModel):
         default=0,
         description="Chunks that the chat model reads for causal relations, in one process; 0: rules alone find them",
     )
+    spacy_pipelines: Annotated[tuple[str, ...] | None, NoDecode] = Field(
+        default=None,
+        description="Trained spaCy pipelines (needs the extra `linguistics`) that find names beside the rules, one a "
+        "language: packages or folders, separated by commas; none: rules alone; unset: the standard ones that are "
+        "installed",
+    )
     worker: bool = Field(default=True, description="`causeway serve` does ingestion jobs itself")
     worker_jobs: PositiveInt = Field(default=3, description="Ingestion jobs that one process does at the same time")
+
+    @field_validator("spacy_pipelines", mode="before")
+    @classmethod
+    def _named(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        names = tuple(filter(None, map(str.strip, value.split(","))))
+        return () if names == ("none",) else names or None
 
 
 class Settings(

@@ -1,6 +1,8 @@
 """A server of S3's language in a process of its own: moto's."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -9,12 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
+import httpx
+
 START_SECONDS = 60
 
 
 @contextmanager
 def run_s3_server() -> Iterator[str]:
-    """Its address. Buckets are made by PUT /name; whoever signs is let in."""
+    """Its address. Buckets are made by PUT /name; whoever signs is let in, until `let_in_one_alone`."""
     command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", "0"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MOTO_"))}
     # Into a file: a pipe that nobody reads fills up, and then the server stands still.
@@ -25,6 +29,27 @@ def run_s3_server() -> Iterator[str]:
         finally:
             process.terminate()
             process.wait(20)
+
+
+def let_in_one_alone(address: str, *, bucket: str) -> tuple[str, str]:
+    """Id and secret of the one key whose signatures it takes from here on, in a bucket that it makes."""
+    httpx.put(f"{address}/{bucket}").raise_for_status()
+    rights = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [rights]})
+    _manage(address, Action="CreateUser")
+    _manage(address, Action="PutUserPolicy", PolicyName="all", PolicyDocument=policy)
+    made = _manage(address, Action="CreateAccessKey")
+    httpx.post(f"{address}/moto-api/reset-auth", content="0").raise_for_status()
+    key, secret = (re.findall(f"<{name}>(.+?)</{name}>", made)[0] for name in ("AccessKeyId", "SecretAccessKey"))
+    return key, secret
+
+
+def _manage(address: str, **asked: str) -> str:
+    """By the part of the credentials that names the service, the server knows that users are meant."""
+    credentials = "AWS4-HMAC-SHA256 Credential=id/20200101/us-east-1/iam/aws4_request"
+    asked |= {"UserName": "causeway", "Version": "2010-05-08"}
+    answer = httpx.post(address, data=asked, headers={"Authorization": credentials})
+    return answer.raise_for_status().text
 
 
 def _address(process: subprocess.Popen[bytes], log: IO[str]) -> str:

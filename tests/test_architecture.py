@@ -66,7 +66,7 @@ def test_modules_say_what_lives_there() -> None:
 
 def test_core_install_is_light() -> None:
     """No torch, and nothing heavy is imported before it is needed."""
-    heavy = "{'torch', 'transformers', 'sentence_transformers', 'sqlalchemy'}"
+    heavy = "{'torch', 'transformers', 'sentence_transformers', 'spacy', 'sqlalchemy'}"
     code = f"import sys, agent.graph, api.cli; print({heavy} & set(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert loaded.stdout.strip() == "set()"

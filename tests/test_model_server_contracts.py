@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.model_server import CutStream, Fail, ModelServer, Reply
+from tests.model_server import CutStream, Fail, ModelServer, Reply, Withhold
 
 GENERATE, STREAM = "/v1beta/models/gemini:generateContent", "/v1beta/models/gemini:streamGenerateContent"
 KEY = {"x-goog-api-key": "secret"}
@@ -53,7 +53,8 @@ def test_each_fails_in_its_own_form(server: ModelServer, http: httpx.Client) -> 
     assert (limited.status_code, limited.json()) == (429, {"error": "Scripted failure 429"})
     down = http.post(GENERATE, json={"contents": CONTENTS})
     assert (down.json()["error"]["code"], down.json()["error"]["status"]) == (503, "UNAVAILABLE")
-    assert limited.headers["retry-after"] == down.headers["retry-after"] == "7"
+    assert limited.headers["retry-after"] == "7"
+    assert (down.json()["error"]["details"][0]["retryDelay"], "retry-after" in down.headers) == ("7s", False)
 
 
 def test_an_error_within_a_stream_has_the_form_of_the_provider(server: ModelServer, http: httpx.Client) -> None:
@@ -77,6 +78,9 @@ def ollama(**message: Any) -> dict[str, Any]:
         ollama(role="human", content="Hello"),
         ollama(role="user"),
         ollama(role="user", content=[{"type": "text", "text": "Hello"}]),
+        {**HELLO, "stream": "yes"},
+        {**HELLO, "options": {"temperature": "hot"}},
+        {**HELLO, "options": {"num_ctx": 0.5}},
     ],
 )
 def test_what_ollama_refuses_uses_up_no_behaviour(server: ModelServer, http: httpx.Client, body: Any) -> None:
@@ -96,6 +100,10 @@ def test_what_ollama_refuses_uses_up_no_behaviour(server: ModelServer, http: htt
         {"contents": [{"role": "user", "parts": ["Hello"]}]},
         {"contents": [{"role": "user", "parts": [{"words": "Hello"}]}]},
         {"contents": CONTENTS, "systemInstruction": {"parts": []}},
+        {"contents": CONTENTS, "temperature": 0},
+        {"contents": CONTENTS, "generationConfig": {"temperatur": 0}},
+        {"contents": CONTENTS, "generationConfig": {"temperature": "hot"}},
+        {"contents": CONTENTS, "generationConfig": {"max_output_tokens": 0.5}},
     ],
 )
 def test_what_gemini_refuses_uses_up_no_behaviour(server: ModelServer, http: httpx.Client, body: Any) -> None:
@@ -103,6 +111,51 @@ def test_what_gemini_refuses_uses_up_no_behaviour(server: ModelServer, http: htt
     refused = http.post(GENERATE, json=body)
     assert (refused.status_code, refused.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
     assert "still here" in http.post(GENERATE, json={"contents": CONTENTS}).text
+
+
+def test_ollama_passes_over_what_it_does_not_know(http: httpx.Client) -> None:
+    asked = {**HELLO, "stream": False, "temperature": 0, "options": {"warmth": 1, "temperature": None}, "tools": None}
+    assert http.post("/api/chat", json=asked).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body", [{"input": "a"}, {"model": "m"}, {"model": "m", "input": [1]}, {"model": "m", "input": 1}]
+)
+def test_embeddings_that_ollama_refuses(http: httpx.Client, body: Any) -> None:
+    refused = http.post("/api/embed", json=body)
+    assert (refused.status_code, refused.json().keys()) == (400, {"error"})
+
+
+def embedded(**changes: Any) -> dict[str, Any]:
+    return {"model": "models/m", "content": {"parts": [{"text": "a"}]}, **changes}
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [
+        [],
+        [embedded(model="models/other")],
+        [embedded(content={"parts": [{"text": ""}]})],
+        [embedded(content={"parts": [{"words": "a"}]})],
+        [embedded(taskType="RETRIEVAL")],
+        [embedded(outputDimensionality="many")],
+        [embedded(dimensions=8)],
+        [embedded()] * 101,
+    ],
+)
+def test_embeddings_that_gemini_refuses(http: httpx.Client, requests: list[Any]) -> None:
+    address = "/v1beta/models/m:batchEmbedContents"
+    assert len(http.post(address, json={"requests": [embedded()] * 100}).json()["embeddings"]) == 100
+    refused = http.post(address, json={"requests": requests})
+    assert (refused.status_code, refused.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
+
+
+def test_gemini_tells_of_a_wrong_key_and_of_what_its_filter_keeps(server: ModelServer, http: httpx.Client) -> None:
+    server.script(Fail(400, message="API key not valid."), Withhold(0, "one two"), Withhold(1, "one two"))
+    wrong, blocked, cut = (http.post(GENERATE, json={"contents": CONTENTS}).json() for _ in range(3))
+    assert wrong["error"]["details"][0]["reason"] == "API_KEY_INVALID"
+    assert (blocked["promptFeedback"], "candidates" in blocked) == ({"blockReason": "PROHIBITED_CONTENT"}, False)
+    assert [candidate["finishReason"] for candidate in cut["candidates"]] == ["SAFETY"]
 
 
 def test_gemini_wants_a_key(server: ModelServer) -> None:

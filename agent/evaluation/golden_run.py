@@ -57,11 +57,12 @@ async def order_run(
     config, warnings = services.retrieval_config(collection, chosen)
     of_answers = plan_answers(collection, services, overrides=chosen, judge=judge) if answers else {}
     settings = services.settings.model_dump(mode="json", include=set(OF_THE_SERVICE))
+    pipelines = {"name_pipelines": services.name_pipelines} if services.name_pipelines else {}
     plan = RunPlan(
         name=name,
         version=version,
         golden_hash=hash_cases(cases),
-        config={**config.model_dump(mode="json"), **settings, "answers": answers, **of_answers},
+        config={**config.model_dump(mode="json"), **settings, **pipelines, "answers": answers, **of_answers},
         embedding_model=collection.embedding_model,
         warnings=tuple(warnings),
     )

@@ -12,7 +12,7 @@ from agent.evaluation.metrics import mean, measure, percentiles
 from agent.evaluation.ranking import rank_documents
 from agent.evaluation.summary import count_failed
 from graphrag.errors import ProviderError
-from graphrag.ingestion.pipeline import holds_words
+from graphrag.ingestion.cleaning import holds_words
 from graphrag.ingestion.sources import SourceText
 from graphrag.ingestion_models import IngestionStatus
 from graphrag.models import Collection, Document

@@ -15,7 +15,7 @@ from agent.events import Event
 from api.conditional_requests import ETAGGED, IfMatch, IfNoneMatch, is_known
 from api.dependencies import OwnerDep, ServicesDep, StreamsDep
 from api.document_causes import cause_of
-from api.document_schemas import DocumentOut, UploadOut
+from api.document_schemas import DocumentOut, GivenChunking, UploadOut
 from api.found_documents import ChangedDep, Found, FoundDep, etag_of, show
 from api.metadata import Metadata
 from api.openapi_document import EVENT_STREAM
@@ -92,12 +92,12 @@ async def delete(found: ChangedDep, services: ServicesDep, if_match: IfMatch = N
     "/{document_id:uuid}/reindex",
     status_code=202,
     summary="Read its file anew; also after an error",
-    responses=errors(404, 412, 502),
+    responses=errors(400, 404, 412, 502),
 )
 async def reindex(
     found: ChangedDep,
     services: ServicesDep,
-    chunking: Annotated[Chunking | None, Query(description="How it is chunked from now on")] = None,
+    chunking: Annotated[GivenChunking, Query(description="How it is chunked from now on")] = None,
     if_match: IfMatch = None,
 ) -> DocumentOut:
     """A text that came without a file is chunked anew from what is stored of it."""

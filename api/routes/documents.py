@@ -16,6 +16,7 @@ from api.document_schemas import (
     BulkDeletion,
     DocumentList,
     DocumentStatus,
+    GivenChunking,
     RestartedList,
     UploadList,
 )
@@ -29,7 +30,6 @@ from api.schemas import Line, errors
 from graphrag.errors import DatabaseFull, DatabaseUnavailable
 from graphrag.ingestion.sources import SourceFile, refused, too_large
 from graphrag.ingestion_models import IngestionOutcome, IngestionStatus
-from graphrag.models import Chunking
 from graphrag.services import Services
 from graphrag.stores.catalog import Criteria
 
@@ -53,7 +53,7 @@ async def upload(
         str | None, Form(description="Made where there is none of that name", examples=["notas"])
     ] = None,
     tags: Annotated[list[Line], Form(max_length=MOST_TAGS)] = [],  # noqa: B006 (FastAPI copies it)
-    chunking: Annotated[Chunking | None, Form(description="Without it, the collection's")] = None,
+    chunking: Annotated[GivenChunking, Form(description="Without it, the collection's")] = None,
     time_to_live_hours: Annotated[
         float | None, Form(gt=0, le=MOST_HOURS, allow_inf_nan=False, description="Without it, the collection's")
     ] = None,
@@ -133,13 +133,13 @@ async def list_documents(
     return DocumentList(documents=[show(asked, entry, request) for entry in page], next_cursor=following)
 
 
-@router.post("/reindex", status_code=202, summary="Read all of a collection's files anew", responses=errors(404))
+@router.post("/reindex", status_code=202, summary="Read all of a collection's files anew", responses=errors(400, 404))
 async def reindex_all(
     services: ServicesDep,
     owner: WriterDep,
     request: Request,
     collection: CollectionQuery = None,
-    chunking: Annotated[Chunking | None, Query(description="How they are chunked from now on")] = None,
+    chunking: Annotated[GivenChunking, Query(description="How they are chunked from now on")] = None,
 ) -> RestartedList:
     asked = await services.collection(owner, collection)
     known = [ingestion.document_id for ingestion in await services.library.ingestions.list_all(asked)]

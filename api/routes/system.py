@@ -44,6 +44,7 @@ async def health(services: ServicesDep) -> Health:
             for model in services.embeddings.models.values()
         ],
         cross_encoder=CrossEncoderOut(model=encoder.model, status="loaded") if encoder else None,
+        name_pipelines=list(services.name_pipelines) or None,
         breakers=breakers,
     )
 

@@ -2,12 +2,16 @@
 import { byId } from "./elements.js";
 import { phrase, words } from "./words.js";
 
+const closed = new WeakMap(); // by dialog: that it has said so, which it does a moment after it is gone
+
 // What the person enters: a text, or true where there is none to enter; "" where they close the dialog.
 export async function entered(dialog) {
   const input = dialog.querySelector("input");
+  await closed.get(dialog); // or that would be taken for the answer to this question
   dialog.returnValue = input.value = "";
   dialog.showModal();
-  await new Promise((closed) => dialog.addEventListener("close", closed, { once: true }));
+  closed.set(dialog, new Promise((done) => dialog.addEventListener("close", done, { once: true })));
+  await closed.get(dialog);
   return dialog.returnValue && (input.value.trim() || true);
 }
 

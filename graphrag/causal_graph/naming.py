@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
+from typing import Protocol
 
 from babel.dates import get_day_names, get_month_names
 
@@ -27,6 +28,14 @@ _LOWER_CASE = re.compile(r"(?<![\w’'])[a-zß-öø-ÿœ][\w]*")
 _BRACKETS = re.compile(r"\s*\([^)]*\)\s*$")
 _BEFORE = 12  # characters that are looked back at for the beginning of a sentence
 _LONGEST = 80  # characters of a key: what is longer is no name
+
+
+class NameRecognizer(Protocol):
+    """A trained model that finds names, also those that no capital letter shows."""
+
+    async def find_names(self, texts: Sequence[str], *, language: str) -> list[tuple[str, ...]]:
+        """One entry a text, as it writes them; none in a language that it does not know."""
+        ...
 
 
 def name_key(name: str) -> str:

@@ -2,10 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 
+from graphrag.causal_graph.spacy_pipelines import find_pipelines, open_recognizer
 from graphrag.chat_models import EXTRACTIVE, open_chat_model
-from graphrag.diagnosis.findings import Finding, error, ok
+from graphrag.diagnosis.findings import Finding, error, ok, warning
 from graphrag.embeddings.registry import load_registry
 from graphrag.errors import CausewayError, InvalidSettings, MissingExtra
 from graphrag.rerankers.opening import open_cross_encoder
@@ -33,6 +34,25 @@ async def examine_models(settings: Settings, *, calls: bool) -> AsyncIterator[Fi
             yield ok("reranker", model=encoder.model)
     except CausewayError as exc:
         yield error("cannot_be_used", what="RAG_RERANKER_MODEL", cause=str(exc))
+    for finding in await asyncio.to_thread(lambda: list(_examine_pipelines(settings.spacy_pipelines))):
+        yield finding
+
+
+def _examine_pipelines(named: Sequence[str] | None) -> Iterator[Finding]:
+    try:
+        yield from _loaded(named or ())
+    except (InvalidSettings, MissingExtra) as exc:
+        yield error("cannot_be_used", what="RAG_SPACY_PIPELINES", cause=str(exc))
+    for found in find_pipelines().values() if named is None else ():
+        try:
+            yield from _loaded([found.name])
+        except (InvalidSettings, MissingExtra) as exc:
+            yield warning("spacy_pipeline_unused", pipeline=found.name, cause=str(exc))
+
+
+def _loaded(names: Sequence[str]) -> list[Finding]:
+    recognizer = open_recognizer(names)
+    return [ok("spacy_pipeline", pipeline=pipeline) for pipeline in recognizer.pipelines] if recognizer else []
 
 
 def _chosen(settings: Settings) -> Iterator[tuple[str, str]]:

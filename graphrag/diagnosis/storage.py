@@ -28,7 +28,20 @@ async def examine_storage(settings: Settings) -> AsyncIterator[Finding]:
             if waiting := await files.list(FOLDER):
                 yield warning("uploads_waiting", count=len(waiting))
     except CausewayError as exc:
-        yield error("cannot_be_used", what="RAG_FILES_URL", cause=str(exc))
+        yield _unusable(exc)
+
+
+def _unusable(exc: CausewayError) -> Finding:
+    match exc.details.get("reason"):
+        case "bucket_missing":
+            return error("bucket_missing", cause=str(exc))
+        case "bucket_refused":
+            return error("bucket_refused", cause=str(exc))
+        case "bucket_elsewhere":
+            return error("bucket_elsewhere", cause=str(exc))
+        case "not_s3":
+            return error("not_s3", cause=str(exc))
+    return error("cannot_be_used", what="RAG_FILES_URL", cause=str(exc))
 
 
 def _new(folder: Path) -> Finding:
@@ -53,6 +66,7 @@ async def examine_redis(settings: Settings) -> AsyncIterator[Finding]:
     try:
         cache = RedisCache(settings.redis_url.get_secret_value())
         try:
+            await cache.set_many("", {"doctor": PROBE}, seconds=1)  # one that is full is still read
             await cache.get_many("", ["doctor"])
         finally:
             await cache.close()

@@ -15,8 +15,9 @@ class GoogleEmbeddings(Embeddings):
 
     def __init__(self, model: str, *, base_url: str | None, dimensions: int | None, timeout_seconds: float) -> None:
         self._gemini: Any = GoogleGenerativeAIEmbeddings(model=model, output_dimensionality=dimensions)
-        # The client that it makes for itself waits for ever.
-        self._gemini.client = Client(http_options=HttpOptions(base_url=base_url, timeout=int(timeout_seconds * 1000)))
+        # The client that it makes for itself waits for ever. This limit is a net beneath ours, which says what it is.
+        milliseconds = int((timeout_seconds + 1) * 1000)
+        self._gemini.client = Client(http_options=HttpOptions(base_url=base_url, timeout=milliseconds))
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         vectors: list[list[float]] = self._gemini.embed_documents(texts, task_type=DOCUMENT)

@@ -14,6 +14,7 @@ from graphrag.embeddings.configuration import EXAMPLE, PACKAGED_CONFIG, Entry, r
 from graphrag.embeddings.providers import open_embeddings
 from graphrag.errors import EmbeddingModelUnavailable, InvalidSettings, MissingExtra, ProviderError
 from graphrag.guard import is_outage
+from graphrag.model_repairs import way_out
 from graphrag.models import Fusion
 from graphrag.retrying import FOR_DOCUMENTS, FOR_QUERIES, Patience, in_time, persevere, persevere_blocking
 from graphrag.secrets import without_secrets
@@ -35,6 +36,7 @@ class EmbeddingModel:
     dimensions: int
     fusion_weight: float  # of its vectors; full text has the rest
     embeddings: Embeddings
+    provider: str = ""
     fusion: Fusion = "weighted"
     is_quick: bool = False  # quicker than a look-up in a cache
     timeout_seconds: float | None = None  # of one call; None for a model on this machine
@@ -70,7 +72,8 @@ class EmbeddingModel:
             vectors = await persevere(lambda: in_time(call(list(texts)), self.timeout_seconds), patience)
             return self._checked(vectors, len(texts))
         except Exception as exc:  # every vendor has its own tree
-            raise ProviderError(f"Embedding model {self.id!r}: {without_secrets(repr(exc))}") from exc
+            told = without_secrets(repr(exc)) + way_out(self.provider, self.name, exc)
+            raise ProviderError(f"Embedding model {self.id!r}: {told}") from exc
 
     def _checked(self, vectors: list[list[float]], count: int) -> list[list[float]]:
         """As many as texts, of the model's dimensions, all of numbers that can be kept."""
@@ -117,9 +120,9 @@ def _load(entry: Entry, path: Path, *, may_download: bool) -> EmbeddingModel:
     except MissingExtra:
         raise
     except Exception as exc:
+        told = without_secrets(str(exc)).rstrip(".") + way_out(entry.provider, entry.model, exc)
         raise InvalidSettings(
-            f"Embedding model {entry.id!r} of {path} could not be loaded: {without_secrets(str(exc))}\n"
-            f"Example:\n{EXAMPLE}"
+            f"Embedding model {entry.id!r} of {path} could not be loaded: {told}\nExample:\n{EXAMPLE}"
         ) from exc
     log.info("embedding model loaded", model=entry.id, provider=entry.provider, dimensions=dimensions)
     remote: dict[str, Any] = {}
@@ -137,6 +140,7 @@ def _load(entry: Entry, path: Path, *, may_download: bool) -> EmbeddingModel:
         dimensions,
         entry.fusion_weight,
         embeddings,
+        entry.provider,
         fusion=entry.fusion,
         is_quick=entry.provider == "bundled",
         **remote,

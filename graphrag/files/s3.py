@@ -1,13 +1,15 @@
 """Files in a bucket of S3 or whatever speaks its language, as MinIO does. Needs the extra s3."""
 
 import asyncio
-from collections.abc import Awaitable, Iterator
+import re
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from graphrag.errors import FileUnavailable, InvalidSettings, MissingExtra
 from graphrag.files.keys import check_key, check_prefix
+from graphrag.secrets import without_secrets
 
 if TYPE_CHECKING:
     from obstore.store import S3Store
@@ -16,6 +18,29 @@ T = TypeVar("T")
 RETRIES = 2
 SUSPICIOUS_SECONDS = 2.0  # without an answer
 MAX_CAUSE_CHARS = 500
+PARTS_FROM_BYTES = 64 * 2**20  # what is larger would have to begin anew, as a whole, where a line is slow or breaks
+PART_BYTES, PARTS_AT_ONCE = 8 * 2**20, 2
+ABORT_SECONDS = 5.0  # for taking away the parts of a file that nobody waits for any more
+
+# How S3 or obstore say it → the reason, the likelier first.
+REASONS = {
+    r"<Code>NoSuchKey<": "missing",
+    r"<Code>NoSuchBucket<": "bucket_missing",
+    r"<Code>(AuthorizationHeaderMalformed|PermanentRedirect)<|redirect without LOCATION": "bucket_elsewhere",
+    # The last is where a machine of Amazon's would have keys, for one that was told none.
+    r"<Code>(AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken)<|"
+    r"//169\.254\.169\.254/": "bucket_refused",
+    r"<Code>(XMinioStorageFull|QuotaExceeded)<": "disk_full",
+    r"ETag Header missing|status code: 4(?!08|29)\d\d (?!.*<Code>)": "not_s3",
+}
+WAYS_OUT = {
+    "bucket_missing": "Make the bucket, or correct RAG_FILES_URL.",
+    "bucket_elsewhere": "Set AWS_REGION to the bucket's region.",
+    "bucket_refused": "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do in the bucket.",
+    "disk_full": "Free some space there.",
+    "not_s3": "What answers does not speak S3: check AWS_ENDPOINT_URL.",
+    "unreachable": "Check RAG_FILES_URL, AWS_ENDPOINT_URL and the keys.",
+}
 
 
 class S3Files:
@@ -29,13 +54,17 @@ class S3Files:
     async def put(self, key: str, data: bytes) -> None:
         check_key(key)
         with self._ours():
-            # In one request: of one in parts that fails, some would be kept, and paid for.
-            await self._while_it_answers(self._store.put_async(key, data, use_multipart=False))
+            if len(data) < PARTS_FROM_BYTES:
+                await self._while_it_answers(self._store.put_async(key, data, use_multipart=False))
+            else:
+                await self._while_it_answers(self._put_in_parts(key, data))
 
     async def get(self, key: str) -> bytes:
         check_key(key)
         with self._ours():
             found = await self._while_it_answers(self._store.get_async(key))
+            if not found.meta["e_tag"]:
+                raise self._failed("not_s3", "a file came without an ETag")
             return bytes(await found.bytes_async())
 
     async def delete(self, prefix: str) -> None:
@@ -52,6 +81,23 @@ class S3Files:
         with self._ours():
             return await self._while_it_answers(self._listed(prefix))
 
+    async def _put_in_parts(self, key: str, data: bytes) -> None:
+        """A part that fails takes the others with it, which would be kept unseen, and paid for: obstore sees to that,
+        but not where it is cancelled. So it is told through what it reads.
+        """
+        given_up = asyncio.Event()
+        parts = _parts(data, given_up)
+        sending = asyncio.ensure_future(
+            self._store.put_async(key, parts, use_multipart=True, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
+        )
+        try:
+            await asyncio.shield(sending)
+        finally:
+            if not sending.done():
+                given_up.set()
+                await asyncio.wait({sending}, timeout=ABORT_SECONDS)
+                sending.cancel() or sending.exception()  # whatever it says
+
     async def _while_it_answers(self, request: Awaitable[T]) -> T:
         """A large file takes its time. Whether it is that, or a server that hangs, a small question finds out.
 
@@ -61,10 +107,13 @@ class S3Files:
         try:
             await asyncio.wait({working}, timeout=SUSPICIOUS_SECONDS)
             if not working.done() and not await self._answers():
-                raise self._unreachable(TimeoutError(f"it has not answered for {SUSPICIOUS_SECONDS:g} s"))
+                silence = TimeoutError(f"it has not answered for {SUSPICIOUS_SECONDS:g} s")
+                raise self._failed("unreachable", str(silence)) from silence
             return await working
         finally:
-            working.cancel()
+            if not working.done():
+                working.cancel()
+                await asyncio.wait({working})
 
     async def _answers(self) -> bool:
         asking = asyncio.ensure_future(self._store.head_async("is-anybody-there"))
@@ -80,18 +129,26 @@ class S3Files:
 
         try:
             yield
-        except FileNotFoundError as exc:
-            if "<Code>NoSuchBucket<" in str(exc):
-                raise self._unreachable(exc) from exc
-            raise FileUnavailable(
-                "The original file is not kept here: upload the document again.", reason="missing"
-            ) from exc
         except (BaseError, OSError) as exc:
-            raise self._unreachable(exc) from exc
+            said = str(exc)
+            reason = next((reason for told, reason in REASONS.items() if re.search(told, said, re.S)), "unreachable")
+            raise self._failed(reason, _cause(said)) from exc
 
-    def _unreachable(self, exc: Exception) -> FileUnavailable:
-        said = f"The bucket {self._bucket!r} can't be used: {_cause(exc)}."
-        return FileUnavailable(f"{said} Check RAG_FILES_URL, AWS_ENDPOINT_URL and the keys.", reason="unreachable")
+    def _failed(self, reason: str, cause: str) -> FileUnavailable:
+        if reason == "missing":
+            return FileUnavailable("The original file is not kept here: upload the document again.", reason=reason)
+        return FileUnavailable(f"The bucket {self._bucket!r} can't be used: {cause}. {WAYS_OUT[reason]}", reason=reason)
+
+
+async def _parts(data: bytes, given_up: asyncio.Event) -> AsyncIterator[bytes]:
+    for start in range(0, len(data), PART_BYTES):
+        if given_up.is_set():
+            raise GivenUp
+        yield data[start : start + PART_BYTES]
+
+
+class GivenUp(Exception):
+    """Nobody waits for what is being sent."""
 
 
 def _open(bucket: str, prefix: str, endpoint: str | None, timeout: timedelta) -> "S3Store":
@@ -113,10 +170,12 @@ def _open(bucket: str, prefix: str, endpoint: str | None, timeout: timedelta) ->
             retry_config={"max_retries": RETRIES, "retry_timeout": timeout},
         )
     except (BaseError, ValueError) as exc:
-        raise InvalidSettings(f"RAG_FILES_URL, bucket {bucket!r}: {_cause(exc)}") from exc
+        raise InvalidSettings(f"RAG_FILES_URL, bucket {bucket!r}: {_cause(str(exc))}") from exc
 
 
-def _cause(exc: Exception) -> str:
-    """In one line, without the vendor's inner state that may follow."""
-    said = str(exc).partition("\n\nDebug source")[0]
+def _cause(said: str) -> str:
+    """In one line: the server's own words, else obstore's, without the inner state that may follow."""
+    if told := re.search(r"<Code>(\w+)</Code>\s*(?:<Message>([^<]*)</Message>)?", said):
+        said = f"{told[1]}: {told[2]}" if told[2] else told[1]
+    said = without_secrets(said.partition("\n\nDebug source")[0])
     return " ".join(said.split())[:MAX_CAUSE_CHARS].rstrip(".")

@@ -3,12 +3,12 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from operator import itemgetter
 from typing import TypeVar
 
 from graphrag.ingestion.division import DIVISIONS, Division, Embed, by_meaning, by_sentences, choose, has_rows
 from graphrag.ingestion.packing import TokenCounter, overlap_start, pack
+from graphrag.ingestion.splitters import PACKAGES, by_splitter, has_splitter
 from graphrag.models import Chunking, Heading, ParsedText, Place, Span
 from graphrag.settings import IngestionConfig
 
@@ -45,14 +45,19 @@ def chunk_document(
     if strategy == "none":
         return Chunked(strategy, _placed(parsed, [ChunkSpan(0, len(parsed.text), 0, title)]))
     is_small = strategy == "parent_child"
-    divide = partial(by_meaning, embed=embed) if strategy == "semantic" and embed else DIVISIONS[strategy]
-    division = divide(parsed)
+    max_tokens = config.child_tokens if is_small else config.chunk_tokens
+    if strategy == "semantic" and embed:
+        division = by_meaning(parsed, embed=embed)
+    elif strategy in PACKAGES:
+        division = by_splitter(parsed, chunking=strategy, count_tokens=count_tokens, max_tokens=max_tokens, embed=embed)
+    else:
+        division = DIVISIONS[strategy](parsed)
     spans = _chunks(
         parsed,
         division,
         title=title,
         count_tokens=count_tokens,
-        max_tokens=config.child_tokens if is_small else config.chunk_tokens,
+        max_tokens=max_tokens,
         overlap_tokens=0 if is_small or strategy == "rows" else config.chunk_overlap_tokens,
     )
     if is_small:
@@ -64,8 +69,8 @@ def resolve(parsed: ParsedText, chunking: Chunking, *, can_embed: bool) -> Chunk
     """The strategy that is taken; sentences where the one that was asked for has nothing to go by."""
     if chunking == "auto":
         return choose(parsed)
-    is_possible = {"semantic": can_embed, "rows": has_rows(parsed)}
-    return chunking if is_possible.get(chunking, True) else "sentence"
+    is_possible = {"semantic": can_embed, "llama_index_semantic": can_embed, "rows": has_rows(parsed)}
+    return chunking if is_possible.get(chunking, True) and has_splitter(chunking) else "sentence"
 
 
 def chunk(

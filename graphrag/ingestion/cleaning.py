@@ -16,3 +16,7 @@ def clean(text: str) -> str:
     text = unicodedata.normalize("NFC", text)
     text = _TRAILING_SPACE.sub("", text)
     return _BLANK_LINES.sub("\n\n", text).strip()
+
+
+def holds_words(text: str) -> bool:
+    return any(character.isalnum() for character in text)

@@ -28,6 +28,7 @@ class Division:
 
     pieces: Sequence[Span]  # they tile the text
     breaks: Set[int] = frozenset()  # characters at which pieces begin
+    runs_on: bool = False  # what begins at a break goes on from what is before it
 
 
 Matrix = NDArray[np.float32]
@@ -41,11 +42,11 @@ def by_sentences(parsed: ParsedText) -> Division:
 
 def by_words(parsed: ParsedText) -> Division:
     """Windows of a fixed length, wherever their ends fall."""
-    return Division(_cut(parsed.text, [match.end() for match in _WORD_END.finditer(parsed.text)]))
+    return Division(cut(parsed.text, [match.end() for match in _WORD_END.finditer(parsed.text)]))
 
 
 def by_paragraphs(parsed: ParsedText) -> Division:
-    return Division(_cut(parsed.text, [match.end() for match in _PARAGRAPH_END.finditer(parsed.text)]))
+    return Division(cut(parsed.text, [match.end() for match in _PARAGRAPH_END.finditer(parsed.text)]))
 
 
 def by_headings(parsed: ParsedText) -> Division:
@@ -58,7 +59,7 @@ def by_headings(parsed: ParsedText) -> Division:
         if before == -1 or parsed.text[before:start].strip()
     }
     cuts = sorted({span.start for span in split_sentences(parsed.text)} | begun)
-    return Division(_cut(parsed.text, cuts), frozenset(begun))
+    return Division(cut(parsed.text, cuts), frozenset(begun))
 
 
 def by_rows(parsed: ParsedText) -> Division:
@@ -66,7 +67,7 @@ def by_rows(parsed: ParsedText) -> Division:
     headings = [heading.start_char for heading in parsed.headings]
     rows = [row.start_char for table in parsed.tables for row in table.rows]
     cuts = sorted({*headings, *rows, *(place.start_char for place in parsed.places)})
-    return Division(_cut(parsed.text, cuts), frozenset({*headings, *_table_starts(parsed, headings, cuts)}))
+    return Division(cut(parsed.text, cuts), frozenset({*headings, *_table_starts(parsed, headings, cuts)}))
 
 
 def _table_starts(parsed: ParsedText, headings: Sequence[int], cuts: Sequence[int]) -> Iterator[int]:
@@ -143,5 +144,5 @@ def has_rows(parsed: ParsedText) -> bool:
     return bool(parsed.tables) or any(place.cells for place in parsed.places)
 
 
-def _cut(text: str, cuts: Sequence[int]) -> list[Span]:
+def cut(text: str, cuts: Sequence[int]) -> list[Span]:
     return [Span(start, end) for start, end in pairwise([0, *(cut for cut in cuts if 0 < cut < len(text)), len(text)])]

@@ -1,17 +1,19 @@
-"""What a document is: its title, its authors and its language. (What it is about: keywords.py.)"""
+"""What a document is: its title, its authors, its language, its keywords (keywords.py)."""
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import PurePath
 
 from graphrag import language
+from graphrag.ingestion.cleaning import clean
 from graphrag.ingestion.division import has_rows
 from graphrag.ingestion.header_language import header_language
 from graphrag.ingestion.keywords import keywords
-from graphrag.models import ParsedText
+from graphrag.ingestion.sources import Source, SourceFile, SourceText, document_id
+from graphrag.models import Collection, Document, ParsedText
 from graphrag.sentences import plain
-
-__all__ = ["authors", "detect_language", "keywords", "title"]
+from graphrag.settings import IngestionConfig
 
 TITLE_CHARS = 120
 AUTHOR_CHARS = 100
@@ -39,6 +41,33 @@ _NO_AUTHOR = re.compile(
     r"|usuario de windows|utilisateur windows|microsoft office user|microsoft|apache poi|openpyxl"
     r"|python-docx|python-pptx|steve canny|xlsxwriter|libreoffice|word|excel)[\W\d]*"
 )
+
+
+def describe(source: Source, parsed: ParsedText, *, collection: Collection, config: IngestionConfig) -> Document:
+    now = datetime.now(UTC)
+    filename = source.filename if isinstance(source, SourceFile) else source.source
+    own_language, own_title = (source.language, source.title) if isinstance(source, SourceText) else (None, None)
+    language = own_language or detect_language(parsed)
+    lives = timedelta(hours=config.time_to_live_hours) if config.time_to_live_hours else None
+    return Document(
+        id=document_id(collection.id, source.source),
+        collection_id=collection.id,
+        source=source.source,
+        filename=filename,
+        media_type=parsed.media_type,
+        content_hash=source.content_hash,
+        language=language,
+        title=title(parsed, filename=filename) if own_title is None else " ".join(clean(own_title).split()),
+        created_at=source.created_at or now,
+        source_type=source.source_type,
+        tags=source.tags,
+        expires_at=source.expires_at or (now + lives if lives else None),
+        byte_count=source.byte_count,
+        authors=authors(parsed),
+        keywords=keywords(parsed, language),
+        warnings=parsed.warnings,
+        metadata=source.metadata,
+    )
 
 
 def title(parsed: ParsedText, *, filename: str) -> str:

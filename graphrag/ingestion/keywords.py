@@ -5,6 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import stopwordsiso
 from babel import Locale
@@ -37,8 +38,18 @@ _GAPS = frozenset([" ", "'", "’", "\u00a0"])  # between the words of a phrase
 Key = tuple[str, ...]  # of a phrase: its words, without case, accents and plural
 
 
+class Phrase(NamedTuple):
+    key: Key
+    text: str
+
+
 def keywords(parsed: ParsedText, language: str) -> tuple[str, ...]:
     """At most ten, best first. None is a number alone, and none holds another."""
+    return different(phrases(parsed, language))
+
+
+def phrases(parsed: ParsedText, language: str) -> Iterator[Phrase]:
+    """All that could be keywords, best first."""
     text = _NOISE.sub(" . ", parsed.text[:READ_CHARS])
     found: dict[Key, list[tuple[int, int]]] = defaultdict(list)  # the places of each phrase
     for keys, starts, ends in _runs(text, language):
@@ -52,8 +63,20 @@ def keywords(parsed: ParsedText, language: str) -> tuple[str, ...]:
         for key, weight in _weighted(found)
         if not vague.issuperset(key)
     }
-    ranked = sorted(weights, key=lambda key: -weights[key])
-    return tuple(_best_written([text[start:end] for start, end in found[key]]) for key in _different(ranked))
+    for key in sorted(weights, key=lambda key: -weights[key]):
+        yield Phrase(key, _best_written([text[start:end] for start, end in found[key]]))
+
+
+def different(ranked: Iterable[Phrase]) -> tuple[str, ...]:
+    """The first ten, without those that share half of their words with one before."""
+    chosen: list[Phrase] = []
+    for phrase in ranked:
+        key = {*phrase.key}
+        if not any(2 * len(key & {*other}) >= min(len(key), len(other)) for other, _ in chosen):
+            chosen.append(phrase)
+        if len(chosen) == MOST:
+            break
+    return tuple(text for _, text in chosen)
 
 
 def _weighted(found: Mapping[Key, Sequence[tuple[int, int]]]) -> Iterator[tuple[Key, float]]:
@@ -118,16 +141,6 @@ def _key(word: str) -> str:
 def _headed(parsed: ParsedText) -> set[str]:
     texts = [parsed.title, *(heading.text for heading in parsed.headings[:200])]
     return {_key(word) for text in texts for word in _WORD.findall(text)}
-
-
-def _different(ranked: Iterable[Key]) -> list[Key]:
-    chosen: list[Key] = []
-    for key in ranked:
-        if not any(2 * len({*key} & {*other}) >= min(len(key), len(other)) for other in chosen):
-            chosen.append(key)
-        if len(chosen) == MOST:
-            break
-    return chosen
 
 
 def _best_written(texts: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ def pack(
 def overlap_start(pieces: Sequence[Piece], index: int, division: Division, *, overlap_tokens: int) -> int:
     """Where the whole pieces of at most so many tokens before this one begin. What begins something new has none."""
     first, total = index, 0
-    while first > 0 and pieces[first].span.start not in division.breaks:
+    while first > 0 and (division.runs_on or pieces[first].span.start not in division.breaks):
         total += pieces[first - 1].tokens
         if total > overlap_tokens:
             break

@@ -3,24 +3,26 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from uuid import UUID, uuid5
 
 from langchain_core.language_models import BaseChatModel
 
-from graphrag.causal_graph.chunk_graphs import chunk_graphs, with_relations
+from graphrag.causal_graph.chunk_graphs import chunk_graphs, with_names, with_relations
 from graphrag.causal_graph.model_extraction import ModelExtractor
+from graphrag.causal_graph.naming import NameRecognizer
 from graphrag.embeddings.batches import embed_batches
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import UnreadableDocument
 from graphrag.graph_models import ChunkGraph
 from graphrag.ingestion import enrichment
 from graphrag.ingestion.chunking import chunk_document
-from graphrag.ingestion.cleaning import clean
+from graphrag.ingestion.cleaning import clean, holds_words
 from graphrag.ingestion.contextualization import contextual_text, situate
 from graphrag.ingestion.division import Embed
-from graphrag.ingestion.sources import SourceFile, SourceText, came_twice, document_id, refused
+from graphrag.ingestion.keywords import Phrase, phrases
+from graphrag.ingestion.keywords_by_meaning import MOST_PHRASES, with_keywords
+from graphrag.ingestion.sources import Source, SourceFile, came_twice, refused
 from graphrag.ingestion.spreadsheets import with_computed
 from graphrag.ingestion_models import IndexedDocument, IngestionOutcome, IngestionStatus
 from graphrag.models import Chunk, Collection, Document, ParsedText
@@ -29,7 +31,6 @@ from graphrag.settings import IngestionConfig, Settings
 from graphrag.telemetry import log, stage
 
 PLAIN_TEXT = "text/plain"
-Source = SourceFile | SourceText
 Vector = list[float]
 REPORTED_CHUNKS = 1_000  # between two reports of a long embedding
 
@@ -63,6 +64,10 @@ class Prepared:
     embedded: list[str]  # what is embedded for each chunk
     text: str
     graph: list[ChunkGraph]
+    phrases: list[Phrase]  # of which keywords are chosen by meaning; empty: they are not
+
+    def with_document(self, document: Document) -> "Prepared":
+        return replace(self, document=document, chunks=[replace(chunk, document=document) for chunk in self.chunks])
 
     def in_stage(self, stage: str, done: int = 0) -> Progress:
         return Progress(self.source, stage, min(max(done, 0), len(self.chunks)), len(self.chunks))
@@ -78,6 +83,7 @@ class Pipeline:
     chat_model: BaseChatModel | None = None  # for contextual embeddings
     relation_extractor: ModelExtractor | None = None  # beside the rules
     may_read: Callable[[Collection], bool] = lambda _: True  # whether these two are given a collection's documents
+    name_recognizer: NameRecognizer | None = None  # beside the rules, and on this machine
 
     async def ingest(
         self,
@@ -140,7 +146,8 @@ class Pipeline:
         model: EmbeddingModel,
         config: IngestionConfig,
     ) -> Prepared:
-        document = describe(source, parsed, collection=collection, config=config)
+        document = enrichment.describe(source, parsed, collection=collection, config=config)
+        ranked = phrases(parsed, document.language) if config.keywords == "embeddings" else ()
         parsed = with_computed(parsed, language=document.language)
         if source.chunking:
             config = config.model_copy(update={"chunking": source.chunking})
@@ -166,7 +173,7 @@ class Pipeline:
         ]
         embedded = [embedded_text(parsed, chunk) for chunk in chunks]
         graph = chunk_graphs(parsed.text, chunks, language=document.language)
-        return Prepared(source, document, chunks, embedded, parsed.text, graph)
+        return Prepared(source, document, chunks, embedded, parsed.text, graph, [*islice(ranked, MOST_PHRASES)])
 
     async def _embed(
         self,
@@ -179,6 +186,7 @@ class Pipeline:
         """A document that has all its vectors, or the outcome of one that has not."""
         with stage("embed"):
             plain, cause = await self._embed_texts(prepared, [item.embedded for item in prepared], model, report)
+            prepared = await self._choose_keywords(prepared, plain, model, report)
         contextual: Sequence[Sequence[Vector | None]] = [[] for _ in prepared]
         situations: Sequence[list[str | None]] = [[] for _ in prepared]
         if config.contextual_embeddings and self.chat_model and self.may_read(collection):
@@ -202,6 +210,24 @@ class Pipeline:
             yield IndexedDocument(
                 item.document, item.chunks, complete, both or None, ticket, situations=told or None, graph=graph
             )
+
+    async def _choose_keywords(
+        self,
+        prepared: Sequence[Prepared],
+        vectors: Sequence[Sequence[Vector | None]],
+        model: EmbeddingModel,
+        report: Report,
+    ) -> list[Prepared]:
+        """By meaning, of documents that want it and whose chunks have all their vectors."""
+        texts = [
+            [] if None in chunks else [phrase.text for phrase in item.phrases]
+            for item, chunks in zip(prepared, vectors, strict=True)
+        ]
+        found, _ = await self._embed_texts(prepared, texts, model, report)
+        return [
+            item.with_document(with_keywords(item.document, item.phrases, names, chunks=chunks)) if names else item
+            for item, names, chunks in zip(prepared, found, vectors, strict=True)
+        ]
 
     async def _embed_texts(
         self, prepared: Sequence[Prepared], texts: Sequence[Sequence[str]], model: EmbeddingModel, report: Report
@@ -234,51 +260,23 @@ class Pipeline:
         )
 
     async def _complete_graph(self, item: Prepared, collection: Collection, report: Report) -> Sequence[ChunkGraph]:
-        """With what a model finds beside the rules, where one may be asked."""
+        """With what models find beside the rules, where one may be asked."""
+        if self.name_recognizer:
+            await report([item.in_stage("graph")])
+        graph = await with_names(item.graph, item.chunks, self.name_recognizer, language=item.document.language)
         if self.relation_extractor is None or not self.may_read(collection):
-            return item.graph
+            return graph
         await report([item.in_stage("graph")])
         found = await self.relation_extractor.extract(item.chunks, owner_id=collection.owner_id)
-        return with_relations(item.graph, found)
+        return with_relations(graph, found)
 
 
 def embedded_text(parsed: ParsedText, chunk: Chunk) -> str:
     return f"{chunk.context}\n{parsed.text[chunk.window_start : chunk.end_char]}"
 
 
-def describe(source: Source, parsed: ParsedText, *, collection: Collection, config: IngestionConfig) -> Document:
-    now = datetime.now(UTC)
-    filename = source.filename if isinstance(source, SourceFile) else source.source
-    language = (isinstance(source, SourceText) and source.language) or enrichment.detect_language(parsed)
-    title = source.title if isinstance(source, SourceText) else None
-    lives = timedelta(hours=config.time_to_live_hours) if config.time_to_live_hours else None
-    return Document(
-        id=document_id(collection.id, source.source),
-        collection_id=collection.id,
-        source=source.source,
-        filename=filename,
-        media_type=parsed.media_type,
-        content_hash=source.content_hash,
-        language=language,
-        title=enrichment.title(parsed, filename=filename) if title is None else " ".join(clean(title).split()),
-        created_at=source.created_at or now,
-        source_type=source.source_type,
-        tags=source.tags,
-        expires_at=source.expires_at or (now + lives if lives else None),
-        byte_count=source.byte_count,
-        authors=enrichment.authors(parsed),
-        keywords=enrichment.keywords(parsed, language),
-        warnings=parsed.warnings,
-        metadata=source.metadata,
-    )
-
-
 def _ticket(source: Source) -> UUID | None:
     return source.ticket if isinstance(source, SourceFile) else None
-
-
-def holds_words(text: str) -> bool:
-    return any(character.isalnum() for character in text)
 
 
 def _outcome(item: IndexedDocument, *, is_stored: bool) -> IngestionOutcome:

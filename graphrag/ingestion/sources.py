@@ -78,6 +78,9 @@ class SourceFile:
         return len(self.data)
 
 
+Source = SourceFile | SourceText
+
+
 class _Options(BaseModel):
     """As they are kept with an ingestion."""
 

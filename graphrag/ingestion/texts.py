@@ -6,9 +6,9 @@ from uuid import UUID
 
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import InvalidDocuments, ProviderError
-from graphrag.ingestion.cleaning import clean
+from graphrag.ingestion.cleaning import clean, holds_words
 from graphrag.ingestion.library import Library
-from graphrag.ingestion.pipeline import Pipeline, holds_words
+from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.sources import SourceText, document_id
 from graphrag.ingestion_models import IngestionOutcome, IngestionStatus
 from graphrag.models import Collection, Document

@@ -36,32 +36,41 @@ class MMRReranker:
 
 
 def mmr(hits: Sequence[Hit], vectors: Sequence[Sequence[float]], *, diversity: float, top_k: int) -> list[Hit]:
-    """Maximal marginal relevance (Carbonell & Goldstein 1998): hits picked one by one, each the best of those left by
-    (1 - diversity) · its score + diversity · (1 - its similarity to the nearest hit picked before).
+    """Hits, with the score that each was picked by."""
+    picked = pick([hit.score for hit in hits], vectors, diversity=diversity, top_k=top_k)
+    return [_scored(hits[index], score) for index, score in picked]
 
-    That is the new score, in [0, 1] and never rising from pick to pick: what is left only loses novelty.
+
+def pick(
+    relevances: Sequence[float], vectors: Sequence[Sequence[float]], *, diversity: float, top_k: int
+) -> list[tuple[int, float]]:
+    """Maximal marginal relevance (Carbonell & Goldstein 1998): picked one by one, each the best of those left by
+    (1 - diversity) · its relevance + diversity · (1 - its similarity to the nearest one picked before).
+
+    The indexes with that score, in [0, 1] and never rising from pick to pick: what is left only loses novelty.
     """
-    order = sorted(range(len(hits)), key=lambda index: -hits[index].score)  # of equals the more relevant is picked
-    relevance = np.array([hits[index].score for index in order])
-    similarity = _similarity(np.array([vectors[index] for index in order], dtype=np.float64))
+    order = sorted(range(len(vectors)), key=lambda index: -relevances[index])  # of equals the more relevant is picked
+    relevance = np.array([relevances[index] for index in order])
+    similarity = cosines([vectors[index] for index in order])
     nearest = np.zeros(len(order))
     left = np.ones(len(order), dtype=bool)
     picked = []
     for _ in order[:top_k]:
         scores = (1 - diversity) * relevance + diversity * (1 - nearest)
         best = int(np.argmax(np.where(left, scores, -1.0)))
-        picked.append(_scored(hits[order[best]], float(scores[best])))
+        picked.append((order[best], float(scores[best])))
         left[best] = False
         nearest = np.maximum(nearest, similarity[best])
     return picked
 
 
-def _similarity(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cosines from 0 to 1; a text without a known word has no direction and resembles nothing."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    cosines: NDArray[np.float64] = unit @ unit.T
-    return cosines.clip(0.0, 1.0)
+def cosines(vectors: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    """Of each with each, from 0 to 1; a text without a known word has no direction and resembles nothing."""
+    given = np.array(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(given, axis=-1, keepdims=True)
+    unit = np.divide(given, lengths, out=np.zeros_like(given), where=lengths > 0)
+    found: NDArray[np.float64] = unit @ unit.T
+    return found.clip(0.0, 1.0)
 
 
 def _scored(hit: Hit, score: float) -> Hit:

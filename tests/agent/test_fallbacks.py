@@ -12,7 +12,7 @@ from graphrag.services import Services
 from graphrag.testing import InMemoryStore
 from tests.agent.library import ask, done, open_library, tokens
 from tests.chat_providers import GEMINI, OLLAMA, OPENAI, point_at
-from tests.model_server import Behaviour, CutStream, Fail, Garbage, Hang, ModelServer, Reply
+from tests.model_server import Behaviour, CutStream, Fail, Garbage, Hang, ModelServer, Reply, Withhold
 
 COST = "¿Cuánto costó la reparación del puente de Arenal?"
 ANSWER = "La reparación costó 9.240 euros [1]."
@@ -51,7 +51,17 @@ async def test_the_answer_tells_its_model(registry: EmbeddingRegistry, model_ser
 
 @pytest.mark.parametrize(
     "behaviour",
-    [Fail(401), Fail(429), Fail(500), Hang(30), Garbage(), Reply(""), Reply("[9]"), CutStream(0, "uno")],
+    [
+        Fail(401),
+        Fail(429),
+        Fail(500),
+        Hang(30),
+        Garbage(),
+        Reply(""),
+        Reply("[9]"),
+        CutStream(0, "uno"),
+        Withhold(0, "uno"),
+    ],
     ids=str,
 )
 async def test_another_model_answers(

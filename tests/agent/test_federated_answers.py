@@ -145,7 +145,6 @@ async def test_each_part_of_a_question_is_asked(library: Services, service: Scri
         ({"tags": "obras"}, set()),
         ({"created_until": "2100-01-01"}, set(DOCUMENTS)),
     ],
-    ids=str,
 )
 async def test_filters_hold_for_what_the_other_finds(
     library: Services, filters: dict[str, str], expected: set[str]

@@ -222,7 +222,11 @@ MISUSES = {
     ),
     "model without its package": Misuse(
         ("ask", "hola"), ("RAG_CHAT_MODEL=ollama:x", "pip install 'causeway[ollama]'"),
-        {"RAG_CHAT_MODEL": "ollama:x", "DATABASE_URL": "{database}", "PYTHONPATH": "{without_ollama}"},
+        {"RAG_CHAT_MODEL": "ollama:x", "DATABASE_URL": "{database}", "PYTHONPATH": "{without_extras}"},
+    ),
+    "splitter without its package": Misuse(
+        ("ingest", "{empty}", "--chunking", "llama_index_sentence"), ("pip install 'causeway[splitters]'",),
+        {"DATABASE_URL": "{database}", "PYTHONPATH": "{without_extras}"},
     ),
     "nothing to index": Misuse(
         ("ingest", "{file}-nowhere", "{empty}"), ("{file}-nowhere", "{empty}"), {"DATABASE_URL": "{database}"}
@@ -250,14 +254,16 @@ def places(make_database: Callable[[], str], tmp_path_factory: pytest.TempPathFa
     folder = tmp_path_factory.mktemp("places")
     (folder / "file").touch()
     (folder / "empty").mkdir()
-    (folder / "without_ollama").mkdir()  # whether its package is installed or not
-    (folder / "without_ollama" / "langchain_ollama.py").write_text("raise ImportError('hidden, on purpose')")
+    (folder / "without_extras").mkdir()  # whether their packages are installed or not
+    (folder / "without_extras" / "llama_index").mkdir()
+    (folder / "without_extras" / "llama_index" / "__init__.py").touch()
+    (folder / "without_extras" / "langchain_ollama.py").write_text("raise ImportError('hidden, on purpose')")
     with socket.create_server(("127.0.0.1", 0)) as busy:
         yield {
             "port": str(busy.getsockname()[1]),
             "file": str(folder / "file"),
             "empty": str(folder / "empty"),
-            "without_ollama": str(folder / "without_ollama"),
+            "without_extras": str(folder / "without_extras"),
             "database": make_database(),
         }
 

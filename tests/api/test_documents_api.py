@@ -21,8 +21,11 @@ NOTHING: dict[str, Any] = {"documents": [], "next_cursor": None}
 
 
 @pytest.fixture(scope="module")
-def server(make_database: Callable[[], str]) -> Iterator[Server]:
-    with run_server(DATABASE_URL=make_database(), RAG_MAX_DOCUMENTS="3") as server:
+def server(make_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    hidden = tmp_path_factory.mktemp("hidden")  # LlamaIndex, whether it is installed or not
+    (hidden / "llama_index").mkdir()
+    (hidden / "llama_index" / "__init__.py").touch()
+    with run_server(DATABASE_URL=make_database(), RAG_MAX_DOCUMENTS="3", PYTHONPATH=str(hidden)) as server:
         yield server
 
 
@@ -307,6 +310,21 @@ def test_a_form_that_can_t_be_is_refused(api: httpx.Client, collection: str, for
     answer = api.post("/documents", files=[("files", ("a.md", REPORT))], data={"collection": collection} | form)
     check_error(answer, 422, "invalid_request")
     check_error(api.get("/documents", params={"collection": collection}), 404, "collection_not_found")
+
+
+def test_a_splitter_that_is_not_installed_is_refused(api: httpx.Client, collection: str) -> None:
+    """R13.5: where it is chosen, not where a file is read by it."""
+    wanted = {"chunking": "llama_index_sentence"}
+    made = upload(api, collection, "a.md", REPORT)
+    for answer in (
+        api.post("/documents", files=[("files", ("b.md", REPORT))], data={"collection": collection} | wanted),
+        api.post("/documents/reindex", params={"collection": collection} | wanted),
+        api.post(f"/documents/{made['id']}/reindex", params=wanted),
+        api.put(f"/collections/{collection}", json={"ingestion": wanted}),
+    ):
+        check_error(answer, 400, "invalid_settings")
+        assert "pip install 'causeway[splitters]'" in answer.json()["error"]["message"]
+    assert finished(api, made["id"])["processing_strategy"] != wanted["chunking"]
 
 
 @given(name=st.text(max_size=40), metadata=st.dictionaries(st.text(), st.text() | st.integers(), max_size=3))

@@ -148,8 +148,8 @@ def test_a_client_s_many_addresses_are_one(address: str, network: str) -> None:
 
 async def test_processes_count_together_in_redis() -> None:
     """Security 16, R13.4: an owner's limit holds for all of them; the owner's name is not told to Redis."""
-    with run_redis_server() as url:
-        settings = {"redis_url": SecretStr(url), "rate_per_minute": 6}
+    with run_redis_server() as redis:
+        settings = {"redis_url": SecretStr(redis.url), "rate_per_minute": 6}
         async with rates(**settings) as one, rates(**settings) as other:
             assert await passed(one, "ada", 3) == 3
             assert await passed(other, "ada", 9) in (3, 3 + SLACK)
@@ -172,8 +172,8 @@ async def test_a_redis_that_is_away_takes_no_request_down() -> None:
 
 async def test_a_redis_that_fails_in_between_takes_no_request_down() -> None:
     """Security 16, R11.1"""
-    with run_redis_server() as url:
-        async with rates(redis_url=SecretStr(url), rate_per_minute=50) as counted:
+    with run_redis_server() as redis:
+        async with rates(redis_url=SecretStr(redis.url), rate_per_minute=50) as counted:
             assert await passed(counted, "ada", 3) == 3
             assert counted._redis
             await counted._redis.execute_command("CONFIG", "SET", "maxmemory", "1")

@@ -25,6 +25,7 @@ from rich.table import Table
 
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.ingestion.chunking import ChunkSpan, chunk_document
+from graphrag.ingestion.splitters import PACKAGES, has_splitter
 from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import LOCAL_OWNER, Chunk, Chunking, Collection, Document, Hit, ParsedText
 from graphrag.retrieval.expansion import NOWHERE, Reach, expand
@@ -121,6 +122,7 @@ SETUPS = [
     Setup(f"windows of {WINDOW}, from 0.5 of the best", None, Reach(parents=False, least_share=0.5)),
     sentence(),
     *map(whole, WHOLE),
+    *(whole(chunking) for chunking in PACKAGES if has_splitter(chunking)),
     parents(),
     parents(0.5),
     sentence(512, 2, 0.5),
@@ -177,7 +179,7 @@ class Bench:
         results: list[Result] = []
         collections: dict[str, tuple[Collection, list[list[Hit]]]] = {}
         for setup in setups:
-            key = setup.config.model_dump_json() if setup.config else "windows"
+            key = setup.config.model_dump_json(exclude_defaults=True) if setup.config else "windows"
             if key not in collections:
                 collection = await self._ingest(key, setup.config)
                 collections[key] = collection, [await self._hits(question, collection) for question in self.questions]

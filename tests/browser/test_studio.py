@@ -204,6 +204,8 @@ async def test_it_fits_a_telephone_in_every_language(server: Server, visit: Open
         await expect(visited.page.locator("main button").first).to_be_visible()
         assert await visited.page.evaluate("document.documentElement.scrollWidth") <= 360
         assert "undefined" not in await visited.page.locator("body").inner_text()
+    await visited.page.evaluate("document.querySelectorAll('#languages button').forEach((button) => button.click())")
+    await expect(visited.page.locator("main button").first).to_be_visible()
 
 
 async def test_the_chat_page_leads_to_how_its_answer_was_found(server: Server, visit: Open) -> None:

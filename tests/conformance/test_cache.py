@@ -1,7 +1,6 @@
 """What every Cache promises, run against each implementation."""
 
 import asyncio
-import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 
@@ -10,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
-from graphrag.errors import DatabaseUnavailable, InvalidSettings, MissingExtra
+from graphrag.errors import InvalidSettings, MissingExtra
 from graphrag.protocols import Cache
 from graphrag.redis_cache import RedisCache
 from graphrag.services import Services
@@ -21,8 +20,8 @@ from tests.redis_server import run_redis_server
 
 @pytest.fixture(scope="module")
 def redis_server() -> Iterator[str]:
-    with run_redis_server() as url:
-        yield url
+    with run_redis_server() as server:
+        yield server.url
 
 
 @pytest.fixture
@@ -130,33 +129,6 @@ async def test_a_connection_that_was_cut_is_made_again(in_redis: Cache, redis: R
     assert await in_redis.get_many(owner, ["a"]) == {"a": b"1"}
 
 
-async def check_unavailable(cache: RedisCache) -> None:
-    for operation in (cache.get_many("me", ["a"]), cache.set_many("me", {"a": b"1"}, seconds=60)):
-        with pytest.raises(DatabaseUnavailable, match="Check REDIS_URL") as caught:
-            await operation
-        assert caught.value.__cause__ is not None
-        assert "secret" not in str(caught.value)
-    await cache.close()
-
-
-async def test_a_redis_that_is_not_there_is_said_so() -> None:
-    """R11.1"""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    await check_unavailable(RedisCache(f"redis://:secret@127.0.0.1:{port}"))
-
-
-async def test_a_redis_that_never_answers_is_not_waited_for() -> None:
-    """R11.1"""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        await check_unavailable(RedisCache(f"redis://:secret@127.0.0.1:{silent.getsockname()[1]}"))
-
-
-async def test_a_wrong_password_is_said_so(redis_server: str) -> None:
-    """R11.1"""
-    await check_unavailable(RedisCache(redis_server.replace("sesame", "secret")))
-
-
 def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """R3.6 in Redis or PostgreSQL."""
     monkeypatch.setenv("REDIS_URL", "redis://localhost")
@@ -165,7 +137,15 @@ def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
     assert not isinstance(Services(Settings.from_environment()).cache, RedisCache)
 
 
-@pytest.mark.parametrize("url", ["localhost:6379", "http://:secret@localhost", "redis://me:secret@localhost:port"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:6379",
+        "http://:secret@localhost",
+        "redis://me:secret@localhost:port",
+        "redis://:secret@localhost/causeway",
+    ],
+)
 async def test_an_address_that_is_none_is_refused(url: str) -> None:
     """R4.10 validated at start, and not repeated: it may hold a password."""
     with pytest.raises(InvalidSettings, match="REDIS_URL") as caught:

@@ -168,7 +168,7 @@ async def test_a_bucket_that_is_not_there_is_not_a_missing_file(s3_server: str) 
     for operation in (storage.put(KEY, b"1"), storage.get(KEY), storage.delete("collection")):
         with pytest.raises(FileUnavailable, match=r"bucket 'no-such-bucket' .*NoSuchBucket") as caught:
             await operation
-        assert caught.value.details == {"reason": "unreachable"}
+        assert caught.value.details == {"reason": "bucket_missing"}
 
 
 NO_PREFIX = [

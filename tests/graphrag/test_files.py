@@ -4,10 +4,15 @@ import os
 import socket
 import stat
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from api.error_messages import MESSAGES
 from graphrag.errors import FileUnavailable, InvalidSettings, MissingExtra
 from graphrag.files.local import LocalFiles
 from graphrag.files.opening import open_files
@@ -77,6 +82,74 @@ async def test_a_folder_that_can_not_be_used_is_said_so(tmp_path: Path) -> None:
         with pytest.raises(FileUnavailable) as caught:
             await operation
         assert caught.value.details == {"reason": "unreachable"}
+
+
+class Answers(BaseHTTPRequestHandler):
+    """The same to whatever is asked."""
+
+    status, text = 200, ""
+
+    def do_GET(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(len(self.text)))
+        self.end_headers()
+        self.wfile.write(self.text.encode())
+
+    do_PUT = do_POST = do_DELETE = do_GET
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nobody reads it."""
+
+
+@contextmanager
+def answering(status: int, text: str) -> Iterator[str]:
+    """A server's address."""
+    handler = type("Given", (Answers,), {"status": status, "text": text})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def told(code: str, message: str = "") -> str:
+    return f'<?xml version="1.0"?>\n<Error><Code>{code}</Code>\n<Message>{message}</Message></Error>'
+
+
+@pytest.mark.usefixtures("credentials")
+@pytest.mark.parametrize(
+    ("status", "text", "reason", "way_out"),
+    [
+        (403, told("AccessDenied", "You are not authorized"), "bucket_refused", "not authorized. Check AWS_ACCESS_KEY"),
+        (404, told("NoSuchBucket"), "bucket_missing", "Make the bucket, or correct RAG_FILES_URL"),
+        (
+            400,
+            told("AuthorizationHeaderMalformed", "expecting eu-west-3"),
+            "bucket_elsewhere",
+            "eu-west-3. Set AWS_REG",
+        ),
+        (301, told("PermanentRedirect"), "bucket_elsewhere", "Set AWS_REGION"),
+        (507, told("XMinioStorageFull"), "disk_full", "Free some space"),
+        (503, told("SlowDown"), "unreachable", "Check RAG_FILES_URL"),
+        (502, "<html>Bad gateway", "unreachable", "Bad gateway. Check RAG_FILES_URL"),
+        (200, "<html>Please log in", "not_s3", "check AWS_ENDPOINT_URL"),
+        (404, "<html>Nothing here", "not_s3", "check AWS_ENDPOINT_URL"),
+        (405, "<html>Not allowed", "not_s3", "check AWS_ENDPOINT_URL"),
+    ],
+)
+async def test_what_a_bucket_refuses_is_told_with_the_way_out(
+    status: int, text: str, reason: str, way_out: str
+) -> None:
+    """R11.1, R13.4 never as a file that is missing, which an upload would mend; in one line."""
+    with answering(status, text) as endpoint:
+        files = S3Files("files", endpoint=endpoint, timeout_seconds=5)
+        for operation in (files.put(KEY, b"1"), files.get(KEY)):
+            with pytest.raises(FileUnavailable, match="The bucket 'files' can't be used") as caught:
+                await operation
+            assert caught.value.details == {"reason": reason}
+            assert way_out in str(caught.value)
+            assert "\n" not in str(caught.value)
+            assert set(MESSAGES[reason]) == {"es", "fr", "en"}
 
 
 async def check_unreachable(files: S3Files) -> None:

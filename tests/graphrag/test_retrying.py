@@ -33,6 +33,14 @@ def wrapped(error: Exception) -> Exception:
     return outer
 
 
+def broken_off() -> Exception:
+    """As aiohttp tells it, with a code that nobody answered."""
+    unreadable = type("HttpProcessingError", (Exception,), {"code": 400})()
+    broken: Exception = type("ClientPayloadError", (Exception,), {})("Response payload is not completed")
+    broken.__cause__ = unreadable
+    return broken
+
+
 async def count_calls(*answers: Any) -> int:
     model = make_model(*answers)
     with suppress(ProviderError):
@@ -44,6 +52,7 @@ async def count_calls(*answers: Any) -> int:
 PASSING = [
     Refused(429), Refused(408), Refused(500), Refused(503), ConnectionResetError(), TimeoutError(),
     httpx.ConnectError("down"), httpx.ReadTimeout("late"), wrapped(Refused(503)), wrapped(httpx.ReadError("cut")),
+    broken_off(),
 ]  # fmt: skip
 LASTING = [Refused(400), Refused(401), Refused(403), Refused(404), Refused(422), Refused(501), ValueError("garbage"),
            wrapped(Refused(401)), FileNotFoundError()]  # fmt: skip
@@ -72,11 +81,13 @@ async def test_the_same_answer_comes_after_failures() -> None:
 
 
 def test_how_long_one_is_asked_to_wait() -> None:
-    """R3.5 Retry-After: seconds or a date."""
+    """R3.5 Retry-After: seconds or a date; or what Gemini writes in its place."""
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
     assert asked_to_wait(Refused(429, **{"Retry-After": "7"})) == 7
     assert asked_to_wait(wrapped(Refused(429, **{"retry-after": "1.5"}))) == 1.5
     assert 25 < asked_to_wait(Refused(429, **{"Retry-After": soon})) <= 30
+    in_words = {"error": {"details": [{"@type": "google.rpc.RetryInfo", "retryDelay": "36.5s"}]}}
+    assert asked_to_wait(wrapped(type("ClientError", (Exception,), {"details": in_words})())) == 36.5
     for nothing in (
         Refused(429),
         Refused(429, **{"Retry-After": "soon"}),

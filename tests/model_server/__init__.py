@@ -6,10 +6,13 @@ from tests.model_server.behaviours import (
     CutStream,
     Each,
     EmbeddingsBehaviour,
+    Empty,
     Fail,
     Garbage,
+    Half,
     Hang,
     Reply,
+    Withhold,
 )
 from tests.model_server.contract import RecordedRequest
 from tests.model_server.serving import ModelServer
@@ -21,11 +24,14 @@ __all__ = [
     "CutStream",
     "Each",
     "EmbeddingsBehaviour",
+    "Empty",
     "Fail",
     "Garbage",
+    "Half",
     "Hang",
     "ModelServer",
     "RecordedRequest",
     "Reply",
+    "Withhold",
     "unit_vector",
 ]

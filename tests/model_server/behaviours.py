@@ -19,6 +19,7 @@ class Reply:
 class Fail:
     status: int
     retry_after: int | None = None  # seconds
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +46,29 @@ class CutStream:
 
 
 @dataclass(frozen=True, slots=True)
+class Withhold:
+    """The provider's filter ends the answer after so many words of `text`; Ollama has none."""
+
+    after_tokens: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """Sends half of the vectors' answer, then it drops the connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """Sends an answer without vectors."""
+
+
+@dataclass(frozen=True, slots=True)
 class Each:
     """Another behaviour for each request, by its body."""
 
-    choose: "Callable[[Body], Reply | Fail | Hang | Garbage | CutStream]"
+    choose: "Callable[[Body], Reply | Fail | Hang | Garbage | CutStream | Withhold]"
 
 
-Behaviour = Reply | Fail | Hang | Garbage | CutStream | Each
-EmbeddingsBehaviour = Fail | Hang | Garbage
+Behaviour = Reply | Fail | Hang | Garbage | CutStream | Withhold | Each
+EmbeddingsBehaviour = Fail | Hang | Garbage | Half | Empty

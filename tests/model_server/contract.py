@@ -1,7 +1,7 @@
 """What the server needs to know of a provider's HTTP interface, and what the providers have in common."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,15 +29,17 @@ class Contract(Protocol):
 
     def wants_stream(self, request: RecordedRequest) -> bool: ...
 
-    def error(self, status: int, message: str, headers: Mapping[str, str]) -> Response: ...
+    def error(self, status: int, message: str, retry_after: int | None = None) -> Response: ...
 
-    def whole(self, request: RecordedRequest, words: Sequence[str]) -> Body: ...
+    def whole(self, request: RecordedRequest, words: Sequence[str], *, is_withheld: bool = False) -> Body:
+        """`is_withheld`: the provider's filter keeps the rest."""
+        ...
 
     def head(self, request: RecordedRequest) -> str: ...
 
     def word(self, request: RecordedRequest, word: str) -> str: ...
 
-    def end(self, request: RecordedRequest, words: Sequence[str]) -> str: ...
+    def end(self, request: RecordedRequest, words: Sequence[str], *, is_withheld: bool = False) -> str: ...
 
     def failure(self, message: str) -> str:
         """Told within a stream that has begun."""
@@ -53,6 +55,18 @@ class Refusal(Exception):
 def require(condition: object, message: str, status: int = 400) -> None:
     if not condition:
         raise Refusal(message, status)
+
+
+def retry_headers(retry_after: int | None) -> dict[str, str]:
+    return {} if retry_after is None else {"retry-after": str(retry_after)}
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_integer(value: object) -> bool:
+    return is_number(value) and float(str(value)).is_integer()
 
 
 def is_text(value: object) -> bool:

@@ -3,13 +3,13 @@
 import json
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
 from tests.model_server.behaviours import Body
-from tests.model_server.contract import RecordedRequest, count_words, is_text, require
+from tests.model_server.contract import RecordedRequest, count_words, is_text, require, retry_headers
 from tests.model_server.vectors import base64_vector, unit_vector
 
 
@@ -29,15 +29,15 @@ class OpenAI:
     def wants_stream(self, request: RecordedRequest) -> bool:
         return bool(request.body.get("stream"))
 
-    def error(self, status: int, message: str, headers: Mapping[str, str]) -> Response:
+    def error(self, status: int, message: str, retry_after: int | None = None) -> Response:
         kind = "server_error" if status >= 500 else "invalid_request_error"
         code = {401: "invalid_api_key", 404: "unknown_url", 429: "rate_limit_exceeded"}.get(status)
         body = {"error": {"message": message, "type": kind, "param": None, "code": code}}
-        return JSONResponse(body, status, dict(headers))
+        return JSONResponse(body, status, retry_headers(retry_after))
 
-    def whole(self, request: RecordedRequest, words: Sequence[str]) -> Body:
+    def whole(self, request: RecordedRequest, words: Sequence[str], *, is_withheld: bool = False) -> Body:
         message = {"role": "assistant", "content": "".join(words), "refusal": None}
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(is_withheld)}
         return {**_head(request, "chat.completion"), "choices": [choice], "usage": _usage(request.body, words)}
 
     def head(self, request: RecordedRequest) -> str:
@@ -46,8 +46,8 @@ class OpenAI:
     def word(self, request: RecordedRequest, word: str) -> str:
         return _delta(request, {"content": word})
 
-    def end(self, request: RecordedRequest, words: Sequence[str]) -> str:
-        events = _delta(request, {}, finish_reason="stop")
+    def end(self, request: RecordedRequest, words: Sequence[str], *, is_withheld: bool = False) -> str:
+        events = _delta(request, {}, finish_reason=_reason(is_withheld))
         if (request.body.get("stream_options") or {}).get("include_usage"):
             usage = _usage(request.body, words)
             events += _event({**_head(request, "chat.completion.chunk"), "choices": [], "usage": usage})
@@ -55,6 +55,10 @@ class OpenAI:
 
     def failure(self, message: str) -> str:
         return _event({"error": {"message": message, "type": "server_error", "param": None, "code": None}})
+
+
+def _reason(is_withheld: bool) -> str:
+    return "content_filter" if is_withheld else "stop"
 
 
 def _check_message(message: Any) -> None:

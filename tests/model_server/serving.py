@@ -23,10 +23,13 @@ from tests.model_server.behaviours import (
     CutStream,
     Each,
     EmbeddingsBehaviour,
+    Empty,
     Fail,
     Garbage,
+    Half,
     Hang,
     Reply,
+    Withhold,
 )
 from tests.model_server.contract import Contract, RecordedRequest, Refusal, split_words
 
@@ -87,9 +90,9 @@ class ModelServer:
         try:
             return self._respond(request.method, asked, contract)
         except Refusal as exc:
-            return contract.error(exc.status, str(exc), {})
+            return contract.error(exc.status, str(exc))
         except Exception as exc:
-            return contract.error(500, f"The script raised {exc!r}", {})
+            return contract.error(500, f"The script raised {exc!r}")
 
     def _respond(self, method: str, asked: RecordedRequest, contract: Contract) -> ASGIApp:
         path, body = asked.path, asked.body
@@ -102,33 +105,44 @@ class ModelServer:
                 openai.check_embeddings(body)
                 return self._embed(asked, contract, openai.embeddings)
             case "POST", "/api/embed":
+                ollama.check_embeddings(asked)
                 return self._embed(asked, contract, ollama.embeddings)
             case "POST", _ if path.endswith(":batchEmbedContents"):
+                gemini.check_embeddings(asked)
                 return self._embed(asked, contract, gemini.embeddings)
             case "GET", "/v1/models":
                 model = {"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}
                 return JSONResponse({"object": "list", "data": [model]})
-        return contract.error(404, f"Invalid URL ({method} {path})", {})
+        return contract.error(404, f"Invalid URL ({method} {path})")
 
     def _embed(self, asked: RecordedRequest, contract: Contract, embed: Callable[[Body, int], Body]) -> ASGIApp:
-        if self._embeddings_script:
-            return self._perform(self._embeddings_script.popleft(), asked, contract)
-        vectors = JSONResponse(embed(asked.body, self.dimension))
-        return self._watched(vectors, after_seconds=self.embeddings_delay_seconds)
+        behaviour = self._embeddings_script.popleft() if self._embeddings_script else None
+        if behaviour is not None and not isinstance(behaviour, Half | Empty):
+            return self._perform(behaviour, asked, contract)
+        vectors = embed(asked.body, self.dimension)
+        if isinstance(behaviour, Half):
+            return StreamingResponse(_half(json.dumps(vectors)), media_type="application/json")
+        if isinstance(behaviour, Empty):
+            vectors = {name: [] if isinstance(value, list) else value for name, value in vectors.items()}
+        return self._watched(JSONResponse(vectors), after_seconds=self.embeddings_delay_seconds)
 
     def _perform(self, behaviour: Behaviour, asked: RecordedRequest, contract: Contract) -> ASGIApp:
         match behaviour:
             case Each(choose):
                 return self._perform(choose(asked.body), asked, contract)
-            case Fail(status, retry_after):
-                headers = {} if retry_after is None else {"retry-after": str(retry_after)}
-                return contract.error(status, f"Scripted failure {status}", headers)
+            case Fail(status, retry_after, message):
+                return contract.error(status, message or f"Scripted failure {status}", retry_after)
             case Hang(seconds):
                 return self._watched(Response(), after_seconds=seconds)
             case Garbage():
                 return HTMLResponse("<html><body>Please log in.</body></html>")
             case CutStream():
                 return self._watched(_streamed(contract, _cut_stream(contract, asked, behaviour)))
+            case Withhold(after_tokens, text):
+                words = split_words(text)[:after_tokens]
+                if contract.wants_stream(asked):
+                    return self._watched(_streamed(contract, _stream(contract, asked, words, 0, is_withheld=True)))
+                return JSONResponse(contract.whole(asked, words, is_withheld=True))
             case Reply(text, delay):
                 words = split_words(text if isinstance(text, str) else text(asked.body))
                 if contract.wants_stream(asked):
@@ -236,11 +250,16 @@ def _streamed(contract: Contract, events: AsyncIterator[str]) -> Response:
 
 
 async def _stream(
-    contract: Contract, asked: RecordedRequest, words: Sequence[str], delay_seconds: float
+    contract: Contract, asked: RecordedRequest, words: Sequence[str], delay_seconds: float, *, is_withheld: bool = False
 ) -> AsyncIterator[str]:
     async for event in _words(contract, asked, words, delay_seconds):
         yield event
-    yield contract.end(asked, words)
+    yield contract.end(asked, words, is_withheld=is_withheld)
+
+
+async def _half(answer: str) -> AsyncIterator[str]:
+    yield answer[: len(answer) // 2]
+    raise ConnectionResetError("scripted")
 
 
 async def _cut_stream(contract: Contract, asked: RecordedRequest, cut: CutStream) -> AsyncIterator[str]:

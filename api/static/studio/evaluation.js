@@ -17,8 +17,9 @@ export async function showEvaluation(view, names) {
   clearTimeout(shown?.timer);
   const { a, run, baseline, candidate } = read();
   const parts = Object.fromEntries(["trend", "runs", "detail", "comparison"].map((name) => [name, make("section", { id: name })]));
-  shown = { ...parts, options: new Options(words().measured, names, a, { hasFilters: false }), timer: null };
-  await shown.options.show();
+  const mine = shown = { ...parts, options: new Options(words().measured, names, a, { hasFilters: false }), timer: null };
+  await mine.options.show();
+  if (shown !== mine) return; // in another language meanwhile
   shown.options.element.addEventListener("change", ({ target }) => target.name === "collection" && attempt(() => refresh(target.value)));
   view.replaceChildren(orderForm(), shown.trend, shown.runs, shown.comparison, shown.detail);
   await refresh();
@@ -41,10 +42,12 @@ function orderForm() {
 }
 
 async function refresh(collection = collectionOf()) {
-  clearTimeout(shown.timer);
+  const mine = shown;
+  clearTimeout(mine.timer);
   const of = `collection=${encodeURIComponent(collection)}`;
   const { evaluations } = await ask(`/evaluations?${of}&limit=50`); // first: a run that ends meanwhile is asked for again
   const { trend } = await ask(`/retrieve/metrics?${of}&limit=30`);
+  if (shown !== mine) return;
   const focused = document.activeElement?.id;
   shown.trend.replaceChildren(...trendParts(trend));
   shown.runs.replaceChildren(...runsParts(evaluations));

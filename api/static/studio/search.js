@@ -13,8 +13,9 @@ export async function showSearch(view, names) {
   sides.forEach((side) => side.stop?.abort());
   latest = null;
   const { question = "", a, b } = read();
-  sides = [makeSide("A", names, a), makeSide("B", names, b ?? { ...a, retrieval: { ...a?.retrieval, rerank: false } })];
-  await Promise.all(sides.map(({ options }) => options.show()));
+  const mine = sides = [makeSide("A", names, a), makeSide("B", names, b ?? { ...a, retrieval: { ...a?.retrieval, rerank: false } })];
+  await Promise.all(mine.map(({ options }) => options.show()));
+  if (sides !== mine) return; // in another language meanwhile
   const box = make("textarea", { id: "question", rows: 2, required: true, value: question, placeholder: words().question, ariaLabel: words().question });
   const form = make("form.question", { onsubmit: submit(box, search) },
     box,

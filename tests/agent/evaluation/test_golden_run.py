@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -11,6 +12,7 @@ from pydantic import SecretStr
 
 from agent.evaluation.comparison import compare_runs
 from agent.evaluation.golden_run import Evaluator, order_run
+from graphrag.causal_graph.spacy_pipelines import open_recognizer
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import CausewayError, CollectionChanged
 from graphrag.evaluation_errors import (
@@ -24,6 +26,7 @@ from graphrag.services import Services
 from graphrag.settings import Settings
 from tests.agent.library import replace_part
 from tests.golden_library import HORNO, PUENTE, TINS, Shelf, draft, open_shelf
+from tests.graphrag.causal_graph.installed_pipelines import install_pipeline
 from tests.graphrag.embeddings.stubborn import failing
 
 NO_ANSWER = "¿Quién ganó la liga en 1987?"
@@ -108,6 +111,16 @@ async def test_equal_runs_have_equal_hashes(shelf: Shelf) -> None:
     await shelf.add(draft("¿Otra pregunta?", "horno.md"))
     others.append(await order(shelf))
     assert len({run.config_hash for run in [same[0], *others]}) == 4
+
+
+async def test_a_run_says_which_pipelines_names_are_found_by(
+    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R10.4, R7.1"""
+    install_pipeline(tmp_path, "es_core_news_sm")
+    monkeypatch.syspath_prepend(tmp_path)
+    replace_part(shelf.services, name_recognizer=open_recognizer(None))
+    assert (await order(shelf)).config["name_pipelines"] == ["es_core_news_sm 3.8.0"]
 
 
 async def test_a_run_names_the_version_that_it_measures(shelf: Shelf) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from graphrag.embedded_postgres import create_database
 from graphrag.migrating import APPLICATION_ROLE
 from tests.chunkenizer_server import run_chunkenizer
 from tests.conftest import with_services
+from tests.graphrag.causal_graph.installed_pipelines import install_pipeline
 from tests.model_server import Fail, ModelServer, Reply
 
 PATCH = pytest.MonkeyPatch
@@ -190,6 +192,35 @@ def test_chat_models_are_called_where_that_is_wanted(url: str, model_server: Mod
     assert found(calls=True)["chat_model_answers"].details["model"] == "openai:first"
     model_server.script(Fail(401))
     assert found(calls=True)["cannot_be_used"].details["what"] == "RAG_CHAT_MODEL"
+
+
+def test_a_spacy_pipeline_that_is_of_no_use_is_told(url: str, tmp_path: Path, monkeypatch: PATCH) -> None:
+    """R7.1, R11.2 What is named must work; what is merely installed is done without."""
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    install_pipeline(tmp_path, "es_core_news_sm")
+    monkeypatch.syspath_prepend(tmp_path)
+    unused = found()["spacy_pipeline_unused"]
+    assert (unused.level, unused.details["pipeline"]) == (Level.WARNING, "es_core_news_sm")
+    monkeypatch.setenv("RAG_SPACY_PIPELINES", "none")
+    assert not {"spacy_pipeline_unused", "cannot_be_used"} & set(found())
+    monkeypatch.setenv("RAG_SPACY_PIPELINES", "es_core_news_sm")
+    unused = found()["cannot_be_used"]
+    assert (unused.level, unused.details["what"]) == (Level.ERROR, "RAG_SPACY_PIPELINES")
+    assert "pip install 'causeway[linguistics]'" in str(unused.details["cause"])
+
+
+@pytest.mark.slow
+def test_a_spacy_pipeline_is_told_with_its_version(url: str, tmp_path: Path, monkeypatch: PATCH) -> None:
+    """R7.1, R11.2"""
+    from tests.graphrag.causal_graph.tiny_pipelines import save_ruled
+
+    folder = save_ruled(tmp_path / "es", "es", rosa="PER")
+    monkeypatch.setenv("RAG_SPACY_PIPELINES", str(folder))
+    assert found()["spacy_pipeline"].details == {"pipeline": "es_tiny 1.2.3"}
+    install_pipeline(tmp_path / "site", "es_core_news_sm", data=folder)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.delenv("RAG_SPACY_PIPELINES")
+    assert found()["spacy_pipeline"].level is Level.OK
 
 
 def test_services_that_are_away_are_told_without_their_passwords(url: str, monkeypatch: PATCH) -> None:
