@@ -102,10 +102,10 @@ class Services(OpenedModels):
         await self.database.close()
         if self.redis_cache:
             await self.redis_cache.close()
-        if "retriever" in self.__dict__ and self.retriever:
-            await self.retriever.close()
         if "indexed_store" in self.__dict__ and self.indexed_store:
             await self.indexed_store.close()
+        if "retriever" in self.__dict__ and self.retriever:
+            await self.retriever.close()
 
     @cached_property
     def store(self) -> ChunkStore:
@@ -115,12 +115,8 @@ class Services(OpenedModels):
     @cached_property
     def indexed_store(self) -> IndexedStore | None:
         """None where PostgreSQL searches alone. Raises InvalidSettings or MissingExtra."""
-        name = self.settings.index
-        if name is None:
-            return None
-        if name not in INDEXES:
-            raise InvalidSettings(f"RAG_INDEX is {name!r}. Known: {', '.join(INDEXES)}; unset: PostgreSQL searches.")
-        return IndexedStore(self.database, INDEXES[name](self.settings), **self._store_options)
+        index = open_index(self.settings)
+        return IndexedStore(self.database, index, **self._store_options) if index else None
 
     @property
     def _store_options(self) -> dict[str, Any]:
@@ -266,6 +262,14 @@ class Services(OpenedModels):
         registry = await asyncio.to_thread(lambda: self.embeddings)
         wanted = checked_name(name or self.settings.collection or DEFAULT_COLLECTION)
         return await self.store.create_collection(owner_id, wanted, embedding_model=registry.default)
+
+
+def open_index(settings: Settings) -> ChunkIndex | None:
+    """None where PostgreSQL searches alone. Raises InvalidSettings or MissingExtra."""
+    name = settings.index
+    if name is not None and name not in INDEXES:
+        raise InvalidSettings(f"RAG_INDEX is {name!r}. Known: {', '.join(INDEXES)}; unset: PostgreSQL searches.")
+    return INDEXES[name](settings) if name else None
 
 
 @lru_cache(maxsize=1)

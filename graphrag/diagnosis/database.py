@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import LiteralString
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg.rows import dict_row
@@ -20,24 +20,36 @@ LEAST_PGVECTOR = (0, 8)
 QUERIES = queries(Path(__file__).with_name("database.sql"))
 READING = f"{OPTIONS} -c default_transaction_read_only=on"
 
-Reader = psycopg.Connection[dict[str, object]]
+Reader = psycopg.Connection[dict[str, Any]]
 
 
 def examine_database(settings: Settings) -> Iterator[Finding]:
-    if settings.database_url is None:
-        address = running_address(settings.home)
-        if address is None:
-            yield ok("embedded_stopped")
-            return
-    else:
-        address = settings.database_url.get_secret_value()
+    address = address_of(settings)
+    if address is None:
+        yield ok("embedded_stopped")
+        return
     try:
-        with psycopg.connect(patient(address), autocommit=True, options=READING, row_factory=dict_row) as connection:
+        with reader(address) as connection:
             yield from _examine(connection, settings)
     except psycopg.errors.InsufficientPrivilege as exc:
         yield error("role_refused", cause=one_line(exc), application=APPLICATION_ROLE)
     except psycopg.Error as exc:
         yield error("database_away", cause=one_line(exc).replace(address, "…"))
+
+
+def address_of(settings: Settings) -> str | None:
+    """None where the embedded server is stopped."""
+    return settings.database_url.get_secret_value() if settings.database_url else running_address(settings.home)
+
+
+def reader(address: str) -> Reader:
+    return psycopg.connect(patient(address), autocommit=True, options=READING, row_factory=dict_row)
+
+
+def read_as_owner(connection: Reader, owner_id: str) -> None:
+    """From then on, by the application's rights."""
+    values = [APPLICATION_ROLE, owner_id]
+    connection.execute("SELECT set_config('role', %s, false), set_config('app.user_id', %s, false)", values)
 
 
 def _examine(connection: Reader, settings: Settings) -> Iterator[Finding]:
@@ -77,8 +89,7 @@ def _rights(connection: Reader, *, is_embedded: bool) -> Iterator[Finding]:
 
 
 def _work(connection: Reader, settings: Settings) -> Iterator[Finding]:
-    values = [APPLICATION_ROLE, settings.owner]
-    connection.execute("SELECT set_config('role', %s, false), set_config('app.user_id', %s, false)", values)
+    read_as_owner(connection, settings.owner)
     (queue,) = connection.execute(QUERIES["queue"].encode())
     waiting, workers = int(str(queue["waiting"])), int(str(queue["workers"]))
     if waiting and not workers:

@@ -28,3 +28,8 @@ SELECT count(*) FROM ingestions WHERE status = 'error' AND owner_id = %(owner)s
 
 -- name: keys
 SELECT count(*) FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+
+-- name: directionless_chunks
+-- Which an index of vectors need not hold.
+SELECT DISTINCT chunk_id FROM chunk_embeddings
+WHERE collection_id = %(collection_id)s AND model = %(model)s AND l2_norm(embedding) = 0

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from graphrag.diagnosis.database import examine_database
 from graphrag.diagnosis.findings import Finding, error, ok
 from graphrag.diagnosis.home import examine_home
+from graphrag.diagnosis.index import examine_index
 from graphrag.diagnosis.installation import examine_installation
 from graphrag.diagnosis.models import examine_models
 from graphrag.diagnosis.reach import examine_chunkenizer, examine_doors, examine_tracing
-from graphrag.diagnosis.storage import examine_index, examine_redis, examine_storage
+from graphrag.diagnosis.storage import examine_redis, examine_storage
 from graphrag.errors import InvalidSettings
 from graphrag.settings import Settings
 
@@ -27,9 +28,9 @@ async def examine(environment: Mapping[str, str], *, host: str, port: int, calls
     parts = (
         _in_thread(lambda: list(examine_home(settings.home))),
         _in_thread(lambda: list(examine_database(settings))),
+        examine_index(settings),
         examine_storage(settings),
         examine_redis(settings),
-        examine_index(settings),
         examine_models(settings, calls=calls),
         examine_doors(settings, host=host, port=port),
         examine_chunkenizer(settings),

@@ -9,6 +9,7 @@ from graphrag.diagnosis.findings import Finding, ok, warning
 from graphrag.variables import unknown_variables
 
 MODULES = {  # by extra
+    "chroma": "chromadb",
     "google": "langchain_google_genai",
     "linguistics": "spacy",
     "local-models": "sentence_transformers",
@@ -16,6 +17,8 @@ MODULES = {  # by extra
     "otel": "opentelemetry.sdk",
     "redis": "redis",
     "s3": "obstore",
+    "splitters": "langchain_text_splitters",
+    "typesense": "typesense",
 }
 
 

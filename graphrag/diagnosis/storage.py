@@ -1,17 +1,16 @@
-"""Where files, caches and the search index are: something is written there, read and taken away again."""
+"""Where files and caches are: something is written there, read and taken away again."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import uuid4
 
 from graphrag.diagnosis.findings import Finding, error, ok, warning
-from graphrag.errors import CausewayError, FileUnavailable, IndexUnavailable
+from graphrag.errors import CausewayError, FileUnavailable
 from graphrag.files.local import LocalFiles
 from graphrag.files.opening import open_files
 from graphrag.ingestion.waiting import FOLDER
 from graphrag.protocols import FileStorage
 from graphrag.redis_cache import RedisCache
-from graphrag.services import Services
 from graphrag.settings import Settings
 
 PROBE = b"causeway doctor"
@@ -74,20 +73,3 @@ async def examine_redis(settings: Settings) -> AsyncIterator[Finding]:
         yield ok("redis")
     except CausewayError as exc:
         yield error("cannot_be_used", what="REDIS_URL", cause=str(exc))
-
-
-async def examine_index(settings: Settings) -> AsyncIterator[Finding]:
-    try:
-        store = Services(settings).indexed_store
-        if store is None:
-            return
-        if settings.index_url:  # a folder would be made, or is held by the service
-            try:
-                await store.open()
-            finally:
-                await store.close()
-        yield ok("index", index=str(settings.index))
-    except IndexUnavailable as exc:
-        yield warning("index_away", cause=str(exc))
-    except CausewayError as exc:
-        yield error("cannot_be_used", what="RAG_INDEX", cause=str(exc))

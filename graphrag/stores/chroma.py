@@ -21,7 +21,9 @@ from graphrag.settings import Settings
 
 T = TypeVar("T")
 PREFIX = "causeway-"
-HNSW = {"space": "cosine", "ef_search": 200}  # as PostgreSQL's: stores.vectors.EF_SEARCH
+# ef_search as PostgreSQL's: stores.vectors.EF_SEARCH. With Chroma's own other values, now and then a graph of 240
+# neighbours leaves some of them out of reach.
+HNSW = {"space": "cosine", "ef_search": 200, "ef_construction": 200, "max_neighbors": 32}
 BATCH = 500  # entries, which a busy machine takes well within the time for a call
 PORTS = {"http": 8000, "https": 443}
 

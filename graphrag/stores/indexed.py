@@ -58,7 +58,8 @@ class IndexedStore(PostgresStore):
         await self.open()
         before = await self._index.list_entries(collection, ids)
         try:
-            await self._index.put(collection, entries)
+            # Entries never change: to put one again would wear a graph of neighbours out.
+            await self._index.put(collection, [entry for entry in entries if entry.id not in before])
             stored = await super().put_documents(collection, documents)
         except BaseException:
             new = {entry.id for entry in entries} - before

@@ -11,7 +11,6 @@ from structlog.testing import capture_logs
 
 from api.app import create_app
 from api.ingest_cli import optimize
-from graphrag.diagnosis.storage import examine_index
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import CollectionNotFound, IndexUnavailable, InvalidSettings, MissingExtra
 from graphrag.index_models import Candidate
@@ -134,12 +133,3 @@ def test_one_command_brings_the_index_in_step(postgres: str, owner: str, monkeyp
     toy.entries.clear()
     optimize("demo")
     assert len(toy.entries[owner, collection.id]) == collection.chunk_count
-
-
-@pytest.mark.parametrize(
-    ("index", "code"), [(None, ""), ("toy", "index"), ("away", "index_away"), ("magic", "cannot_be_used")]
-)
-async def test_the_doctor_looks_at_the_index(serving: Callable[..., Services], index: str | None, code: str) -> None:
-    """R13.2, R11.2 one that is away is a warning: the service does without it."""
-    settings = serving(index, index_url="http://index:8108").settings
-    assert [finding.code async for finding in examine_index(settings)] == ([code] if code else [])

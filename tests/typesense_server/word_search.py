@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from tests.typesense_server.contract import Values, require, unsigned, words_of
@@ -76,6 +77,7 @@ def _cost(word: str, text: Sequence[str], typos: int, is_prefix: bool) -> int | 
     return next((cost for cost in allowed if any(_distance(word, other) <= cost for other in text)), None)
 
 
+@lru_cache(100_000)  # a query's words, but for those that are left out, are compared again and again
 def _distance(left: str, right: str) -> int:
     """Damerau and Levenshtein's, without moves over more than one letter."""
     if abs(len(left) - len(right)) > 2:
