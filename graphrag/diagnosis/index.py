@@ -12,6 +12,7 @@ from graphrag.diagnosis.findings import Finding, error, ok, warning
 from graphrag.errors import CausewayError, IndexUnavailable
 from graphrag.models import Collection
 from graphrag.protocols import ChunkIndex
+from graphrag.secrets import without_secrets
 from graphrag.services import open_index
 from graphrag.settings import Settings
 from graphrag.stores.index_entries import stored_entry_ids
@@ -38,7 +39,7 @@ async def examine_index(settings: Settings) -> AsyncIterator[Finding]:
             return
         try:
             await index.open()
-            yield ok("index", index=index.name, place=settings.index_url)
+            yield ok("index", index=index.name, place=without_secrets(settings.index_url))
             if address := address_of(settings):
                 wanted = await asyncio.to_thread(_read_wanted, address, settings.owner)
                 yield await _compare(index, wanted, owner_id=settings.owner)
