@@ -26,13 +26,19 @@ async function read(status, cursor) {
 
 async function reload() {
   const asked = state.collection ?? "";
-  paged.reload();
-  const pages = await Promise.all(["processing", "uploaded", "error"].map((status) => read(status).catch(() => [[]])));
+  const known = new Set([...underWay.children].map((row) => row.dataset.id).filter(Boolean));
+  const found = new Map(); // by id: one may go on from one of these to the next meanwhile, and none must be missed
+  for (const status of ["uploaded", "processing", "error"]) {
+    const [entries] = await read(status).catch(() => [[]]);
+    for (const entry of entries) found.set(entry.id, entry);
+  }
   if (asked !== (state.collection ?? "")) return;
-  // What was begun without a collection made the first one.
-  const sent = [...underWay.children].filter(({ dataset: { id, collection } }) => !id && (!collection || collection === asked));
-  underWay.replaceChildren(...sent, ...pages.flatMap(([entries]) => entries).map((entry) => show(entry)));
+  // What is being sent, or was while we asked; what was begun without a collection made the first one.
+  const isSent = ({ id, collection }) => !known.has(id) && !found.has(id) && (!collection || collection === asked);
+  const sent = [...underWay.children].filter((row) => isSent(row.dataset));
+  underWay.replaceChildren(...sent, ...[...found.values()].map((entry) => show(entry)));
   followNext();
+  paged.reload();
 }
 
 // The row says what is known of a document; `done` of `total` is how far it has been sent or read.
@@ -95,6 +101,7 @@ function update(entry, hasEnded) {
   const isReady = entry.status === "indexed";
   byId("document-news").textContent = `${entry.filename}: ${isReady ? words().ready : describe(entry)}`;
   if (!isReady) return;
+  paged.list.querySelector(`[data-id="${entry.id}"]`)?.remove(); // it was read meanwhile
   paged.list.prepend(row);
   state.tell("ingested");
 }

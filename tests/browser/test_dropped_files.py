@@ -1,5 +1,7 @@
 """Documents on the shelf, in Chromium: uploaded, followed, cancelled, tried again, found, deleted."""
 
+import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -77,6 +79,32 @@ async def test_files_are_uploaded_and_followed_to_their_end(
     await page.get_by_role("searchbox", name="Chercher un document").fill("NOT")
     await expect(page.locator(".scroll li")).to_have_count(1)
     assert len((await api.get("/documents")).json()["documents"]) == 2
+
+
+async def test_a_file_that_is_taken_while_the_list_is_read_stays(
+    server: Server, api: httpx.AsyncClient, visit: Open
+) -> None:
+    """R9.4 What the server said before it had the file does not take it from the page."""
+    await api.post("/documents", files={"files": ("notas.md", TEXT)}, data={"collection": "notas"})
+    page = (await visit(server)).page
+    await expect(row(page, "notas.md").locator(".state")).to_contain_text("1 passage")
+    has_answered, may_arrive = asyncio.Event(), asyncio.Event()
+
+    async def hold(route: "Route") -> None:
+        response = await route.fetch()
+        has_answered.set()
+        await asyncio.wait_for(may_arrive.wait(), 60)
+        await route.fulfill(response=response)
+
+    await page.route(re.compile("status=error"), hold)
+    await page.get_by_role("searchbox", name="Find a document").fill("program")
+    await asyncio.wait_for(has_answered.wait(), 20)
+    await page.locator("#files").set_input_files([file("program.exe", b"MZ" + bytes(100))])
+    state = row(page, "program.exe").locator(".state")
+    await expect(state).to_contain_text("Files of this type are not read.")
+    async with page.expect_response(re.compile("status=indexed")):
+        may_arrive.set()
+    await expect(state).to_contain_text("Files of this type are not read.")
 
 
 async def test_dropped_files_are_uploaded_and_known_ones_are_told(

@@ -207,7 +207,7 @@ class Crowd:
     owned: dict[int, Collection]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def crowd(make_database: Callable[[], str]) -> AsyncIterator[Crowd]:
     services = Services(Settings(database_url=SecretStr(make_database())))
     sizes = (1, 50, 5_000, 94_949)
