@@ -29,7 +29,7 @@ test: $(VENV)/.dev
 	COVERED=$(CURDIR)/$(COVERED) $(BIN)/python -m pytest -p tests.measured $(PARALLEL)
 	@$(BIN)/python -m slipcover --merge $(COVERED)/*.json --out $(COVERED)/all.json --fail-under 90
 
-test-slow: $(VENV)/.dev $(VENV)/.studio $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.langchain notebooks
+test-slow: $(VENV)/.dev $(VENV)/.slow notebooks
 	$(BIN)/python -m pytest $(PARALLEL) -m slow
 
 # From top to bottom, over a database of their own.
@@ -67,15 +67,13 @@ $(VENV)/.core: EXTRAS =
 $(VENV)/.dev: EXTRAS = [dev]
 $(VENV)/.studio: EXTRAS = [studio]
 $(VENV)/.notebooks: EXTRAS = [notebooks]
-$(VENV)/.local-models: EXTRAS = [local-models]
-$(VENV)/.vendors: EXTRAS = [chroma,google,linguistics,ollama,splitters,typesense]
+$(VENV)/.slow: EXTRAS = [chroma,google,langchain,linguistics,local-models,ollama,splitters,studio]
 $(VENV)/.bench: EXTRAS = [dev,bench]
-$(VENV)/.langchain: EXTRAS = [langchain]
 # langchain-postgres asks for an older pgvector than ours, for a class that nobody uses here; botocore, of the tests' S3
 # server, for an older python-dateutil, and works with ours.
 $(VENV)/.dev: ALONE = moto boto3 botocore s3transfer
-$(VENV)/.bench $(VENV)/.langchain: ALONE = langchain-postgres
-$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.notebooks $(VENV)/.local-models $(VENV)/.vendors $(VENV)/.bench $(VENV)/.langchain: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.bench $(VENV)/.slow: ALONE = langchain-postgres
+$(VENV)/.core $(VENV)/.dev $(VENV)/.studio $(VENV)/.notebooks $(VENV)/.slow $(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing causeway$(EXTRAS) into $(VENV), which takes about a minute ..."
 	@$(INSTALL) --editable '.$(EXTRAS)'
 	@$(if $(ALONE),$(INSTALL) --no-deps $(ALONE))
