@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # uv is quicker; venv and pip do the same.
 UV := $(shell command -v uv 2>/dev/null)
-INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check) --constraint constraints.txt
+INSTALL = $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_OPTIONS)) --constraint constraints.txt
 
 # Three on two cores: tests wait for processes most of the time. In order: those with the fewest tests, which would
 # come last otherwise, last longest.
@@ -69,6 +69,8 @@ $(VENV)/.studio: EXTRAS = [studio]
 $(VENV)/.notebooks: EXTRAS = [notebooks]
 $(VENV)/.slow: EXTRAS = [chroma,google,langchain,linguistics,local-models,ollama,splitters,studio]
 $(VENV)/.bench: EXTRAS = [dev,bench]
+# Tests compile what they use of it, which is little of it.
+$(VENV)/.slow: PIP_OPTIONS = --no-compile
 # langchain-postgres asks for an older pgvector than ours, for a class that nobody uses here; botocore, of the tests' S3
 # server, for an older python-dateutil, and works with ours.
 $(VENV)/.dev: ALONE = moto boto3 botocore s3transfer
