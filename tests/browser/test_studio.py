@@ -1,6 +1,8 @@
 """The page for developers in Chromium: two configurations side by side, evaluations, golden cases."""
 
+import asyncio
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlsplit
@@ -12,7 +14,7 @@ from tests.conftest import DEMO, Server, run_server
 from tests.processes import ROOT
 
 if TYPE_CHECKING:
-    from playwright.async_api import Locator
+    from playwright.async_api import Locator, Route
 
 pytestmark = IN_CHROMIUM
 QUESTION = "Why did the Christmas tins reach Bristol so late?"
@@ -204,8 +206,33 @@ async def test_it_fits_a_telephone_in_every_language(server: Server, visit: Open
         await expect(visited.page.locator("main button").first).to_be_visible()
         assert await visited.page.evaluate("document.documentElement.scrollWidth") <= 360
         assert "undefined" not in await visited.page.locator("body").inner_text()
-    await visited.page.evaluate("document.querySelectorAll('#languages button').forEach((button) => button.click())")
-    await expect(visited.page.locator("main button").first).to_be_visible()
+
+
+@pytest.mark.parametrize(("view", "asked"), [("?question=horno", 2), ("?view=evaluation", 1)])
+async def test_a_view_that_another_replaces_while_it_loads_stays_away(
+    server: Server, visit: Open, view: str, asked: int
+) -> None:
+    """R9 The first language's options come when the second's are still on their way. `asked`: requests of a view."""
+    page = (await opened(visit, server, view)).page
+    await expect(page.locator("main fieldset")).to_have_count(asked)
+    arrived: list[Route] = []
+    are_there = asyncio.Event()
+
+    async def hold(route: "Route") -> None:
+        arrived.append(route)
+        if len(arrived) == 2 * asked:
+            are_there.set()
+
+    await page.route(re.compile("retrieval-options"), hold)
+    await page.evaluate("['fr', 'es'].forEach((name) => document.querySelector(`#languages [value=${name}]`).click())")
+    await asyncio.wait_for(are_there.wait(), 20)
+    for routes in (arrived[:asked], arrived[asked:]):
+        for route in routes:
+            async with page.expect_response(route.request.url):
+                await route.continue_()
+        await page.evaluate("new Promise((done) => setTimeout(done))")  # what follows from it in the page
+    await expect(page.locator("main fieldset").first).to_contain_text("Colección")
+    await expect(page.locator("main fieldset")).to_have_count(asked)
 
 
 async def test_the_chat_page_leads_to_how_its_answer_was_found(server: Server, visit: Open) -> None:
