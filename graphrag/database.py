@@ -1,9 +1,10 @@
 """The way to PostgreSQL: a pool, an identity in every transaction."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from pgvector.psycopg import register_vector_async
@@ -50,6 +51,11 @@ def queries(path: Path) -> dict[str, str]:
     """The statements of a .sql file, each under its `-- name:` line."""
     parts = path.read_text(encoding="utf-8").split("-- name: ")[1:]
     return {name.strip(): statement.strip() for name, _, statement in (part.partition("\n") for part in parts)}
+
+
+async def fetch(connection: Connection, statement: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    cursor = await connection.execute(statement, values)
+    return await cursor.fetchall()
 
 
 class Database:

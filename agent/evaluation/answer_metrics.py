@@ -4,7 +4,7 @@ Each is in [0, 1], and left out where it is not defined: what nobody measured is
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence, Set
 from functools import partial
 from typing import ClassVar, Protocol
 from uuid import UUID
@@ -42,7 +42,7 @@ class AnswerJudge(Protocol):
     async def relevance(self, answer: str, *, question: str, expected: str, passages: Sequence[Passage]) -> float: ...
 
 
-def measure_answer(given: GivenAnswer, *, relevant: Collection[UUID]) -> dict[str, float]:
+def measure_answer(given: GivenAnswer, *, relevant: Set[UUID]) -> dict[str, float]:
     """What needs no judge. No relevant document: the collection holds no answer."""
     refused = float(given.is_refusal)
     if not relevant:

@@ -1,17 +1,10 @@
 """The store's SQL, by name."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from graphrag.database import Connection, queries
 
 QUERIES = queries(Path(__file__).with_name("postgres.sql"))
-
-
-async def fetch(connection: Connection, statement: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    cursor = await connection.execute(statement, values)
-    return await cursor.fetchall()
 
 
 async def lock_owner(connection: Connection, owner_id: str) -> None:

@@ -11,7 +11,7 @@ from graphrag.models import Intent, TransformedQuery
 from graphrag.query_transformation.topic import MOST_EARLIER, Exchange
 from graphrag.query_transformation.transformation import transform
 from graphrag.stores.golden import lock_cases
-from graphrag.stores.proposals import QUERIES
+from graphrag.stores.proposals import QUERIES as PROPOSAL_QUERIES
 from graphrag.stores.queries import fetch
 
 OF_INTENT: Mapping[Intent, Category] = {Intent.CAUSAL: "causal", Intent.TEMPORAL: "temporal"}
@@ -19,7 +19,7 @@ DIFFICULTY = "hard"  # of a question that was answered badly
 
 
 async def lock_answer(connection: Connection, message_id: UUID) -> None:
-    await connection.execute(QUERIES["lock_answer"], {"message_id": message_id})
+    await connection.execute(PROPOSAL_QUERIES["lock_answer"], {"message_id": message_id})
 
 
 async def propose_rated(
@@ -27,21 +27,21 @@ async def propose_rated(
 ) -> None:
     """As the ratings of the answer and of its citations are now; whatever nobody has decided of is made anew."""
     key = {"owner_id": owner_id, "conversation_id": conversation_id, "message_id": message_id}
-    (turn,) = await fetch(connection, QUERIES["rated_turn"], key | {"most": 2 * MOST_EARLIER + 1})
+    (turn,) = await fetch(connection, PROPOSAL_QUERIES["rated_turn"], key | {"most": 2 * MOST_EARLIER + 1})
     ratings = {rating["citation"]: rating for rating in turn["ratings"]}
     if ratings.get(0, {}).get("rating") != -1:
-        await connection.execute(QUERIES["withdraw_rated"], key)
+        await connection.execute(PROPOSAL_QUERIES["withdraw_rated"], key)
         return
     *earlier, question = turn["questions"]
     # Without the titles that were cited: a question holds the person's own words alone.
     query = await asyncio.to_thread(transform, question, [Exchange(text) for text in earlier])
     liked, candidates = _documents(turn["details"], ratings)
     values = {"owner_id": owner_id, "documents": [*liked, *candidates]}
-    there = {row["document_id"]: row["collection_id"] for row in await fetch(connection, QUERIES["find_read"], values)}
+    there = {row["document_id"]: row["collection_id"] for row in await fetch(connection, PROPOSAL_QUERIES["find_read"], values)}
     collection_id = next(iter(there.values()), None)
     if collection_id is None:
         name = turn["collection"] or default_collection
-        rows = await fetch(connection, QUERIES["find_asked"], {"owner_id": owner_id, "name": name})
+        rows = await fetch(connection, PROPOSAL_QUERIES["find_asked"], {"owner_id": owner_id, "name": name})
         if not rows:
             return
         collection_id = rows[0]["collection_id"]
@@ -58,7 +58,7 @@ async def propose_rated(
     }
     if proposal["query_key"]:
         await lock_cases(connection, collection_id)
-        await connection.execute(QUERIES["propose_rated"], key | proposal)
+        await connection.execute(PROPOSAL_QUERIES["propose_rated"], key | proposal)
 
 
 def _documents(details: Mapping[str, Any], ratings: Mapping[int, Mapping[str, Any]]) -> tuple[list[UUID], list[UUID]]:
