@@ -4,6 +4,7 @@ import os
 import reprlib
 import unicodedata
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -24,7 +25,6 @@ from graphrag.chat_settings import ChatConfig
 from graphrag.database_limits import DatabaseLimits
 from graphrag.errors import InvalidSettings, MissingExtra
 from graphrag.evaluation_settings import EvaluationConfig
-from graphrag.ingestion.splitters import check_splitter
 from graphrag.load_limits import LoadLimits
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
 from graphrag.observation import Observation
@@ -34,9 +34,30 @@ from graphrag.storage_settings import StorageConfig
 from graphrag.stream_limits import StreamLimits
 
 
+PACKAGES: Mapping[Chunking, str] = {
+    "llama_index_sentence": "llama_index.core",
+    "llama_index_semantic": "llama_index.core",
+    "langchain_recursive": "langchain_text_splitters",
+}
+
+
 def processors() -> int:
     """one a core"""
     return os.cpu_count() or 1
+
+
+def check_splitter(chunking: Chunking | None) -> None:
+    """Raises MissingExtra where the strategy is that of a package that is not installed."""
+    if not has_splitter(chunking):
+        raise MissingExtra(f"{chunking} needs: pip install 'causeway[splitters]'")
+
+
+def has_splitter(chunking: Chunking | None) -> bool:
+    package = PACKAGES.get(chunking) if chunking else None
+    try:
+        return package is None or find_spec(package) is not None
+    except ModuleNotFoundError:  # of the package that holds this one
+        return False
 
 
 class CollectionConfig(BaseModel):

@@ -42,7 +42,7 @@ class AnswerJudge(Protocol):
     async def relevance(self, answer: str, *, question: str, expected: str, passages: Sequence[Passage]) -> float: ...
 
 
-def measure_answer(given: GivenAnswer, *, relevant: Set[UUID]) -> dict[str, float]:
+def measure_answer(given: GivenAnswer, *, relevant: Sequence[UUID] | Set[UUID]) -> dict[str, float]:
     """What needs no judge. No relevant document: the collection holds no answer."""
     refused = float(given.is_refusal)
     if not relevant:

@@ -1,13 +1,11 @@
 """Texts as other libraries cut them: LlamaIndex's and LangChain's splitters. Needs the extra splitters."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib.util import find_spec
 
 import numpy as np
 
-from graphrag.errors import MissingExtra
 from graphrag.ingestion.division import EMBEDDED_AT_ONCE, Division, Embed, cut
 from graphrag.ingestion.packing import TokenCounter
 from graphrag.models import Chunking, ParsedText
@@ -15,27 +13,8 @@ from graphrag.sentences import split_sentences
 
 Length = Callable[[str], int]  # in tokens
 Split = Callable[[str], list[str]]  # into chunks, which together are the text but for the white space around them
-PACKAGES: Mapping[Chunking, str] = {
-    "llama_index_sentence": "llama_index.core",
-    "llama_index_semantic": "llama_index.core",
-    "langchain_recursive": "langchain_text_splitters",
-}
 LEAST = 1e-9
 _SPACE = re.compile(r"\s*")
-
-
-def check_splitter(chunking: Chunking | None) -> None:
-    """Raises MissingExtra where the strategy is that of a package that is not installed."""
-    if not has_splitter(chunking):
-        raise MissingExtra(f"{chunking} needs: pip install 'causeway[splitters]'")
-
-
-def has_splitter(chunking: Chunking | None) -> bool:
-    package = PACKAGES.get(chunking) if chunking else None
-    try:
-        return package is None or find_spec(package) is not None
-    except ModuleNotFoundError:  # of the package that holds this one
-        return False
 
 
 def by_splitter(
