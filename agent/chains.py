@@ -5,8 +5,8 @@ from html import escape
 from typing import Any
 
 from graphrag.extractive_answers.chain_wording import ToldChain, ToldLink
-from graphrag.graph_models import CausalEdge, CausalPath
 from graphrag.models import Direction, Passage, Span
+from graphrag.models.graph import CausalEdge, CausalPath
 
 
 def source_of(edge: CausalEdge, passages: Sequence[Passage]) -> int | None:

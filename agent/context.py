@@ -11,17 +11,17 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ArgsKwargs
 
 from graphrag.authentication.identity import REFUSED
-from graphrag.chat_models import NamedModel
+from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import Unauthorized
-from graphrag.load import Place
+from graphrag.llm.chat_models import NamedModel
 from graphrag.models import Collection
+from graphrag.observability.request_context import is_rehearsal
 from graphrag.protocols import Retriever
-from graphrag.rehearsal import is_rehearsal
+from graphrag.resilience.load_shedding import Slot
 from graphrag.retrieval.filters import DATES, FIELDS
 from graphrag.retrieval.query_cache import UNCACHED, QueryCache
 from graphrag.services import Services, shared_services
-from graphrag.settings import RetrievalConfig
 
 OF_THE_DOORS = {"owner_id", "opened", "degraded", "place"}
 
@@ -85,7 +85,7 @@ class Context:
     # The collection, where a door has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
     degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
-    place: SkipJsonSchema[InstanceOf[Place]] = field(default_factory=Place)  # among those for whom is searched
+    place: SkipJsonSchema[InstanceOf[Slot]] = field(default_factory=Slot)  # among those for whom is searched
 
     @property
     def searches(self) -> bool:

@@ -4,10 +4,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agent.excerpts import write_excerpt
+from agent.prompts import write_excerpt
 from graphrag.models import Hit, Passage
-from graphrag.places import overlapping, split_rows
-from graphrag.telemetry import log
+from graphrag.observability.telemetry import log
+from graphrag.parsers.source_locations import overlapping, split_rows
 
 DELIMITERS = "<excerpts>\n\n</excerpts>"
 

@@ -8,9 +8,7 @@ from langgraph.runtime import Runtime
 
 from agent import nodes
 from agent.context import Context
-from agent.kept_stages import keeping_stages
-from agent.node_spans import in_span
-from agent.preparation import preparing
+from agent.node_wrappers import in_span, keeping_stages, preparing
 from agent.state import Input, State
 from graphrag.models import Intent
 
@@ -35,30 +33,40 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
     builder.add_node(
         "transform",
         preparing(nodes.transform),
-        metadata=told("Understands the question: its language, intent and parts, and what a follow-up leaves out"),
+        metadata=node_metadata(
+            "Understands the question: its language, intent and parts, and what a follow-up leaves out"
+        ),
     )
     builder.add_node(
         "retrieve",
         preparing(nodes.retrieve),
-        metadata=told("Searches by words and by meaning, and fuses what is found"),
+        metadata=node_metadata("Searches by words and by meaning, and fuses what is found"),
     )
     builder.add_node(
         "rerank",
         preparing(nodes.rerank),
-        metadata=told("Reorders by how well each chunk answers, and follows names to others"),
+        metadata=node_metadata("Reorders by how well each chunk answers, and follows names to others"),
     )
     builder.add_node(
-        "traverse", preparing(nodes.traverse), metadata=told("Follows causes and effects through the documents")
+        "traverse",
+        preparing(nodes.traverse),
+        metadata=node_metadata("Follows causes and effects through the documents"),
     )
     builder.add_node(
-        "expand", preparing(nodes.expand), metadata=told("Reads what surrounds each chunk, as much as a prompt holds")
+        "expand",
+        preparing(nodes.expand),
+        metadata=node_metadata("Reads what surrounds each chunk, as much as a prompt holds"),
     )
     builder.add_node(
-        "generate", in_span(nodes.generate), metadata=told("Writes the answer from the passages, with citations")
+        "generate",
+        in_span(nodes.generate),
+        metadata=node_metadata("Writes the answer from the passages, with citations"),
     )
-    builder.add_node("refuse", in_span(nodes.refuse), metadata=told("Says that the documents hold no answer"))
+    builder.add_node("refuse", in_span(nodes.refuse), metadata=node_metadata("Says that the documents hold no answer"))
     builder.add_node(
-        "verify", in_span(nodes.verify), metadata=told("Checks each statement against the passages that it cites")
+        "verify",
+        in_span(nodes.verify),
+        metadata=node_metadata("Checks each statement against the passages that it cites"),
     )
 
     builder.add_edge(START, "transform")
@@ -73,7 +81,7 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
     return builder
 
 
-def told(description: str) -> dict[str, Any]:
+def node_metadata(description: str) -> dict[str, Any]:
     """A node's metadata, as LangGraph Studio shows them."""
     return {"description": description}
 

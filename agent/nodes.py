@@ -12,36 +12,34 @@ from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from agent.answer_writing import write_answer
 from agent.chains import chain_lines
 from agent.context import Context, owner_of
 from agent.context_window import Window, fit, log_cut
-from agent.events import sources_event, status_event, token_event
-from agent.fallbacks import first_answer
 from agent.messages import DEFAULT_LANGUAGE, is_not_found, say
+from agent.output.answer_writing import first_answer, write_answer
+from agent.output.events import sources_event, status_event, token_event
 from agent.prompts import build_plain_prompt, build_prompt, history_window
-from agent.reach import reach_of
+from agent.reach import expansion_window
 from agent.state import Input, State
 from agent.verification.checking import Verification
 from agent.verification.checking import verify as verify_citations
 from agent.verification.judge import open_judge
-from graphrag.causal_graph import evidence
+from graphrag.causal_graph import traversal
 from graphrag.causal_graph.traversal import find_paths
-from graphrag.chat_models import EXTRACTIVE, beginning_with
-from graphrag.deadline import within
-from graphrag.instructions import find_instructions
-from graphrag.load import Effort
+from graphrag.llm.chat_models import EXTRACTIVE, beginning_with
+from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Collection, Filters, Intent, Passage, TransformedQuery
+from graphrag.observability.telemetry import count_answer, count_citations, count_results, log, stage
 from graphrag.query_transformation import transformation
-from graphrag.query_transformation.checking import check_question
-from graphrag.query_transformation.topic import Exchange
+from graphrag.query_transformation.follow_ups import Exchange
+from graphrag.query_transformation.transformation import check_question
+from graphrag.resilience.deadline import within
+from graphrag.resilience.load_shedding import Effort
 from graphrag.retrieval import expansion, federated
 from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.named_files import within as within_files
-from graphrag.retrieval.search import follow_names, rank
-from graphrag.retrieval.simplification import simplified
+from graphrag.retrieval.pipeline import follow_names, rank, simplified
 from graphrag.services import Services
-from graphrag.telemetry import count_answer, count_citations, count_results, log, stage
 
 CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follow-up question may speak of
 
@@ -151,12 +149,15 @@ async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
                     collection=collection,
                     filters=_filters(state, runtime),
                 )
-                stating = await evidence.read_hits(paths, store=services.store, collection=collection)
+                stating = await traversal.read_hits(paths, store=services.store, collection=collection)
         except Exception as exc:
             return {"degraded": [_degrade("traverse", exc)]}
     count_results("traverse", len(paths))
     leading = paths if query.intent is Intent.CAUSAL else []
-    return {"paths": paths, "evidence": evidence.join(state["evidence"], stating, leading, top_k=state["config"].top_k)}
+    return {
+        "paths": paths,
+        "evidence": traversal.join(state["evidence"], stating, leading, top_k=state["config"].top_k),
+    }
 
 
 def _filters(state: State, runtime: Runtime[Context]) -> Filters:
@@ -169,7 +170,7 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     services, hits = runtime.context.services, state["evidence"]
     max_chars = services.settings.max_context_chars
     question, query, files = state["question"], state["query"], state["files"]
-    reach, share = reach_of(question, query, files, config=state["config"], settings=services.settings)
+    reach, share = expansion_window(question, query, files, config=state["config"], settings=services.settings)
     degraded = []
     with stage("expand"):
         try:

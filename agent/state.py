@@ -10,9 +10,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from agent.verification.checking import Verification
-from graphrag.graph_models import CausalPath
+from graphrag.config.settings import RetrievalConfig
 from graphrag.models import Collection, Hit, Passage, TransformedQuery
-from graphrag.settings import RetrievalConfig
+from graphrag.models.graph import CausalPath
 
 MOST_MESSAGES = 100  # the latest, in a thread: each checkpoint holds them all anew, and no prompt shows as many
 

@@ -13,17 +13,17 @@ from fastapi.telemetry import TelemetryConfig
 from fastapi_swagger import patch_fastapi
 from starlette.routing import Route
 
-from agent.conversation import Conversing
-from agent.evaluation.golden_run import Evaluator
-from agent.evaluation.scheduled_run import Scheduler
-from api import error_handlers, openapi_document
-from api.gate import Gate
-from api.known_parameters import refuse_unknown_parameters
-from api.mcp_server import McpOverHttp
-from api.observability import RequestIdentity
-from api.origins import CrossOrigin, OriginCheck, check_sites
-from api.rates import Rates
-from api.request_bodies import BodyLimits
+from agent.conversation.service import ConversationService
+from agent.evaluation.golden_run import Evaluator, Scheduler
+from api import errors, openapi
+from api.mcp.server import McpOverHttp
+from api.middleware.authentication import AuthenticationMiddleware
+from api.middleware.observability import RequestIdentity
+from api.middleware.origins import CrossOrigin, OriginCheck, check_sites
+from api.middleware.rate_limits import RateLimits
+from api.middleware.request_bodies import BodyLimits
+from api.openai import routes as openai_routes
+from api.openapi import refuse_unknown_parameters
 from api.routes import (
     chat,
     collections,
@@ -33,37 +33,32 @@ from api.routes import (
     experiments,
     feedback,
     golden_cases,
-    openai,
-    proposals,
-    retrieve,
-    schedules,
     search,
-    streams,
     system,
 )
-from api.schemas import errors
-from api.shared_streams import SharedStreams
+from api.schemas.common import errors as error_responses
+from api.streaming.shared_streams import SharedStreams
+from graphrag.observability.telemetry import configure_thresholds
 from graphrag.services import Services
-from graphrag.telemetry import configure_thresholds
 
 STATIC = Path(__file__).with_name("static")
-RESOURCES = (
-    chat,
-    streams,
-    conversations,
-    feedback,
-    collections,
-    documents,
-    retrieve,
-    search,
-    proposals,
-    golden_cases,
-    evaluations,
-    schedules,
-    experiments,
+ROUTERS = (  # in this order: what comes first is matched first
+    chat.router,
+    system.streams_router,
+    conversations.router,
+    feedback.router,
+    collections.router,
+    documents.router,
+    search.router,
+    search.chunkenizer_router,
+    golden_cases.proposals_router,
+    golden_cases.router,
+    evaluations.router,
+    evaluations.schedules_router,
+    experiments.router,
 )
 STRICTLY = [Depends(refuse_unknown_parameters)]
-OF_EVERY_ROUTE = errors(400, 401, 403, 408, 413, 422, 429, 503)
+OF_EVERY_ROUTE = error_responses(400, 401, 403, 408, 413, 422, 429, 503)
 # FastAPI's own spans and logs tell paths, queries and the words of errors; ours are RequestIdentity's.
 UNTRACED: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -73,7 +68,7 @@ def create_app(services: Services) -> FastAPI:
     """Opens the services at start and closes them at the end. Raises InvalidSettings."""
     check_sites(services.settings)
     configure_thresholds(services.settings.slow_seconds)
-    conversing, rates = Conversing(services), Rates(services.settings)
+    conversing, rates = ConversationService(services), RateLimits(services.settings)
     running = SharedStreams(services.settings, services.streams)
     mcp = McpOverHttp(services, rates)
 
@@ -110,19 +105,19 @@ def create_app(services: Services) -> FastAPI:
     app.state.streams = running
     # The last is the first that a request meets: what the others refuse has its id, and known origins may read it.
     app.add_middleware(BodyLimits, settings=services.settings)
-    app.add_middleware(Gate, services=services, rates=rates)
+    app.add_middleware(AuthenticationMiddleware, services=services, rates=rates)
     app.add_middleware(OriginCheck, settings=services.settings)
     app.add_middleware(CrossOrigin, settings=services.settings)
     app.add_middleware(RequestIdentity)
     # /docs, from files of a package: FastAPI's own loads them from a CDN.
     patch_fastapi(app, redirect_from_root_to_docs=False)
-    error_handlers.install(app)
-    openapi_document.install(app)
-    for routes in RESOURCES:
-        app.include_router(routes.router, prefix="/api/v1", responses=OF_EVERY_ROUTE, dependencies=STRICTLY)
-        app.include_router(routes.router, prefix="/api", include_in_schema=False, dependencies=STRICTLY)
-    app.include_router(search.router, include_in_schema=False)  # where Chunkenizer has it
-    app.include_router(openai.router, prefix="/v1", responses=OF_EVERY_ROUTE)
+    errors.install(app)
+    openapi.install(app)
+    for router in ROUTERS:
+        app.include_router(router, prefix="/api/v1", responses=OF_EVERY_ROUTE, dependencies=STRICTLY)
+        app.include_router(router, prefix="/api", include_in_schema=False, dependencies=STRICTLY)
+    app.include_router(search.chunkenizer_router, include_in_schema=False)  # where Chunkenizer has it
+    app.include_router(openai_routes.router, prefix="/v1", responses=OF_EVERY_ROUTE)
     app.include_router(system.router)
     # No mount, which would redirect to /mcp/; and no sessions, so there is nothing to GET or to DELETE.
     app.router.routes.append(Route("/mcp", mcp, methods=["POST"], include_in_schema=False))

@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import Depends, Header, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
-from agent.conversation import Conversing
-from api.shared_streams import SharedStreams
+from agent.conversation.service import ConversationService
+from api.streaming.shared_streams import SharedStreams
 from graphrag.authentication.identity import Identity, Scope
 from graphrag.services import Services
 
@@ -20,8 +20,8 @@ async def get_services(request: Request) -> Services:
     return services
 
 
-async def get_conversing(request: Request) -> Conversing:
-    conversing: Conversing = request.app.state.conversing
+async def get_conversing(request: Request) -> ConversationService:
+    conversing: ConversationService = request.app.state.conversing
     return conversing
 
 
@@ -53,7 +53,7 @@ async def get_writer(identity: Annotated[Identity, Security(get_identity, scopes
     return identity.owner_id
 
 
-ConversingDep = Annotated[Conversing, Depends(get_conversing)]
+ConversingDep = Annotated[ConversationService, Depends(get_conversing)]
 OwnerDep = Annotated[str, Depends(get_reader)]  # of one who may read: asks, searches, looks
 WriterDep = Annotated[str, Depends(get_writer)]  # of one who may change collections and documents
 MetricsDep = Annotated[Identity, Security(get_identity, scopes=[Scope.METRICS.value])]

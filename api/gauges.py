@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 
 from prometheus_client import start_http_server
 
-from graphrag.endings import end
 from graphrag.errors import DatabaseUnavailable, InvalidSettings
-from graphrag.metrics import BREAKER_STATE, DATABASE_CONNECTIONS, DATABASE_WAITING, JOBS, JOBS_WAITING
+from graphrag.observability.metrics import BREAKER_STATE, DATABASE_CONNECTIONS, DATABASE_WAITING, JOBS, JOBS_WAITING
+from graphrag.resilience.cancellation import end
 from graphrag.services import Services
 
 STATES = {"closed": 0, "half_open": 1, "open": 2}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import uvicorn
 
-from api.connections import Connection
-from graphrag.authentication.loopback import is_loopback
+from api.middleware.request_bodies import Connection
+from graphrag.authentication.identity import is_loopback
 from graphrag.errors import InvalidSettings
 from graphrag.services import Services
 

@@ -9,12 +9,12 @@ from typing import Any, Literal, cast
 from langgraph_sdk import Auth
 from starlette.datastructures import Headers
 
-from api.gate import shown_by
+from api.middleware.authentication import shown_by
 from graphrag.authentication.authentication import Authentication
 from graphrag.authentication.identity import Scope
+from graphrag.config.settings import Settings
 from graphrag.errors import Forbidden, Unauthorized
 from graphrag.services import Services
-from graphrag.settings import Settings
 
 auth = Auth()
 MADE_BY_THE_SERVER = {"created_by": "system"}  # the assistant that everybody asks

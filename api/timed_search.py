@@ -1,23 +1,44 @@
 """A search that somebody waits for only so long: at the end of the time, what there is by then."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from agent.reach import reach_of
-from api.admission import searching
-from api.search_results import describe_hits, describe_trace
-from graphrag.deadline import seconds_left, within
-from graphrag.endings import cancel_surely
+from agent.reach import expansion_window
+from api.schemas.search import describe_hits, describe_trace
 from graphrag.errors import CausewayError, OutOfTime, SearchTimeout
-from graphrag.load import Effort
 from graphrag.models import TransformedQuery
-from graphrag.records import collect_lookups, collect_timings
+from graphrag.observability.request_context import collect_lookups, collect_timings
+from graphrag.observability.telemetry import log, stage
+from graphrag.resilience.cancellation import cancel_surely
+from graphrag.resilience.deadline import deadline, opening, seconds_left, within
+from graphrag.resilience.load_shedding import Effort, Slot
 from graphrag.retrieval.expansion import expand
-from graphrag.retrieval.request import SearchRequest, find
-from graphrag.retrieval.search import SearchResult, page
+from graphrag.retrieval.pipeline import SearchRequest, SearchResult, find, page
 from graphrag.retrieval.trace import Trace
 from graphrag.services import Services
-from graphrag.telemetry import log, stage
+
+
+def answering(services: Services, owner_id: str) -> AbstractAsyncContextManager[Slot]:
+    """Raises Overloaded."""
+    settings = services.settings
+    return _admitted(services, owner_id, settings.chat_timeout_seconds, preparing=settings.preparation_seconds)
+
+
+def searching(services: Services, owner_id: str) -> AbstractAsyncContextManager[Slot]:
+    """Raises Overloaded."""
+    seconds = services.settings.retrieve_timeout_seconds
+    return _admitted(services, owner_id, seconds, preparing=seconds)
+
+
+@asynccontextmanager
+async def _admitted(services: Services, owner_id: str, seconds: float, *, preparing: float) -> AsyncIterator[Slot]:
+    with deadline(seconds):
+        async with AsyncExitStack() as stack:
+            with opening(preparing):  # the place is for this: who waits it away has nothing to be prepared in
+                place = await stack.enter_async_context(services.load.place(owner_id))
+            yield place
 
 
 class TimedSearch:
@@ -59,7 +80,9 @@ class TimedSearch:
     async def _expand(self, found: SearchResult, query: TransformedQuery) -> None:
         """As an answer would. It is shown alone: where it fails, the search does not."""
         services, request, trace = self._services, self._request, self._trace
-        reach, share = reach_of(request.question, query, trace.files, config=found.config, settings=services.settings)
+        reach, share = expansion_window(
+            request.question, query, trace.files, config=found.config, settings=services.settings
+        )
         try:
             with stage("expand"):
                 async with within("expand"):

@@ -1,4 +1,4 @@
-"""One error tree. Each error says what went wrong and names the way out; the doors word `code` and `details`."""
+"""Errors of golden cases, evaluations, schedules and experiments."""
 
 from typing import Any, ClassVar
 
@@ -283,7 +283,7 @@ class UnreadableDocument(CausewayError):
 
 
 class FileUnavailable(CausewayError):
-    """Of the original file; `details["reason"]`: missing, unreachable, disk_full, or one of `graphrag.files.s3`."""
+    """Of the original file; `details["reason"]`: missing, unreachable, disk_full, or one of `graphrag.file_storage.s3`."""
 
     code = "file_unavailable"
 
@@ -292,3 +292,75 @@ class BackupFailed(CausewayError):
     """Of writing one, or of restoring from one. Nothing half done is left."""
 
     code = "backup_failed"
+
+
+class GoldenCaseNotFound(CausewayError):
+    """`details`: case."""
+
+    code = "golden_case_not_found"
+
+
+class InvalidGoldenCase(CausewayError):
+    """`details`: reason, in words of ours; index, of the first bad one of several."""
+
+    code = "invalid_golden_case"
+
+
+class GoldenCaseExists(CausewayError):
+    """Another one asks the same. `details`: case."""
+
+    code = "golden_case_exists"
+
+
+class GoldenVersionNotFound(CausewayError):
+    """`details`: version."""
+
+    code = "golden_version_not_found"
+
+
+class NoGoldenCases(CausewayError):
+    """There is nothing to measure with. `details`: collection."""
+
+    code = "no_golden_cases"
+
+
+class JudgeUnavailable(CausewayError):
+    """No chat model may judge the collection's answers. `details`: collection."""
+
+    code = "judge_unavailable"
+
+
+class EvaluationNotFound(CausewayError):
+    """`details`: run."""
+
+    code = "evaluation_not_found"
+
+
+class EvaluationUnfinished(CausewayError):
+    """It has no figures yet, or none at all. `details`: run, status."""
+
+    code = "evaluation_unfinished"
+
+
+class ScheduleNotFound(CausewayError):
+    """`details`: schedule."""
+
+    code = "schedule_not_found"
+
+
+class InvalidSchedule(CausewayError):
+    """`details["reason"]`: cron_expression or timezone; cron, timezone."""
+
+    code = "invalid_schedule"
+
+
+class ExperimentNotFound(CausewayError):
+    """`details`: experiment."""
+
+    code = "experiment_not_found"
+
+
+class ExperimentRunning(CausewayError):
+    """A collection has one at a time. `details`: collection."""
+
+    code = "experiment_running"

@@ -16,12 +16,12 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field, SecretStr
 
-from graphrag.embedded_postgres import EmbeddedPostgres
+from graphrag.db.embedded_postgres import EmbeddedPostgres
+from graphrag.db.migrate import APPLICATION_ROLE, OPTIONS
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import MissingExtra
-from graphrag.migrating import APPLICATION_ROLE, OPTIONS
 from graphrag.models import EVERYTHING, Collection, Filters, Hit
-from graphrag.retrieval.request import SearchRequest, find
+from graphrag.retrieval.pipeline import SearchRequest, find
 from graphrag.services import Services
 
 T = TypeVar("T")

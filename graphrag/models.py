@@ -71,7 +71,7 @@ class TemporalContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """Where a stretch of the text stands in its file."""
 
     start_char: int
@@ -109,7 +109,7 @@ class ParsedText:
     text: str
     media_type: str
     headings: tuple[Heading, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[SourceLocation, ...] = ()
     tables: tuple[Table, ...] = ()
     title: str = ""  # that the file gives itself
     authors: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ class Chunk:
     window_start: int
     context: str
     document: Document
-    places: tuple[Place, ...] = ()  # those that it holds a part of, with the document's offsets
+    places: tuple[SourceLocation, ...] = ()  # those that it holds a part of, with the document's offsets
     headers: tuple[str, ...] = ()  # of the table whose rows it holds
     parent: Span | None = None  # of a small chunk: the stretch that is read in its stead
 
@@ -211,7 +211,7 @@ class Passage:
     content: str
     matches: tuple[tuple[int, int], ...]  # the hits' own spans
     score: float
-    places: tuple[Place, ...] = ()  # those that it holds a part of, with the document's offsets
+    places: tuple[SourceLocation, ...] = ()  # those that it holds a part of, with the document's offsets
     headers: tuple[str, ...] = ()  # of the table whose rows it holds
 
 

@@ -5,9 +5,6 @@ from types import MappingProxyType
 from typing import Any, Protocol
 from uuid import UUID
 
-from graphrag.graph_models import CausalEdge, CausalNeighbourhood, MentionEdge
-from graphrag.index_models import Candidate, IndexEntry
-from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import (
     EVERYTHING,
     Chunk,
@@ -20,6 +17,8 @@ from graphrag.models import (
     ParsedText,
     VectorKind,
 )
+from graphrag.models.graph import CausalEdge, CausalNeighbourhood, MentionEdge
+from graphrag.models.ingestion import Candidate, IndexedDocument, IndexEntry
 
 NOTHING: Mapping[UUID, float] = MappingProxyType({})
 

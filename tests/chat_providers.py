@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from graphrag.chat_models import open_chat_model
-from graphrag.guarded_chat_model import GuardedChatModel
-from graphrag.settings import Settings
+from graphrag.config.settings import Settings
+from graphrag.llm.chat_models import open_chat_model
+from graphrag.llm.resilient_chat_model import ResilientChatModel
 from tests.model_server import ModelServer
 
 OPENAI, OLLAMA, GEMINI = "openai:gpt-4o-mini", "ollama:llama3", "google_genai:gemini-2.5-flash"
@@ -22,15 +22,15 @@ def point_at(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-def open_model(name: str = OPENAI, *, retries: int = 0, **settings: Any) -> GuardedChatModel:
+def open_model(name: str = OPENAI, *, retries: int = 0, **settings: Any) -> ResilientChatModel:
     """That waits a hundredth of a second before it tries again."""
     given = {"chat_first_token_seconds": 5, **settings}
     model = open_chat_model(Settings.model_validate({"chat_model": name, "chat_max_retries": retries, **given}))
     patience = replace(model.guard.patience, first_wait_seconds=0.01)
-    return GuardedChatModel(inner=model.inner, guard=replace(model.guard, patience=patience))
+    return ResilientChatModel(inner=model.inner, guard=replace(model.guard, patience=patience))
 
 
-async def listen(model: GuardedChatModel, question: str = "¿Qué hay?", *, into: list[str] | None = None) -> str:
+async def listen(model: ResilientChatModel, question: str = "¿Qué hay?", *, into: list[str] | None = None) -> str:
     """All that it says; `into` also has what it said before it failed."""
     said = [] if into is None else into
     async for chunk in model.astream(question):

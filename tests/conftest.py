@@ -21,12 +21,12 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from pydantic import SecretStr
 
-from graphrag.embedded_postgres import EmbeddedPostgres, create_database
+from graphrag.config.settings import Settings
+from graphrag.db.embedded_postgres import EmbeddedPostgres, create_database
+from graphrag.db.migrate import migrate
 from graphrag.embeddings.registry import EmbeddingRegistry, load_registry
-from graphrag.migrating import migrate
+from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.telemetry import configure_logging
 from tests.model_server import ModelServer
 from tests.processes import ROOT, Process, end_of_forking, started
 

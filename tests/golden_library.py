@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from graphrag.evaluation_models import CaseDraft, DocumentReference
 from graphrag.ingestion.sources import SourceText, document_id
 from graphrag.models import Collection
+from graphrag.models.evaluation import CaseDraft, DocumentReference
 from graphrag.services import Services
 
 TEXTS = {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from graphrag.embedded_postgres import EmbeddedPostgres
+from graphrag.db.embedded_postgres import EmbeddedPostgres
 
 
 class OwnPostgres:

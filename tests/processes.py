@@ -22,7 +22,7 @@ MOST_SECONDS = 90
 
 _forking = multiprocessing.get_context("forkserver")
 _forking.set_forkserver_preload(
-    ["tests.measured", "tests.processes", "api.cli", "api.app", "api.mcp_server", "tests.loaded"]
+    ["tests.measured", "tests.processes", "api.cli.main", "api.app", "api.mcp.server", "tests.loaded"]
 )
 
 
@@ -133,7 +133,7 @@ def end_of_forking() -> None:
 
 def _become(arguments: tuple[str, ...], environment: dict[str, str], standard: Sequence[Connection]) -> None:
     """What `python -m api.cli ARGUMENTS` makes of itself."""
-    from api.cli import main
+    from api.cli.main import main
     from tests import measured
 
     os.chdir(ROOT)

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from graphrag.backup import TOOLS
+from graphrag.db.backup import TOOLS
 from tests.own_postgres import run_postgres
 from tests.processes import ROOT
 

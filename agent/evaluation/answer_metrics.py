@@ -1,22 +1,84 @@
-"""How good one answer is: its citations, what its statements stand on, whether it answers, and whether it should have.
-
-Each is in [0, 1], and left out where it is not defined: what nobody measured is no zero.
-"""
+"""Answer a golden question, and measure the answer."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence, Set
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence, Set
+from contextlib import aclosing
+from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Protocol
+from time import perf_counter
+from typing import Any, ClassVar, Protocol, cast
 from uuid import UUID
 
-from agent.evaluation.answering import GivenAnswer
+from langchain_core.messages import HumanMessage
+
+from agent.context import Context
+from agent.graph import graph
+from agent.messages import is_not_found
 from agent.verification.checking import CheckedStatement, Verification
-from agent.verification.marks import MARK
-from agent.verification.statements import find_statements
+from agent.verification.statements import MARK, find_statements
 from agent.verification.support import Support
 from graphrag.errors import ProviderError
-from graphrag.models import Passage
-from graphrag.telemetry import log
+from graphrag.models import Collection, Passage
+from graphrag.observability.request_context import rehearsal
+from graphrag.observability.telemetry import log
+from graphrag.services import Services
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """What a person would have been shown, and what it was made of."""
+
+    verification: Verification
+    passages: tuple[Passage, ...]
+    is_refusal: bool  # «no relevant information …»
+    chat_model: str | None  # None: it was refused without asking one
+    failed: tuple[str, ...]  # stages that were done without
+    milliseconds: float
+    first_token_milliseconds: float | None
+
+
+async def answer_question(
+    question: str, *, services: Services, collection: Collection, retrieval: Mapping[str, Any]
+) -> GivenAnswer | None:
+    """By the agent's own graph, without a conversation, as a rehearsal. None: no model answered."""
+    context = Context(services=services, owner_id=collection.owner_id, opened=collection, retrieval=dict(retrieval))
+    try:
+        with rehearsal():
+            return await _answer(question, context)
+    except ProviderError as exc:
+        log.warning("golden question without an answer", error=exc)
+        return None
+
+
+async def _answer(question: str, context: Context) -> GivenAnswer:
+    state: dict[str, Any] = {}
+    first: float | None = None
+    started = perf_counter()
+    parts = graph.astream({"messages": [HumanMessage(question)]}, context=context, stream_mode=["custom", "values"])
+    async with aclosing(cast(AsyncGenerator[tuple[str, Any], None], parts)) as stream:
+        async for mode, payload in stream:
+            if mode == "values":
+                state = payload
+            elif payload["event"] == "token" and first is None:
+                first = _since(started)
+    return _given(state, milliseconds=_since(started), first_token_milliseconds=first)
+
+
+def _since(started: float) -> float:
+    return round((perf_counter() - started) * 1000, 3)
+
+
+def _given(state: dict[str, Any], **times: Any) -> GivenAnswer:
+    verification: Verification = state["verification"]
+    return GivenAnswer(
+        verification=verification,
+        passages=tuple(state["passages"]),
+        is_refusal=is_not_found(verification.answer, state["query"].language),
+        chat_model=state["chat_model"],
+        failed=tuple(dict.fromkeys(state["degraded"])),
+        **times,
+    )
+
 
 # Name → what it is; of each, more is better. Of these, a run has either the judged ones or the estimates.
 ANSWER_METRICS = {

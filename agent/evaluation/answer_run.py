@@ -4,15 +4,51 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent.evaluation.answer_metrics import AnswerJudge, count_statements, judge_answer, measure_answer
-from agent.evaluation.answering import answer_question
-from agent.evaluation.judging import open_judge, plan_judging
-from graphrag.chat_models import beginning_with
-from graphrag.errors import CollectionChanged
-from graphrag.evaluation_models import CaseResult, Judging, canonical_hash
+from agent.evaluation.answer_metrics import AnswerJudge, answer_question, count_statements, judge_answer, measure_answer
+from agent.evaluation.judges import PROMPTS_HASH, SUPPORTED_FROM, EstimatingJudge, ModelJudge
+from graphrag.config.settings import RetrievalConfig
+from graphrag.errors import CollectionChanged, JudgeUnavailable
+from graphrag.llm.chat_models import NamedModel, beginning_with
 from graphrag.models import Collection
+from graphrag.models.evaluation import CaseResult, Judging, canonical_hash
 from graphrag.services import Services
-from graphrag.settings import RetrievalConfig
+
+
+def plan_judging(wanted: Judging, collection: Collection, services: Services) -> dict[str, Any]:
+    """All of it that has a say in the figures. Raises JudgeUnavailable."""
+    named = judge_of(collection, services)
+    if wanted == "estimate" or (wanted == "auto" and named is None):
+        return {"judge": "estimate", "judge_model": None, "judge_prompts": None, "estimate_threshold": SUPPORTED_FROM}
+    if named is None:
+        raise JudgeUnavailable(
+            f"No model may judge the answers of the collection {collection.name!r}.", collection=collection.name
+        )
+    return {"judge": "model", "judge_model": named.name, "judge_prompts": PROMPTS_HASH, "estimate_threshold": None}
+
+
+def open_judge(model: str | None, collection: Collection, services: Services) -> AnswerJudge:
+    """`model`: as the run was planned with, None for the estimate. Raises JudgeUnavailable where it judges no more."""
+    if model is None:
+        return EstimatingJudge()
+    named = judge_of(collection, services)
+    if named is None or model != named.name:
+        raise JudgeUnavailable(
+            f"The model {model!r} may no longer judge the answers of the collection {collection.name!r}.",
+            collection=collection.name,
+        )
+    return ModelJudge(named.model, timeout_seconds=services.settings.judge_timeout_seconds)
+
+
+def judge_of(collection: Collection, services: Services) -> NamedModel | None:
+    """None where a collection has a chat model of its own, and the judge is neither that nor one that stands in for it:
+    its documents are sent to no other.
+    """
+    judge, own = services.judge_model, collection.generation_config.get("chat_model")
+    if judge is None or own is None:
+        return judge
+    readers, _ = beginning_with(own, services.chat_models)
+    return judge if judge.name in {named.name for named in readers} else None
+
 
 OF_THE_SERVICE = (  # that have a say in an answer
     "chat_fallbacks",

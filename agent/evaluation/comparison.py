@@ -1,21 +1,82 @@
-"""Two runs side by side, over the questions that both have measured."""
+"""Summaries of runs, and two runs side by side."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from math import log
 from statistics import fmean
 from typing import Any, Literal
 from uuid import UUID
 
 from agent.evaluation.answer_metrics import ANSWER_METRICS
-from agent.evaluation.metrics import METRICS
+from agent.evaluation.metrics import METRICS, mean, percentiles
 from agent.evaluation.significance import EPSILON, SMALLEST, Effect, Verdict, holm, paired
-from agent.evaluation.summary import latencies
-from graphrag.evaluation_errors import EvaluationUnfinished
-from graphrag.evaluation_models import CaseResult, EvaluationRun, RunStatus
-from graphrag.stores.evaluations import EvaluationStore
+from graphrag.errors import EvaluationUnfinished
+from graphrag.models.evaluation import CaseResult, CaseStatus, EvaluationRun, RunStatus
+from graphrag.stores.postgres.evaluations import EvaluationStore
+
+
+def summarise(results: Sequence[CaseResult]) -> dict[str, Any]:
+    """Each metric over the cases that it is defined for; a group without one has none. Latencies are of all that were
+    searched for, and of all that were answered.
+    """
+    measured = [result for result in results if result.status is CaseStatus.MEASURED]
+    return {
+        **_group(measured),
+        "skipped": sum(result.status is CaseStatus.SKIPPED for result in results),
+        "unanswerable": sum(not result.relevant_document_ids for result in measured),
+        "latency_ms": latencies(measured),
+        "by_category": _groups("category", measured),
+        "by_difficulty": _groups("difficulty", measured),
+        "degraded": count_failed(result.failed for result in measured),
+        "answers": _answers(measured),
+    }
+
+
+def latencies(results: Sequence[CaseResult]) -> dict[str, float]:
+    return percentiles([result.milliseconds for result in results if result.milliseconds is not None])
+
+
+def count_failed(failed: Iterable[Iterable[str]]) -> dict[str, int]:
+    """Of each search the stages that it did without: by stage, how many searches."""
+    return dict(sorted(Counter(chain.from_iterable(map(set, failed))).items()))
+
+
+def _groups(field: str, results: Sequence[CaseResult]) -> dict[str, dict[str, Any]]:
+    names = sorted({getattr(result, field) for result in results})
+    return {name: _group([of for of in results if getattr(of, field) == name]) for name in names}
+
+
+def _group(results: Sequence[CaseResult]) -> dict[str, Any]:
+    metrics = [result.metrics for result in results]
+    return {
+        "cases": sum(bool(result.relevant_document_ids) for result in results),
+        "metrics": mean(metrics),
+        "defined": dict(Counter(chain.from_iterable(metrics))),
+    }
+
+
+def _answers(results: Sequence[CaseResult]) -> dict[str, Any] | None:
+    """None of a run that does not answer."""
+    answered = [result for result in results if result.answer_milliseconds is not None]
+    failed = count_failed(result.answer_failed for result in results)
+    if not answered and not failed:
+        return None
+    first = [of.first_token_milliseconds for of in answered if of.first_token_milliseconds is not None]
+    statements: Counter[str] = sum((Counter(of.statements) for of in answered), Counter())
+    return {
+        "answered": len(answered),
+        "latency_ms": percentiles([of.answer_milliseconds for of in answered if of.answer_milliseconds is not None]),
+        "first_token_ms": percentiles(first),
+        "chat_models": dict(Counter(of.chat_model for of in answered if of.chat_model)),
+        "statements": dict(sorted(statements.items())),
+        "unjudged": dict(sorted(Counter(chain.from_iterable(of.unjudged for of in answered)).items())),
+        "degraded": failed,
+    }
+
 
 Outcome = Literal["won", "lost"]
 Pair = tuple[CaseResult, CaseResult]  # of one question

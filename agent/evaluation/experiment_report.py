@@ -10,7 +10,7 @@ from math import ceil
 from statistics import NormalDist, fmean
 
 from agent.evaluation.significance import ALPHA, POWER, SMALLEST, Effect, Verdict, holm, independent
-from graphrag.experiment_models import Experiment, SideCounts, Unit, Variant
+from graphrag.models.experiments import Experiment, SideCounts, Unit, Variant
 
 MORE_IS_BETTER = {
     "found": True,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, ClassVar
 
+from agent.evaluation.comparison import summarise
 from agent.evaluation.significance import EPSILON, Effect, paired
-from agent.evaluation.summary import summarise
 from graphrag.errors import CausewayError
-from graphrag.evaluation_models import CaseResult, query_key
+from graphrag.models.evaluation import CaseResult, query_key
 
 GROUPS = ("by_category", "by_difficulty")
 
@@ -20,7 +20,7 @@ class NotComparable(CausewayError):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class BaselineQuestion:
     query: str
     metrics: Mapping[str, float]
 
@@ -30,11 +30,11 @@ class Baseline:
     """A run's summary, and where they were kept its values by question."""
 
     summary: Mapping[str, Any]
-    questions: tuple[Question, ...] | None
+    questions: tuple[BaselineQuestion, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class MetricCheck:
     metric: str
     before: float
     after: float
@@ -58,7 +58,9 @@ def check_metrics(baseline: Baseline, metrics: Sequence[str]) -> None:
             raise _unknown(metric, known)
 
 
-def hold(results: Sequence[CaseResult], baseline: Baseline, *, metrics: Sequence[str], max_drop: float) -> list[Held]:
+def hold(
+    results: Sequence[CaseResult], baseline: Baseline, *, metrics: Sequence[str], max_drop: float
+) -> list[MetricCheck]:
     """Of each metric, by its mean over the baseline's questions. Raises NotComparable where the run lacks some of them;
     questions that it has besides do not count.
     """
@@ -68,7 +70,9 @@ def hold(results: Sequence[CaseResult], baseline: Baseline, *, metrics: Sequence
     return [_hold_questions(baseline.questions, results, metric, max_drop) for metric in metrics]
 
 
-def _hold_questions(questions: Sequence[Question], results: Sequence[CaseResult], metric: str, max_drop: float) -> Held:
+def _hold_questions(
+    questions: Sequence[BaselineQuestion], results: Sequence[CaseResult], metric: str, max_drop: float
+) -> MetricCheck:
     asked = {query_key(of.query): of for of in questions if metric in of.metrics}
     measured = {result.key: result.metrics[metric] for result in results if metric in result.metrics}
     if missing := [of.query for key, of in asked.items() if key not in measured]:
@@ -79,12 +83,12 @@ def _hold_questions(questions: Sequence[Question], results: Sequence[CaseResult]
     before, after = [of.metrics[metric] for of in asked.values()], [measured[key] for key in asked]
     falls = sorted((new - old, of.query) for old, new, of in zip(before, after, asked.values(), strict=True))
     fallen = tuple(query for difference, query in falls if difference < -EPSILON)
-    return Held(metric, fmean(before), fmean(after), max_drop, paired(before, after), fallen)
+    return MetricCheck(metric, fmean(before), fmean(after), max_drop, paired(before, after), fallen)
 
 
 def _hold_means(
     before: Mapping[str, Any], after: Mapping[str, Any], metrics: Sequence[str], max_drop: float
-) -> list[Held]:
+) -> list[MetricCheck]:
     if (asked := _cases(before)) != (measured := _cases(after)):
         raise NotComparable(
             f"The baseline is not of the same questions: it has {asked['cases']} with an answer, the run"
@@ -100,7 +104,7 @@ def _hold_means(
                 f"{metric} is of {defined[0]} questions of the baseline, and of {defined[1]} of the run: by means alone"
                 " nobody can tell whether it fell. Keep a baseline with its questions, by `eval export`."
             )
-    return [Held(metric, before["metrics"][metric], after["metrics"][metric], max_drop) for metric in metrics]
+    return [MetricCheck(metric, before["metrics"][metric], after["metrics"][metric], max_drop) for metric in metrics]
 
 
 def _cases(summary: Mapping[str, Any]) -> dict[str, int]:

@@ -1,31 +1,96 @@
-"""Runs over golden cases: planned at a door, measured in the background, case by case."""
+"""Runs over golden cases, at once or when a schedule is due."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from time import perf_counter
 from typing import Any
 from uuid import UUID
 
 from agent.evaluation.answer_run import UNANSWERED, AnswerRun, plan_answers
+from agent.evaluation.comparison import summarise
 from agent.evaluation.metrics import first_rank, measure
-from agent.evaluation.ranking import DEEPEST, rank_documents
-from agent.evaluation.summary import summarise
 from agent.evaluation.trend import as_summary, find_changes, warnings_of
+from graphrag.config.settings import RetrievalConfig
+from graphrag.db.database import Connection
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.errors import CausewayError, CollectionChanged
-from graphrag.evaluation_errors import NoGoldenCases
-from graphrag.evaluation_models import (
+from graphrag.errors import CausewayError, CollectionChanged, EvaluationUnfinished, NoGoldenCases, ScheduleNotFound
+from graphrag.ingestion.queue import TRANSIENT
+from graphrag.models import Collection, Document
+from graphrag.models.evaluation import (
     CaseResult,
     CaseStatus,
     EvaluationRun,
     GoldenCase,
     Judging,
     RunPlan,
+    Schedule,
+    Timetable,
     hash_cases,
 )
-from graphrag.models import Collection, Document
+from graphrag.observability.request_context import rehearsal
+from graphrag.observability.telemetry import log
+from graphrag.retrieval.pipeline import SearchResult, search
 from graphrag.services import Services
-from graphrag.settings import RetrievalConfig
-from graphrag.stores.evaluations import Defer
+from graphrag.stores.postgres.evaluations import Defer
+from graphrag.stores.postgres.schedules import NotDue
+
+DEEPEST = 10  # the last place that a metric looks at
+MOST_CHUNKS = 1000  # of RetrievalConfig.top_k
+Name = Callable[[Document], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one query found."""
+
+    ranking: list[str]  # documents by their best chunk
+    milliseconds: float
+    failed: tuple[str, ...]
+
+
+async def rank_documents(
+    question: str,
+    *,
+    services: Services,
+    collection: Collection,
+    model: EmbeddingModel,
+    config: RetrievalConfig,
+    name: Name,
+) -> Answer:
+    """Documents may share the places of their chunks: then it is searched deeper, which nobody who asks waits for."""
+    started = perf_counter()
+    found = await _search(question, services=services, collection=collection, model=model, config=config)
+    milliseconds = (perf_counter() - started) * 1000
+    ranking = _documents(found, name)
+    while len(ranking) < DEEPEST and len(found.hits) == config.top_k < MOST_CHUNKS:
+        config = config.model_copy(update={"top_k": min(2 * config.top_k, MOST_CHUNKS)})
+        deeper = await _search(question, services=services, collection=collection, model=model, config=config)
+        ranking = list(dict.fromkeys([*ranking, *_documents(deeper, name)]))
+        found = replace(deeper, failed=(*found.failed, *deeper.failed))
+    return Answer(ranking, milliseconds, found.failed)
+
+
+async def _search(
+    question: str, *, services: Services, collection: Collection, model: EmbeddingModel, config: RetrievalConfig
+) -> SearchResult:
+    """Without the cache of results: it is the search that is measured."""
+    with rehearsal():
+        return await search(
+            question,
+            store=services.store,
+            graph=services.graph,
+            collection=collection,
+            model=model,
+            reranker=services.reranker_of(collection),
+            config=config,
+        )
+
+
+def _documents(found: SearchResult, name: Name) -> list[str]:
+    return list(dict.fromkeys(name(hit.chunk.document) for hit in found.hits))
+
 
 CASES_A_TIME = 50
 OF_THE_SERVICE = ("reranker", "reranker_model", "diversity", "fulltext_candidates")  # that have a say in the ranking
@@ -166,3 +231,76 @@ def _warnings(results: Sequence[CaseResult]) -> list[str]:
         f"{unjudged} answers are unjudged, in whole or in part: the judge gave no verdict": unjudged,
     }
     return [warning for warning, count in told.items() if count]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+async def add_schedule(
+    collection: Collection, timetable: Timetable, *, services: Services, name: str, choices: Mapping[str, Any]
+) -> Schedule:
+    """`choices` are those of `order_run`. A value that is not valid, of which a run would warn, is refused.
+
+    Raises InvalidSettings, GoldenVersionNotFound, InvalidSchedule, QuotaExceeded or CollectionNotFound.
+    """
+    overrides = RetrievalConfig.checked(choices["overrides"])
+    if choices["version"] is not None:
+        await services.golden.read_version(collection, choices["version"])
+    kept = {**choices, "overrides": overrides}
+    return await services.schedules.add(
+        collection, timetable, name=name, choices=kept, now=_now(), defer=services.library.queue.defer_schedule
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """A worker's part. What keeps a run from being ordered stays to be read with its schedule, which goes on."""
+
+    services: Services
+    now: Callable[[], datetime] = _now
+
+    async def order_due(self, owner_id: str, schedule_id: UUID, due_at: datetime) -> None:
+        with suppress(NotDue, ScheduleNotFound):
+            schedule = await self.services.schedules.find(owner_id, schedule_id)
+            if schedule.due_at == due_at:
+                await self._order(schedule, schedule.following(self.now()))
+
+    async def _order(self, schedule: Schedule, following: datetime) -> None:
+        schedules, queue = self.services.schedules, self.services.library.queue
+
+        async def defer(connection: Connection, collection: Collection, run_id: UUID) -> None:
+            await schedules.advance(connection, schedule, following, run_id=run_id, defer=queue.defer_schedule)
+            await queue.defer_evaluation(connection, collection, run_id)
+
+        try:
+            await self._check_last(schedule)
+            collection = await self.services.collection(schedule.owner_id, schedule.collection)
+            await order_run(
+                collection, services=self.services, name=schedule.name, defer=defer, **dict(schedule.choices)
+            )
+        except (NotDue, *TRANSIENT):
+            raise
+        except Exception as exc:
+            await schedules.fail(schedule, following, defer=queue.defer_schedule, **_told(exc))
+
+    async def _check_last(self, schedule: Schedule) -> None:
+        """Raises EvaluationUnfinished while the run before goes on: of runs that take longer than the time between
+        them, ever more would wait.
+        """
+        if schedule.last_run_id is None:
+            return
+        last = await self.services.evaluations.find(schedule.owner_id, schedule.last_run_id)
+        if not last.status.is_over:
+            raise EvaluationUnfinished(
+                f"The evaluation {last.id}, which it ordered before, is not over: wait for it, or cancel it.",
+                run=str(last.id),
+                status=last.status.value,
+            )
+
+
+def _told(error: Exception) -> dict[str, str]:
+    if isinstance(error, CausewayError):
+        return {"cause": str(error), "reason": error.code}
+    log.error("schedule ordered nothing", exc_info=error)
+    return {"cause": UNEXPECTED, "reason": "internal_error"}

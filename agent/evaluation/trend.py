@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 
 from agent.evaluation.comparison import DECIDING, Pair
 from agent.evaluation.significance import Effect, holm, paired
-from graphrag.evaluation_models import CaseResult, EvaluationRun, RunStatus
-from graphrag.stores.evaluations import EvaluationStore
+from graphrag.models.evaluation import CaseResult, EvaluationRun, RunStatus
+from graphrag.stores.postgres.evaluations import EvaluationStore
 
 # One of searching, and of answers the one of them that a run has: with each more, a true decline is harder to show.
 WATCHED = (DECIDING, "faithfulness", "faithfulness_estimate")

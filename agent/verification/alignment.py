@@ -1,13 +1,15 @@
-"""Which words of a statement a passage has, and how near two places are in what stands around them."""
+"""Align the words and facts of a statement with those of a passage."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from agent.verification.names import same_name
-from agent.verification.opposites import opposite_of
-from agent.verification.reading import Reading, Word
-from agent.verification.synonyms import meanings
+from agent.verification.reading import ComparedText, ComparedWord
 from graphrag.causal_graph.concepts import word_similarity
+from graphrag.linguistics.dates import Moment
+from graphrag.linguistics.lexicon import meanings, opposite_of
+from graphrag.linguistics.names import same_name
+from graphrag.linguistics.numbers import Quantity
 
 NEARBY = 0.88  # what a word counts, a word further
 LATER_CLAUSE, EARLIER_CLAUSE = 0.4, 0.8  # «… por Stott y los jardines por Crane»: what is left out stood before
@@ -19,7 +21,7 @@ NAME_WEIGHT = 1.3
 
 
 class Alignment:
-    def __init__(self, statement: Reading, passage: Reading) -> None:
+    def __init__(self, statement: ComparedText, passage: ComparedText) -> None:
         self.statement, self.passage = statement, passage
         self.is_across = statement.language != passage.language
 
@@ -35,7 +37,7 @@ class Alignment:
                     found[place] = alike
         return found
 
-    def _alike(self, one: Word, other: Word) -> float:
+    def _alike(self, one: ComparedWord, other: ComparedWord) -> float:
         least = ALIKE_ACROSS if self.is_across else ALIKE
         return words_alike(one.form, one.folded, other.form, other.folded, least)
 
@@ -120,7 +122,7 @@ class Alignment:
         sentence = self._sentence_of[clause]
         return any(self.votes_of(each) for each in beside if self._sentence_of[each] == sentence)
 
-    def _words_but(self, without: Collection[int]) -> Iterator[tuple[int, Word]]:
+    def _words_but(self, without: Collection[int]) -> Iterator[tuple[int, ComparedWord]]:
         return ((at, word) for at, word in enumerate(self.passage.words) if at not in without)
 
     @cached_property
@@ -174,12 +176,12 @@ class Alignment:
         return total
 
 
-def _told(words: Sequence[Word], one: int, other: int) -> float:
+def _told(words: Sequence[ComparedWord], one: int, other: int) -> float:
     """In a statement, whose commas part little."""
     return float(NEARBY ** abs(one - other))
 
 
-def _held(reading: Reading, one: int, other: int) -> float:
+def _held(reading: ComparedText, one: int, other: int) -> float:
     first, second = reading.words[one], reading.words[other]
     apart = abs(first.sentence - second.sentence)
     if apart:
@@ -207,3 +209,44 @@ def words_alike(form: str, folded: str, other_form: str, other_folded: str, leas
         return 0.0
     alike = word_similarity(folded, other_folded)
     return alike if alike >= least else 0.0
+
+
+MARGIN = 1.1  # how much more must stand around the other one
+LEAST = 0.12
+MARGIN_ACROSS, LEAST_ACROSS = 1.3, 0.35  # fewer words meet in two languages
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A number or a date of the statement, and where the passage has it and others of its kind."""
+
+    place: int
+    same: tuple[int, ...]
+    others: tuple[int, ...]
+    claimed: Mapping[int, Sequence[int]]  # those of the others that the statement has, too: its places of them
+
+
+def is_elsewhere(both: Alignment, fact: Fact) -> bool:
+    """Whether more stands around another of its kind than around the same one."""
+    least, margin = (LEAST_ACROSS, MARGIN_ACROSS) if both.is_across else (LEAST, MARGIN)
+    best = max((both.nearness(fact.place, place) for place in fact.same), default=0.0)
+    for place in fact.others:
+        nearness = both.nearness(fact.place, place)
+        if nearness > least and nearness > margin * best and not _is_taken(both, fact, place, nearness, best):
+            return True
+    return False
+
+
+def _is_taken(both: Alignment, fact: Fact, place: int, nearness: float, best: float) -> bool:
+    """Whether the other belongs to another of the statement: changed round, the two would fit no better."""
+    for rival in fact.claimed.get(place, ()):
+        turned = max((both.nearness(rival, each) for each in fact.same), default=0.0)
+        if both.nearness(rival, place) + best >= nearness + turned:
+            return True
+        if both.nearness(rival, place) >= nearness:
+            return True
+    return False
+
+
+def starts(reading: ComparedText, facts: Iterable[Quantity | Moment]) -> tuple[int, ...]:
+    return tuple(reading.place(fact.start) for fact in facts)

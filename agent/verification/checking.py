@@ -1,16 +1,16 @@
-"""Every statement of an answer, checked against the passages: which carry it, how far, and what speaks against it."""
+"""Check each statement of an answer against the passages, and word its citations."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from uuid import UUID
 
-from agent.verification.marks import remove_unknown_marks
-from agent.verification.statements import Statement, find_statements
+from agent.verification.statements import Statement, find_statements, remove_unknown_marks
 from agent.verification.support import Support, find_support
-from graphrag.language import fold, words
-from graphrag.models import Passage, Place
-from graphrag.places import cite_place
+from graphrag.linguistics.dates import name, period_of
+from graphrag.linguistics.language import fold, words
+from graphrag.models import Passage, SourceLocation
+from graphrag.parsers.source_locations import cite_place
 
 MOST_LIKELY = 3  # passages that are looked at for a statement without a mark
 _RANKS = {Support.SUPPORTED: 2, Support.PARTLY: 1, Support.UNSUPPORTED: 0}
@@ -38,7 +38,7 @@ class Citation:
     implied: bool = False  # the answer has no mark there; this passage carries it
     first_line: int | None = None  # of the quote in the document's text, where it is known
     last_line: int | None = None
-    place: Place | None = None  # of the quote in its file
+    place: SourceLocation | None = None  # of the quote in its file
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,3 +160,59 @@ def _lines(passage: Passage, start: int, end: int) -> tuple[int | None, int | No
         return None, None
     first = passage.content.count("\n", 0, start) + 1
     return first, first + passage.content.count("\n", start, end)
+
+
+_WORDS = {
+    "es": {
+        "cell": "Según la celda", "cells": "Según las celdas", "page": "Según la página", "line": "Según la línea",
+        "lines": "Según las líneas", "document": "Según el documento",
+        "sheet": "hoja", "file": "archivo", "date": "fecha",
+    },
+    "fr": {
+        "cell": "Selon la cellule", "cells": "Selon les cellules", "page": "Selon la page", "line": "Selon la ligne",
+        "lines": "Selon les lignes", "document": "Selon le document",
+        "sheet": "feuille", "file": "fichier", "date": "date",
+    },
+    "en": {
+        "cell": "According to cell", "cells": "According to cells", "page": "According to page",
+        "line": "According to line", "lines": "According to lines", "document": "According to the document",
+        "sheet": "sheet", "file": "file", "date": "date",
+    },
+}  # fmt: skip
+
+
+def reference(citation: Citation) -> str:
+    return f"[{citation.document_id}:{citation.chunk_index}]"
+
+
+def sentence(citation: Citation, language: str) -> str:
+    """With the quote, its white space as single spaces."""
+    words = _WORDS[language]
+    quote = " ".join(citation.quote.split())
+    where, facts = _where(citation, words), _facts(citation, words, language)
+    told = f" ({', '.join(facts)})" if facts else ""
+    return f"{where}{told}: {quote}"
+
+
+def _where(citation: Citation, words: dict[str, str]) -> str:
+    place = citation.place
+    if place and place.cells:
+        return f"{words['cells' if ':' in place.cells else 'cell']} {place.cells}"
+    if place and place.page:
+        return f"{words['page']} {place.page}"
+    if citation.first_line is not None and citation.last_line is not None:
+        if citation.first_line == citation.last_line:
+            return f"{words['line']} {citation.first_line}"
+        return f"{words['lines']} {citation.first_line}-{citation.last_line}"
+    return f"{words['document']} {citation.filename}"
+
+
+def _facts(citation: Citation, words: dict[str, str], language: str) -> list[str]:
+    place = citation.place
+    where = _where(citation, words)
+    found = [f"{words['sheet']} '{place.sheet}'"] if place and place.sheet else []
+    if not where.endswith(citation.filename):
+        found.append(f"{words['file']} {citation.filename}")
+    if place and place.temporal:
+        found.append(f"{words['date']}: {name(period_of(place.temporal), language)}")
+    return found

@@ -11,9 +11,9 @@ from pydantic import BaseModel
 
 from agent.verification.checking import CheckedStatement, Verification
 from agent.verification.support import Support
-from graphrag.deadline import within
 from graphrag.errors import ProviderError
 from graphrag.models import Collection, Passage
+from graphrag.resilience.deadline import within
 from graphrag.services import Services
 
 CONTRADICTIONS = frozenset({"number", "date", "name", "unit", "negation", "direction", "role"})

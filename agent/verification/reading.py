@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.verification.moments import Moment, read_moments
-from agent.verification.names import name_places
-from agent.verification.negation import denying_words, is_negative, negated_words
-from agent.verification.opposites import opposite_of
-from agent.verification.quantities import RATES, TIME, UNITS, Quantity, read_quantities
-from graphrag.language import ANSWER_LANGUAGES, fold, stem, stop_words
-from graphrag.sentences import split_sentences
+from graphrag.linguistics.dates import Moment, read_moments
+from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stem, stop_words
+from graphrag.linguistics.lexicon import opposite_of
+from graphrag.linguistics.names import name_places
+from graphrag.linguistics.negation import denying_words, is_negative, negated_words
+from graphrag.linguistics.numbers import RATES, TIME, UNITS, Quantity, read_quantities
+from graphrag.linguistics.sentences import split_sentences
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _CLAUSE_END = re.compile(r"[,;()«»“”—–|]")
@@ -35,7 +35,7 @@ MOST_LABELS = 3  # from so many on, a line is a row of a table
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ComparedWord:
     form: str  # its stem
     folded: str
     written: str
@@ -59,10 +59,10 @@ class Sign:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ComparedText:
     text: str
     language: str
-    words: tuple[Word, ...]
+    words: tuple[ComparedWord, ...]
     quantities: tuple[Quantity, ...]
     moments: tuple[Moment, ...]
     names: tuple[int, ...]  # places of the words that name
@@ -86,7 +86,7 @@ class Reading:
 
 
 @lru_cache(maxsize=512)
-def read(text: str, language: str) -> Reading:
+def read(text: str, language: str) -> ComparedText:
     moments = read_moments(text, language)
     taken = [(moment.start, moment.end) for moment in moments]
     quantities = tuple(
@@ -117,10 +117,10 @@ def read(text: str, language: str) -> Reading:
         if (place == 0 or words[place - 1].sentence != word.sentence) and word.written[0].isupper() and word.says
     )
     resuming = frozenset(word.sentence for word in words if word.folded in _PRONOUNS.get(language, ()))
-    return Reading(text, language, words, quantities, moments, names, signs, rates, openers, is_table, resuming)
+    return ComparedText(text, language, words, quantities, moments, names, signs, rates, openers, is_table, resuming)
 
 
-def _words(text: str, language: str) -> Iterator[Word]:
+def _words(text: str, language: str) -> Iterator[ComparedWord]:
     ends = [span.end for span in split_sentences(text)]
     matches = list(_WORD.finditer(text))
     folded = [fold(match.group()) for match in matches]
@@ -137,13 +137,13 @@ def _words(text: str, language: str) -> Iterator[Word]:
         before = match.end()
         word = folded[place]
         says = word not in empty and not (len(word) == 1 and word.isalpha() and match.group().islower())
-        yield Word(
+        yield ComparedWord(
             stem(match.group(), language), word, match.group(), match.start(), match.end(), sentence, clause, says,
             place in negated, place in cues,
         )  # fmt: skip
 
 
-def _signs(words: Sequence[Word], language: str) -> Iterator[Sign]:
+def _signs(words: Sequence[ComparedWord], language: str) -> Iterator[Sign]:
     for place, word in enumerate(words):
         found = opposite_of(word.folded)
         is_short = word.folded == "won" and words[place + 1 : place + 2] and words[place + 1].folded == "t"

@@ -1,13 +1,260 @@
-"""Who did it to whom: whether the two ends of a verb have changed their places."""
+"""Who did it to whom."""
 
 import re
 from collections.abc import Iterator, Sequence
+from enum import Enum
+from itertools import combinations
 
-from agent.verification.alignment import Alignment
-from agent.verification.cases import Case, Voice, case_of, counts, is_noun, voice_of
-from agent.verification.doers import AND, actors_turn
-from agent.verification.opposites import opposite_of
-from agent.verification.reading import Reading
+from agent.verification.alignment import SAME_PAIR, Alignment
+from agent.verification.reading import ComparedText, ComparedWord
+from graphrag.linguistics.lexicon import is_actor, opposite_of
+from graphrag.linguistics.numbers import VALUES
+
+_BY = {"es": frozenset({"por"}), "fr": frozenset({"par"}), "en": frozenset({"by"})}
+_TO = {"es": frozenset({"a", "al"}), "fr": frozenset({"a", "au", "aux"}), "en": frozenset({"to"})}
+_OF = frozenset("de del d du des of s".split())
+_BE = frozenset(
+    "fue fueron es son era eran sido ser sera seran sea fuera est sont fut furent ete etait etaient etre sera"
+    " seront soit was were is are been being be get got gets".split()
+)
+_HAVE = frozenset(
+    "ha han he hemos habia habian haber hubo habra a ai ont avons avait avaient avoir aura auront eut aurait has have"
+    " had having".split()
+)
+_BESIDE = frozenset(  # what they lead in is no end of the verb: «tras la riada»
+    "tras en durante desde hasta para con sin segun ante bajo sobre entre contra hacia dans pendant depuis jusqu"
+    " jusque pour avec sans selon chez sur sous apres avant lors vers entre contre after before in on at during since"
+    " until for with without from into under over within about against between among across despues antes".split()
+)
+_DETERMINERS = frozenset(
+    "du au aux del al el la los las un una unos unas su sus este esta estos le les l une des leur leurs son sa ses"
+    " ce cette the a an his her its their this that these".split()
+)
+_CLITICS = frozenset({"lo", "la", "los", "las", "le", "les"})
+_TITLES = frozenset("mr mrs ms dr sr sra don dona m mme mlle senor senora monsieur madame".split())
+_REFLEXIVE = frozenset({"se", "s"})
+_PAST = re.compile(r"(?:ó|aron|ieron|aba|aban|ía|ían|ará|arán)$")
+_PARTICIPLE = {
+    "es": re.compile(r"(?:[ai]d[oa]s?|ich[oa]s?|ech[oa]s?|crit[oa]s?|uest[oa]s?|iert[oa]s?|uelt[oa]s?)$"),
+    "fr": re.compile(r"(?:ée?s?|ies?|ue?s?|[iua]ts?|[iua]tes?|ise?s?)$"),
+    "en": re.compile(r"(?:ed|en|wn|ght|ld|nt|ade)$"),
+}
+
+
+class Case(Enum):
+    BARE = "bare"
+    TO = "to"
+    BY = "by"
+    OF = "of"
+    BESIDE = "beside"
+
+
+class Voice(Enum):
+    ACTIVE = "active"
+    PASSIVE = "passive"
+    UNSURE = "unsure"
+
+
+def case_of(reading: ComparedText, at: int) -> Case:
+    """By the word that leads in the words which it stands among."""
+    word = reading.words[at]
+    if any(moment.start <= word.start < moment.end for moment in reading.moments):
+        return Case.BESIDE
+    is_of = False
+    for before in range(at - 1, max(-1, at - 8), -1):
+        led_in = reading.words[before]
+        if (
+            led_in.clause != reading.words[at].clause
+            or ":" in reading.text[led_in.end : reading.words[before + 1].start]
+        ):
+            break
+        if led_in.folded in _BESIDE:
+            return Case.BESIDE
+        if led_in.folded in _BY.get(reading.language, ()):
+            return Case.BY
+        if _is_to(reading, before):
+            return Case.TO
+        is_of = is_of or led_in.folded in _OF
+        if not _goes_on(reading, before):
+            break
+    return Case.OF if is_of else Case.BARE
+
+
+def _is_to(reading: ComparedText, at: int) -> bool:
+    """Not the French «a», whose accent the folding takes away."""
+    word = reading.words[at]
+    return word.folded in _TO.get(reading.language, ()) and (reading.language != "fr" or word.written != "a")
+
+
+def _determiners(reading: ComparedText) -> frozenset[str]:
+    return _DETERMINERS if reading.language == "en" else _DETERMINERS - {"a", "an"}
+
+
+def _goes_on(reading: ComparedText, at: int) -> bool:
+    """Whether what follows may be of the same words: «la vieja casa de su tía»."""
+    word = reading.words[at]
+    if word.folded in _determiners(reading) | _OF | _TITLES or word.written[0].isupper() or counts(reading, at):
+        return True
+    return at > 0 and word.says and reading.words[at - 1].folded in _determiners(reading) | _OF
+
+
+def counts(reading: ComparedText, at: int) -> bool:
+    folded = reading.words[at].folded
+    return folded[0].isdigit() or folded in VALUES.get(reading.language, {})
+
+
+def is_noun(reading: ComparedText, at: int) -> bool:
+    """An article stands before it, which a pronoun before a verb («la firmó») looks like."""
+    article = reading.words[at - 1].folded if at else ""
+    if article in {"no", "any", "some", "ningun", "ninguna", "aucun", "aucune"}:
+        return article != "no" or reading.language == "en"
+    if article in _BESIDE | _OF - {"s"} or article in _BY.get(reading.language, ()) or _follows_comma(reading, at):
+        return True
+    if article in _CLITICS:
+        is_resumed = at > 1 and reading.words[at - 2].says
+        return not (is_resumed and _PAST.search(reading.words[at].written))
+    return article in _determiners(reading)
+
+
+def _follows_comma(reading: ComparedText, at: int) -> bool:
+    """«Agnes, maestra jubilada»; not «Agnes, mi maestra, firmó el acta»."""
+    words = reading.words
+    if at + 1 < len(words) and words[at + 1].folded in _determiners(reading):
+        return False
+    return at > 0 and "," in reading.text[words[at - 1].end : words[at].start]
+
+
+def voice_of(reading: ComparedText, verb: int) -> Voice:
+    """«fue firmado por», «firmado por»; or what it does it to stands before it: «el diseño lo firmó»."""
+    words = reading.words
+    before = [word.folded for word in words[max(0, verb - 3) : verb] if word.sentence == words[verb].sentence]
+    behind = [word.folded for word in words[verb + 1 : verb + 7] if word.clause == words[verb].clause]
+    if before and before[-1] in _REFLEXIVE:
+        return Voice.UNSURE
+    by = _BY.get(reading.language, frozenset())
+    if set(behind[:1]) & by or (by & set(behind) and _BE & set(before)):
+        return Voice.PASSIVE
+    if reading.language == "es" and verb > 1 and before[-1:] and before[-1] in _CLITICS and words[verb - 2].says:
+        return Voice.PASSIVE if _PAST.search(words[verb].written) else Voice.ACTIVE
+    if _is_participle(words[verb], reading.language):
+        if _BE & set(before):
+            return Voice.PASSIVE
+        return Voice.ACTIVE if reading.language == "en" or _HAVE & set(before) else Voice.UNSURE
+    return Voice.ACTIVE
+
+
+def _is_participle(word: ComparedWord, language: str) -> bool:
+    ending = _PARTICIPLE.get(language)
+    return ending is not None and ending.search(word.written) is not None
+
+
+_LEADING = frozenset(
+    "que cuando donde como si porque pues quand lorsque dont ou si parce comme when once where while if because as that"
+    " whom which whose pero mais but aunque although".split()
+)
+AND = frozenset({"y", "e", "et", "and", "o", "ou", "or"})
+_BREAK = re.compile(r"[;:()]|,(?! (?:et|y|e|and) )")
+
+
+def actors_turn(both: Alignment) -> bool:
+    """Of two, the one does it here and the other there; whatever the verb is."""
+    statement, passage = both.statement, both.passage
+    if statement.is_table or passage.is_table:
+        return False
+    for one, other in combinations(_actors(both), 2):
+        mine = _acts_first(statement, one, other)
+        places = _nearest(both, one, other) if mine is not None else None
+        if (
+            places
+            and not _does_something_else(both, one, other, places[0])
+            and (theirs := _acts_first(passage, *places)) is not None
+            and mine != theirs
+        ):
+            return True
+    return False
+
+
+def _actors(both: Alignment) -> list[int]:
+    """What is named, and nouns of people and bodies."""
+    statement, passage = both.statement, both.passage
+    named = {*statement.names, *(at for at in statement.openers if set(both.links.get(at, ())) & set(passage.names))}
+    nouns = {at for at in both.links if is_actor(statement.words[at].folded, statement.language)}
+    return sorted(at for at in named | nouns if at in both.links)
+
+
+def _does_something_else(both: Alignment, one: int, other: int, place: int) -> bool:
+    """What is done between the two is told in another clause of the passage: «la cooperativa paga a Marta»."""
+    words = both.passage.words
+    return any(
+        all(words[to].sentence != words[place].sentence for to in both.links[at])
+        for at in range(one + 1, other)
+        if at in both.links and not is_noun(both.statement, at) and at not in both.statement.names
+    )
+
+
+def _nearest(both: Alignment, one: int, other: int) -> tuple[int, int] | None:
+    """Where the passage has both in a sentence; of several places, in one clause."""
+    words = both.passage.words
+    pairs = [
+        (first, second)
+        for first, sure in both.links[one].items()
+        for second, also in both.links[other].items()
+        if first != second and min(sure, also) >= SAME_PAIR and words[first].sentence == words[second].sentence
+    ]
+    if len(pairs) > 1:
+        pairs = [(first, second) for first, second in pairs if words[first].clause == words[second].clause]
+    return pairs[0] if len(pairs) == 1 else None
+
+
+def _is_one_name(reading: ComparedText, one: int, other: int) -> bool:
+    """«Ana de la Vega», «Ana y Luis»: nothing is done between the two."""
+    first, last = sorted((one, other))
+    between = reading.words[first + 1 : last]
+    return not any(word.says and not word.written[0].isupper() for word in between)
+
+
+def _acts_first(reading: ComparedText, one: int, other: int) -> bool | None:
+    """Whether the first of the two does it, and not the other; None where that is not told."""
+    if not _are_joined_by_a_verb(reading, *sorted((one, other))):
+        return None
+    cases = case_of(reading, one), case_of(reading, other)
+    if Case.BESIDE in cases or _is_joined(reading, one, other) or _is_one_name(reading, one, other):
+        return None
+    if cases == (Case.BARE, Case.BARE):
+        voices = _voices(reading, one, other)
+        return one < other if voices == {Voice.ACTIVE} else None
+    if cases[0] is Case.BARE and cases[1] is Case.TO:
+        return True if _is_active(reading, one, other) else None
+    if cases[1] is Case.BARE and cases[0] is Case.TO:
+        return False if _is_active(reading, one, other) else None
+    if Case.BY in cases and cases[0] is not cases[1]:
+        return cases[0] is Case.BY
+    return None
+
+
+def _are_joined_by_a_verb(reading: ComparedText, first: int, last: int) -> bool:
+    """In one stretch, with no other clause led in between."""
+    words = reading.words
+    if words[first].sentence != words[last].sentence:
+        return False
+    led_in = {word.folded for word in words[first + 1 : last]} & _LEADING
+    return not led_in and not _BREAK.search(reading.text, words[first].end, words[last].start)
+
+
+def _is_active(reading: ComparedText, one: int, other: int) -> bool:
+    return Voice.PASSIVE not in _voices(reading, one, other)
+
+
+def _is_joined(reading: ComparedText, one: int, other: int) -> bool:
+    first, last = sorted((one, other))
+    return last - first <= 4 and any(word.folded in AND for word in reading.words[first + 1 : last])
+
+
+def _voices(reading: ComparedText, one: int, other: int) -> set[Voice]:
+    first, last = sorted((one, other))
+    places = [at for at in range(first + 1, last) if reading.words[at].says and not is_noun(reading, at)]
+    return {voice_of(reading, at) for at in places if at not in reading.names}
+
 
 _REACH = 9  # words on either side of a verb
 _HALTS = frozenset("pero mas aunque mientras mais tandis but while whereas although que dont".split())
@@ -73,7 +320,7 @@ def _takes_its_end(both: Alignment, verb: int, place: int) -> bool:
     return any(theirs in both.links.get(at, {}) for at in behind)
 
 
-def _doer(reading: Reading, verb: int) -> int | None:
+def _doer(reading: ComparedText, verb: int) -> int | None:
     """The nearest word that says something before a verb, in its clause, led in by an article alone."""
     for at in _around(reading, verb, -1):
         if reading.words[at].clause != reading.words[verb].clause:
@@ -83,11 +330,11 @@ def _doer(reading: Reading, verb: int) -> int | None:
     return None
 
 
-def _may_act(reading: Reading, at: int) -> bool:
+def _may_act(reading: ComparedText, at: int) -> bool:
     return at in reading.names or at in reading.openers or is_noun(reading, at)
 
 
-def _around(reading: Reading, verb: int, step: int) -> Iterator[int]:
+def _around(reading: ComparedText, verb: int, step: int) -> Iterator[int]:
     """Places on one side of a verb, nearest first; beyond a comma, what is named alone: «Hugues, el menor, firmó»."""
     words, is_beyond = reading.words, False
     for at in range(verb + step, max(-1, min(len(words), verb + step * _REACH)), step):

@@ -1,6 +1,6 @@
-"""How far a passage carries a statement: words, meaning, and no disagreement in facts."""
+"""How far a passage supports a statement."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -8,17 +8,74 @@ from functools import lru_cache
 
 import numpy as np
 
-from agent.verification.agreement import disagreements
 from agent.verification.alignment import Alignment
-from agent.verification.moments import Moment
-from agent.verification.reading import Reading, language_of, read
+from agent.verification.facts import wrong_moments, wrong_quantities, wrong_rates
+from agent.verification.polarity import is_reversed, wrong_denials, wrong_polarity, wrong_sides
+from agent.verification.reading import ComparedText, language_of, read
+from agent.verification.roles import is_turned
 from agent.verification.statements import content_of
 from graphrag.embeddings.bundled import BundledEmbeddings
-from graphrag.extractive_answers.seen_tables import markdown_rows
-from graphrag.language import content_words, fold, stem, words
+from graphrag.extractive_answers.table_answers import markdown_rows
+from graphrag.linguistics.dates import Moment
+from graphrag.linguistics.language import content_words, fold, stem, words
+from graphrag.linguistics.names import same_name
+from graphrag.linguistics.sentences import is_heading, plain
 from graphrag.models import Passage, Span
-from graphrag.places import split_rows
-from graphrag.sentences import is_heading, plain
+from graphrag.parsers.source_locations import split_rows
+
+
+def disagreements(
+    statement: ComparedText, passage: ComparedText, *, beside: ComparedText, today: Moment | None = None
+) -> tuple[str, ...]:
+    """Why the passage does not carry the statement, each reason once. `beside`: the document's title and headers."""
+    both = Alignment(statement, passage)
+    reasons = [
+        *wrong_quantities(both, beside, today),
+        *wrong_moments(both, beside, today),
+        *_wrong_names(both, beside),
+        *wrong_rates(both),
+        *wrong_sides(both),
+        *wrong_denials(both),
+        *wrong_polarity(both),
+        *(["direction"] if is_reversed(both) else []),
+        *(["role"] if is_turned(both) else []),
+    ]
+    return tuple(dict.fromkeys(reasons))
+
+
+def _wrong_names(both: Alignment, beside: ComparedText) -> Iterator[str]:
+    statement, passage = both.statement, both.passage
+    known = {word.folded for word in (*passage.words, *beside.words)}
+    named = {passage.words[place].folded for place in passage.names}
+    if statement.language != "en" or passage.language != "en":  # elsewhere an article goes before a common noun
+        named |= {passage.words[place].folded for place in passage.openers}
+    opening = [at for at in statement.openers if statement.words[at].folded in named]
+    for at in dict.fromkeys((*statement.names, *opening)):
+        told = statement.words[at].folded
+        if not any(same_name(told, word) or _is_cognate(told, word) for word in known):
+            yield "name"
+            continue
+        candidates = {*passage.names, *(passage.openers if at in opening else ())}
+        same = [place for place in candidates if same_name(told, passage.words[place].folded)]
+        others = [
+            place
+            for place in passage.names
+            if place not in same
+            and not any(same_name(passage.words[place].folded, word.folded) for word in statement.words)
+        ]
+        others = [place for place in others if not _is_part(passage, place, same)]
+        if same and others and (both.is_outvoted(same, others, told=statement.names) or both.is_mixed(same, others)):
+            yield "name"
+
+
+def _is_cognate(told: str, word: str) -> bool:
+    return len(told) >= 5 and len(word) >= 5 and (told[:5] == word[:5])
+
+
+def _is_part(passage: ComparedText, place: int, same: Sequence[int]) -> bool:
+    """Of the same name: the surname beside the first name."""
+    return any(abs(place - other) <= 2 and passage.words[place].clause == passage.words[other].clause for other in same)
+
 
 SUPPORTED, PARTLY = 0.6, 0.3
 MIN_REPEATED_WORDS = 3
@@ -37,7 +94,7 @@ class Support(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SupportFinding:
     """`span`: the passage's best sentence for the statement, in its content."""
 
     status: Support
@@ -46,7 +103,7 @@ class Finding:
     span: Span
 
 
-def find_support(statement: str, passage: Passage, *, today: date | None = None) -> Finding:
+def find_support(statement: str, passage: Passage, *, today: date | None = None) -> SupportFinding:
     spans = sentence_spans(passage)
     texts = [passage.content[span.start : span.end] for span in spans]
     said = content_of(plain(statement))
@@ -67,13 +124,15 @@ def find_support(statement: str, passage: Passage, *, today: date | None = None)
     return _finding(reasons, _score(said, passage, texts, language), spans[best])
 
 
-def _finding(reasons: tuple[str, ...], score: float, span: Span) -> Finding:
+def _finding(reasons: tuple[str, ...], score: float, span: Span) -> SupportFinding:
     if reasons:
         status = Support.PARTLY if score >= SUPPORTED else Support.UNSUPPORTED
-        return Finding(status, round(min(score, _CONTRADICTED), 3), reasons, span)
+        return SupportFinding(status, round(min(score, _CONTRADICTED), 3), reasons, span)
     if score >= SUPPORTED:
-        return Finding(Support.SUPPORTED, round(score, 3), (), span)
-    return Finding(Support.PARTLY if score >= PARTLY else Support.UNSUPPORTED, round(score, 3), ("overlap",), span)
+        return SupportFinding(Support.SUPPORTED, round(score, 3), (), span)
+    return SupportFinding(
+        Support.PARTLY if score >= PARTLY else Support.UNSUPPORTED, round(score, 3), ("overlap",), span
+    )
 
 
 def sentence_spans(passage: Passage) -> list[Span]:
@@ -113,11 +172,11 @@ def _wrong_facts(rest: str, passage: Passage, today: Moment | None) -> tuple[str
     return tuple(reason for reason in found if reason in ("number", "date", "name", "unit"))
 
 
-def _read_passage(passage: Passage) -> Reading:
+def _read_passage(passage: Passage) -> ComparedText:
     return read(passage.content, passage.document.language)
 
 
-def _read_beside(passage: Passage) -> Reading:
+def _read_beside(passage: Passage) -> ComparedText:
     """What else the reader of the passage knows: its title, its file, its columns and its dates."""
     times = (place.temporal.date.isoformat() for place in passage.places if place.temporal)
     known = [passage.document.title, passage.document.filename, *passage.headers, *dict.fromkeys(times)]
@@ -157,7 +216,7 @@ def _closeness(statement: str, sentence: str, language: str) -> float:
     return -1.0 if is_heading(sentence) else _share(wanted, sentence, language)
 
 
-def _best_across(told: Reading, held: Reading, spans: Sequence[Span], best: int) -> int:
+def _best_across(told: ComparedText, held: ComparedText, spans: Sequence[Span], best: int) -> int:
     """The sentence that has most of the names, numbers and words alike."""
     shares = Alignment(told, held).sentence_shares
     if not shares:
@@ -166,7 +225,7 @@ def _best_across(told: Reading, held: Reading, spans: Sequence[Span], best: int)
     return next((at for at, span in enumerate(spans) if span.start <= start < span.end), best)
 
 
-def _score_across(told: Reading, held: Reading) -> float:
+def _score_across(told: ComparedText, held: ComparedText) -> float:
     """In another language the figures, dates and names that agree say most."""
     both = Alignment(told, held)
     share = len(both.links) / (sum(word.says for word in told.words) or 1)

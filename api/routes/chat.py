@@ -11,19 +11,19 @@ from sse_starlette import EventSourceResponse
 from starlette.requests import ClientDisconnect
 
 from agent.context import Context
-from agent.conversation import Place
-from agent.events import Event, last_of, stream_answer
-from agent.experiments import in_experiment
+from agent.conversation.service import BranchPoint
+from agent.evaluation.experiments import in_experiment
 from agent.graph import graph
-from api.admission import answering
+from agent.output.events import Event, last_of, stream_answer
 from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, StreamsDep
-from api.openapi_document import EVENT_STREAM
-from api.rendering import with_html
-from api.schemas import ChatRequest, ChatResponse, errors
-from api.sse import StreamResponse, with_errors
-from graphrag.endings import cancel_surely
+from api.openapi import EVENT_STREAM
+from api.schemas.common import ChatRequest, ChatResponse, errors
+from api.schemas.rendering import with_html
+from api.streaming.sse import StreamResponse, with_errors
+from api.timed_search import answering
 from graphrag.errors import DatabaseFull, DatabaseUnavailable
-from graphrag.query_transformation.checking import check_question
+from graphrag.query_transformation.transformation import check_question
+from graphrag.resilience.cancellation import cancel_surely
 from graphrag.retrieval.filters import parse_filters
 
 T = TypeVar("T")
@@ -89,7 +89,7 @@ async def events_of(
     """The events of the answer, and headers that name what is kept. Raises ConversationNotFound or MessageNotFound."""
     if body.messages:
         return in_experiment(context, lambda asked: stream_answer(graph, to_messages(body), asked)), {}
-    place = Place(body.conversation_id, body.parent_id, body.edit_message_id, body.regenerate_message_id)
+    place = BranchPoint(body.conversation_id, body.parent_id, body.edit_message_id, body.regenerate_message_id)
     collection = body.collection if context.opened else None
     question = body.message or ""
     try:

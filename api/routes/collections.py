@@ -6,7 +6,10 @@ from operator import attrgetter
 
 from fastapi import APIRouter, Request
 
-from api.collection_schemas import (
+from api.dependencies import OwnerDep, ServicesDep, WriterDep
+from api.middleware.conditional_requests import REPLAYED, OnceDep
+from api.routes.document import uploaded
+from api.schemas.collections import (
     MODEL,
     MOST_FACETS,
     CollectionConfigIn,
@@ -17,20 +20,16 @@ from api.collection_schemas import (
     FacetsOut,
     TextsIn,
 )
-from api.dependencies import OwnerDep, ServicesDep, WriterDep
-from api.document_schemas import TextsOut
-from api.idempotency import REPLAYED, OnceDep
-from api.pagination import Cursor, Limit, cut, read_cursor
-from api.routes.document import uploaded
-from api.schemas import errors
-from api.taken_documents import told_as_indexing
-from graphrag.collection_names import checked_name
+from api.schemas.common import errors
+from api.schemas.documents import TextsOut
+from api.schemas.indexing_errors import told_as_indexing
+from api.schemas.pagination import Cursor, Limit, cut, read_cursor
 from graphrag.errors import CollectionChanged, EmbeddingModelFixed, InvalidEmbeddingModel, InvalidSettings
-from graphrag.ingestion.texts import store_texts
-from graphrag.ingestion_models import IngestionStatus
+from graphrag.ingestion.reembedding import EmbeddingMigration
+from graphrag.ingestion.service import store_texts
 from graphrag.models import Collection
+from graphrag.models.ingestion import IngestionStatus, checked_name
 from graphrag.services import Services
-from graphrag.stores.embedding_migration import EmbeddingMigration
 
 router = APIRouter(prefix="/collections", tags=["collections"])
 ERRORS = errors(400, 404, 409)

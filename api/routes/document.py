@@ -1,33 +1,105 @@
-"""One document: looked at, followed while it is ingested, replaced, read anew, deleted."""
+"""One document: read, followed, viewed, replaced, deleted."""
 
 import asyncio
 import dataclasses
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
+from uuid import UUID
 
-from fastapi import APIRouter, File, Form, Query, Request, Response, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Path, Query, Request, Response, UploadFile
 from pydantic import Json
 from sse_starlette import EventSourceResponse
 
-from agent.events import Event
-from api.conditional_requests import ETAGGED, IfMatch, IfNoneMatch, is_known
-from api.dependencies import OwnerDep, ServicesDep, StreamsDep
-from api.document_causes import cause_of
-from api.document_schemas import DocumentOut, GivenChunking, UploadOut
-from api.found_documents import ChangedDep, Found, FoundDep, etag_of, show
-from api.metadata import Metadata
-from api.openapi_document import EVENT_STREAM
-from api.schemas import errors
-from api.sse import StreamResponse, with_errors
-from graphrag.errors import DocumentNotFound, ProviderError, UnreadableDocument
-from graphrag.ingestion.library import file_key
-from graphrag.ingestion.rechunking import Rechunking
+from agent.output.events import Event
+from api.dependencies import OwnerDep, ServicesDep, StreamsDep, WriterDep
+from api.middleware.conditional_requests import ETAGGED, IfMatch, IfNoneMatch, check_match, is_known, make_etag
+from api.openapi import EVENT_STREAM
+from api.schemas.collections import Metadata
+from api.schemas.common import Line, errors
+from api.schemas.documents import CellsOut, DocumentOut, GivenChunking, PageOut, TextOut, UploadOut
+from api.schemas.indexing_errors import cause_of
+from api.streaming.sse import StreamResponse, with_errors
+from graphrag.errors import DocumentNotFound, PreconditionFailed, ProviderError, UnreadableDocument
+from graphrag.ingestion.bulk import Rechunking
+from graphrag.ingestion.service import file_key
 from graphrag.ingestion.sources import SourceFile
-from graphrag.ingestion_models import IngestionOutcome, IngestionStatus
-from graphrag.models import Chunking, Document
-from graphrag.stores.catalog import Entry
+from graphrag.models import Chunking, Collection, Document, Span
+from graphrag.models.ingestion import CellsRequest, Ingestion, IngestionOutcome, IngestionStatus, PageRequest
+from graphrag.services import Services
+from graphrag.stores.postgres.catalog import CatalogEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Whatever collection it is in."""
+
+    services: Services
+    collection: Collection
+    id: UUID
+    request: Request
+
+    async def entry(self) -> CatalogEntry:
+        """Raises DocumentNotFound."""
+        for entry in await self.services.catalog.find(self.collection, [self.id]):
+            return entry
+        raise not_found(self.id)
+
+    async def show(self) -> DocumentOut:
+        """Raises DocumentNotFound."""
+        return show(self.collection, await self.entry(), self.request)
+
+    @asynccontextmanager
+    async def unchanged(self, if_match: str | None) -> AsyncIterator[Ingestion | None]:
+        """The ingestion to which a step is to be bound, if the request says of which version it is.
+
+        Raises PreconditionFailed, here or from within, with the ETag that it has now; DocumentNotFound.
+        """
+        entry = await self.entry()
+        check_match(self.etag(entry), if_match)
+        try:
+            yield entry.ingestion if if_match else None
+        except PreconditionFailed as exc:
+            raise PreconditionFailed(str(exc), etag=self.etag(await self.entry())) from exc
+
+    def etag(self, entry: CatalogEntry) -> str:
+        shown = show(self.collection, entry, self.request)
+        return etag_of(entry, shown)
+
+
+def show(collection: Collection, entry: CatalogEntry, request: Request) -> DocumentOut:
+    cause = cause_of(entry.ingestion.reason, request) if entry.ingestion else None
+    return DocumentOut.of(collection, entry.document, entry.ingestion, cause)
+
+
+def etag_of(entry: CatalogEntry, shown: DocumentOut) -> str:
+    """Of all that is shown, and of the ticket: an upload is another version although it looked alike."""
+    return make_etag(str(entry.ingestion and entry.ingestion.ticket), shown.model_dump_json())
+
+
+def not_found(document: UUID) -> DocumentNotFound:
+    return DocumentNotFound(f"There is no document {document}.", document=str(document))
+
+
+async def find(document_id: UUID, services: ServicesDep, owner: OwnerDep, request: Request) -> Found:
+    """Raises DocumentNotFound: for another owner's too, in the same words."""
+    located = await services.library.ingestions.locate(owner, [document_id])
+    for collection in await services.store.list_collections(owner):
+        if collection.id == located.get(document_id):
+            return Found(services, collection, document_id, request)
+    raise not_found(document_id)
+
+
+async def find_to_change(document_id: UUID, services: ServicesDep, owner: WriterDep, request: Request) -> Found:
+    return await find(document_id, services, owner, request)
+
+
+FoundDep = Annotated[Found, Depends(find)]
+ChangedDep = Annotated[Found, Depends(find_to_change)]
+
 
 POLL_SECONDS = 0.25
 router = APIRouter()
@@ -180,7 +252,7 @@ async def _rechunk(found: Found, document: Document, chunking: Chunking | None) 
             raise ProviderError(outcome.cause)
 
 
-def _newer_version(entry: Entry, data: bytes) -> SourceFile:
+def _newer_version(entry: CatalogEntry, data: bytes) -> SourceFile:
     if entry.ingestion:
         return SourceFile.of(entry.ingestion, data)
     assert entry.document
@@ -210,3 +282,92 @@ def filename_of(file: UploadFile) -> str:
     if not name or not name.isprintable():
         raise UnreadableDocument("The file has no name.", reason="unnamed")
     return name
+
+
+MOST_CHARS = 20_000
+MOST_QUOTE_CHARS = 20_000  # as much of a text as is shown at a time
+MOST_WIDTH = 1_600
+MOST_ROWS = 50
+MOST_OFFSET = 2**31 - 1 - 2 * MOST_CHARS  # the database's integers
+views_router = APIRouter(prefix="/{document_id:uuid}")
+Offset = Annotated[int, Query(ge=0, le=MOST_OFFSET)]
+Around = Annotated[int, Query(ge=0, le=MOST_CHARS)]
+Page = Annotated[int, Path(ge=1, le=MOST_OFFSET, description="From 1")]
+
+
+@views_router.get("/text", summary="A stretch of its text, and where in its file it stands", responses=errors(404))
+async def get_text(
+    found: FoundDep,
+    services: ServicesDep,
+    start_char: Offset = 0,
+    end_char: Annotated[
+        int | None, Query(ge=0, le=MOST_OFFSET, description=f"At most {MOST_CHARS} characters further")
+    ] = None,
+    before: Around = 2_000,
+    after: Around = 2_000,
+) -> TextOut:
+    """Without a span, its beginning. `before` and `after`: so many characters around it, to a line's end."""
+    document = await stored(found)
+    end = min(max(start_char, end_char or 0), start_char + MOST_CHARS)
+    owner = found.collection.owner_id
+    span = Span(start_char, end)
+    return TextOut.of(await services.catalog.excerpt(document, span, owner_id=owner, before=before, after=after))
+
+
+@views_router.get(
+    "/pages/{page}", summary="A PDF's page: its size, and where on it a quote stands", responses=errors(404, 409)
+)
+async def get_page(
+    found: FoundDep,
+    services: ServicesDep,
+    page: Page,
+    quote: Annotated[str, Query(max_length=MOST_QUOTE_CHARS, description="As in a citation")] = "",
+) -> PageOut:
+    document = await stored(found)
+    return PageOut.of(page, await services.viewing.page(document, PageRequest(page, quote=quote)))
+
+
+@views_router.get(
+    "/pages/{page}/picture",
+    summary="A PDF's page as a picture",
+    response_class=Response,
+    responses=errors(404, 409)
+    | {
+        304: ETAGGED[304],
+        200: ETAGGED[200] | {"content": {"image/png": {"schema": {"type": "string", "format": "binary"}}}},
+    },
+)
+async def get_picture(
+    found: FoundDep,
+    services: ServicesDep,
+    page: Page,
+    width: Annotated[int, Query(ge=100, le=MOST_WIDTH, description="In pixels")] = 1_200,
+    if_none_match: IfNoneMatch = None,
+) -> Response:
+    document = await stored(found)
+    headers = {"ETag": make_etag(document.content_hash, str(page), str(width)), "Cache-Control": "private, no-cache"}
+    if is_known(headers["ETag"], if_none_match):
+        return Response(status_code=304, headers=headers)
+    view = await services.viewing.page(document, PageRequest(page, width))
+    return Response(view.picture, media_type="image/png", headers=headers)
+
+
+@views_router.get("/cells", summary="The rows of a spreadsheet around some of its cells", responses=errors(404, 409))
+async def get_cells(
+    found: FoundDep,
+    services: ServicesDep,
+    sheet: Annotated[Line, Query(max_length=255, description="Of a CSV file: empty")] = "",
+    cells: Annotated[str, Query(pattern=r"^[A-Z]{1,3}[1-9]\d{0,6}(:[A-Z]{1,3}[1-9]\d{0,6})?$")] = "A1",
+    around: Annotated[int, Query(ge=0, le=MOST_ROWS, description="Rows, before and after")] = 5,
+) -> CellsOut:
+    """Of the table that the first of them belongs to, at most 100 rows."""
+    document = await stored(found)
+    return CellsOut.of(await services.viewing.cells(document, CellsRequest(sheet, cells, around)))
+
+
+async def stored(found: Found) -> Document:
+    """The version that is searched, whatever is on its way in. Raises DocumentNotFound."""
+    document = (await found.entry()).document
+    if document is None:
+        raise not_found(found.id)
+    return document

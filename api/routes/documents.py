@@ -8,7 +8,12 @@ from uuid import UUID
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
-from api.document_schemas import (
+from api.errors import request_language, word
+from api.middleware.conditional_requests import REPLAYED, OnceDep
+from api.routes import document
+from api.routes.document import AnyMetadata, chunked, filename_of, show, uploaded
+from api.schemas.common import Line, errors
+from api.schemas.documents import (
     MOST_DELETED,
     MOST_FILENAME_CHARS,
     MOST_TAGS,
@@ -20,18 +25,12 @@ from api.document_schemas import (
     RestartedList,
     UploadList,
 )
-from api.error_handlers import request_language, word
-from api.found_documents import show
-from api.idempotency import REPLAYED, OnceDep
-from api.pagination import Cursor, Limit, cut, read_cursor
-from api.routes import document, document_views
-from api.routes.document import AnyMetadata, chunked, filename_of, uploaded
-from api.schemas import Line, errors
+from api.schemas.pagination import Cursor, Limit, cut, read_cursor
 from graphrag.errors import DatabaseFull, DatabaseUnavailable
 from graphrag.ingestion.sources import SourceFile, refused, too_large
-from graphrag.ingestion_models import IngestionOutcome, IngestionStatus
+from graphrag.models.ingestion import IngestionOutcome, IngestionStatus
 from graphrag.services import Services
-from graphrag.stores.catalog import Criteria
+from graphrag.stores.postgres.catalog import Criteria
 
 MOST_HOURS = 1_000_000
 router = APIRouter(prefix="/documents", tags=["documents"])
@@ -171,4 +170,4 @@ async def _delete_located(services: Services, owner: str, wanted: list[UUID]) ->
 
 
 router.include_router(document.router)
-router.include_router(document_views.router)
+router.include_router(document.views_router)

@@ -1,4 +1,4 @@
-"""Evaluations: runs over the golden cases, compared with each other."""
+"""Evaluations over golden cases, and their schedules."""
 
 import asyncio
 from datetime import datetime
@@ -10,25 +10,28 @@ from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from agent.evaluation.comparison import COMPARED, DECIDING, compare_runs
-from agent.evaluation.golden_run import order_run
+from agent.evaluation.golden_run import add_schedule, order_run
 from agent.evaluation.report import read_report
 from agent.evaluation.report_page import write_page
 from agent.evaluation.significance import SMALLEST
 from agent.evaluation.trend import read_trend
-from api.comparison_schemas import ComparisonOut
 from api.dependencies import CollectionFilter, CollectionQuery, OwnerDep, ServicesDep, WriterDep
-from api.error_handlers import request_language
-from api.evaluation_schemas import (
+from api.errors import request_language
+from api.schemas.common import errors
+from api.schemas.evaluations import (
     CaseResultList,
     CaseResultOut,
+    ComparisonOut,
     EvaluationIn,
     EvaluationList,
     EvaluationOut,
+    RetrievalMetrics,
+    ScheduleIn,
+    ScheduleList,
+    ScheduleOut,
 )
-from api.pagination import Cursor, Limit, cut, read_cursor
-from api.schemas import errors
-from api.trend_schemas import RetrievalMetrics
-from graphrag.evaluation_models import RunStatus
+from api.schemas.pagination import Cursor, Limit, cut, read_cursor
+from graphrag.models.evaluation import RunStatus
 
 Metric = Annotated[
     str, Query(pattern=f"^({'|'.join(COMPARED)})$", description=f"That decides who wins a case: {', '.join(COMPARED)}")
@@ -140,3 +143,35 @@ async def retrieval_metrics(
     asked = await services.collection(owner, collection)
     trend = await read_trend(services.evaluations, owner, asked.id, limit=limit)
     return RetrievalMetrics.of(asked.name, trend)
+
+
+schedules_router = APIRouter(prefix="/evaluations/schedules", tags=["evaluations"], responses=errors(400, 404))
+
+
+@schedules_router.post("", status_code=201, summary="Order an evaluation by the clock", responses=errors(409))
+async def add(body: ScheduleIn, services: ServicesDep, owner: WriterDep) -> ScheduleOut:
+    collection = await services.collection(owner, body.collection)
+    schedule = await add_schedule(collection, body.timetable, services=services, name=body.name, choices=body.choices())
+    return ScheduleOut.of(schedule)
+
+
+@schedules_router.get("", summary="Your schedules of evaluations, in the order in which they came")
+async def list_all(
+    services: ServicesDep,
+    owner: OwnerDep,
+    collection: CollectionFilter = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> ScheduleList:
+    after = read_cursor(cursor, tuple[datetime, UUID])
+    of = (await services.collection(owner, collection)).id if collection else None
+    found = await services.schedules.list_all(owner, collection_id=of, limit=limit + 1, after=after)
+    page, following = cut(found, limit, lambda schedule: (schedule.created_at, schedule.id))
+    return ScheduleList(schedules=[ScheduleOut.of(schedule) for schedule in page], next_cursor=following)
+
+
+@schedules_router.delete(
+    "/{schedule_id:uuid}", status_code=204, summary="Delete a schedule; the evaluations that it ordered stay"
+)
+async def delete_schedule(schedule_id: UUID, services: ServicesDep, owner: WriterDep) -> None:
+    await services.schedules.delete(owner, schedule_id)

@@ -6,12 +6,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from agent.experiments import read_report, start_experiment
+from agent.evaluation.experiments import read_report, start_experiment
 from api.dependencies import OwnerDep, ServicesDep, WriterDep
-from api.experiment_schemas import ExperimentIn, ExperimentList, ExperimentOut, ExperimentReportOut
-from api.pagination import Cursor, Limit, cut, read_cursor
-from api.schemas import errors
-from graphrag.experiment_models import ExperimentStatus
+from api.schemas.common import errors
+from api.schemas.experiments import ExperimentIn, ExperimentList, ExperimentOut, ExperimentReportOut
+from api.schemas.pagination import Cursor, Limit, cut, read_cursor
+from graphrag.models.experiments import ExperimentStatus
 
 AnyCollection = Annotated[str | None, Query(description="Without one, those of all collections")]
 router = APIRouter(prefix="/experiments", tags=["experiments"], responses=errors(400, 404))

@@ -7,10 +7,10 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
-from api.conversation_schemas import CollectionName, FeedbackIn, FeedbackList, FeedbackOut, RatedAnswerOut
 from api.dependencies import OwnerDep, ServicesDep
-from api.pagination import Cursor, Limit, cut, read_cursor
-from api.schemas import Flag, errors
+from api.schemas.common import Flag, errors
+from api.schemas.conversations import CollectionName, FeedbackIn, FeedbackList, FeedbackOut, RatedAnswerOut
+from api.schemas.pagination import Cursor, Limit, cut, read_cursor
 from graphrag.services import DEFAULT_COLLECTION, Services
 
 ANSWER = "/conversations/{conversation_id:uuid}/messages/{message_id:uuid}/feedback"

@@ -1,4 +1,4 @@
-"""Golden cases: questions whose relevant documents are known, their import and export, their versions."""
+"""Golden cases and proposed ones."""
 
 from datetime import datetime
 from typing import Annotated
@@ -6,15 +6,21 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
 
+from agent.proposals.proposals import propose_cases
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
-from api.golden_files import GoldenExport, GoldenImport, export_golden
-from api.golden_schemas import (
+from api.schemas.common import Flag, Storable, errors
+from api.schemas.golden import (
+    AcceptanceIn,
     CollectionChoice,
     GoldenCaseIn,
     GoldenCaseList,
     GoldenCaseOut,
     GoldenImportOut,
     NewGoldenCase,
+    ProposalList,
+    ProposalOrder,
+    ProposalOut,
+    ProposedOut,
     ValidationOut,
     VersionIn,
     VersionList,
@@ -22,9 +28,9 @@ from api.golden_schemas import (
     VersionOut,
     VersionWithCases,
 )
-from api.pagination import Cursor, Limit, cut, read_cursor
-from api.schemas import Flag, Storable, errors
-from graphrag.evaluation_models import Category, Difficulty
+from api.schemas.golden_files import GoldenExport, GoldenImport, export_golden
+from api.schemas.pagination import Cursor, Limit, cut, read_cursor
+from graphrag.models.evaluation import Category, Difficulty, Origin, ProposalState
 
 VersionPath = Annotated[VersionNumber, Path(description="From 1")]
 router = APIRouter(prefix="/golden-cases", tags=["golden cases"], responses=errors(400, 404))
@@ -142,3 +148,70 @@ async def replace(case_id: UUID, body: GoldenCaseIn, services: ServicesDep, owne
 @router.delete("/{case_id:uuid}", status_code=204, summary="Delete a golden case; versions and runs keep it")
 async def delete(case_id: UUID, services: ServicesDep, owner: WriterDep) -> None:
     await services.golden.delete(owner, case_id)
+
+
+NOTHING_CHANGED = AcceptanceIn()
+proposals_router = APIRouter(prefix="/golden-cases/proposals", tags=["golden cases"], responses=errors(400, 404))
+
+
+@proposals_router.post(
+    "",
+    summary="Propose golden cases from documents",
+    description="Questions that the documents answer, with the sentence that does; none that is known already.",
+)
+async def propose(body: ProposalOrder, services: ServicesDep, owner: WriterDep) -> ProposedOut:
+    proposed = await propose_cases(
+        await services.collection(owner, body.collection),
+        services=services,
+        documents=body.documents,
+        limit=body.limit,
+        method=body.by,
+        max_calls=body.max_calls,
+    )
+    return ProposedOut.of(proposed)
+
+
+@proposals_router.get("", summary="A collection's proposed golden cases, in the order in which they came")
+async def list_proposals(
+    services: ServicesDep,
+    owner: OwnerDep,
+    collection: CollectionQuery = None,
+    state: ProposalState | None = None,
+    origin: Origin | None = None,
+    case_id: Annotated[UUID | None, Query(description="What became this golden case")] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> ProposalList:
+    found = await services.proposals.list_all(
+        await services.collection(owner, collection),
+        state=state,
+        origin=origin,
+        case_id=case_id,
+        limit=limit + 1,
+        after=read_cursor(cursor, tuple[datetime, UUID]),
+    )
+    page, following = cut(found, limit, lambda proposal: (proposal.created_at, proposal.id))
+    return ProposalList(proposals=[ProposalOut.of(proposal) for proposal in page], next_cursor=following)
+
+
+@proposals_router.get("/{proposal_id:uuid}", summary="A proposed golden case")
+async def read_proposals(proposal_id: UUID, services: ServicesDep, owner: OwnerDep) -> ProposalOut:
+    return ProposalOut.of(await services.proposals.find(owner, proposal_id))
+
+
+@proposals_router.post(
+    "/{proposal_id:uuid}/accept",
+    status_code=201,
+    summary="Make it a golden case, with what you change of it",
+    responses=errors(409),
+)
+async def accept(
+    proposal_id: UUID, services: ServicesDep, owner: WriterDep, body: AcceptanceIn = NOTHING_CHANGED
+) -> GoldenCaseOut:
+    case_id = await services.proposals.accept(owner, proposal_id, body.edits())
+    return GoldenCaseOut.of(await services.golden.find(owner, case_id))
+
+
+@proposals_router.post("/{proposal_id:uuid}/reject", summary="Do not propose it again", responses=errors(409))
+async def reject(proposal_id: UUID, services: ServicesDep, owner: WriterDep) -> ProposalOut:
+    return ProposalOut.of(await services.proposals.reject(owner, proposal_id))

@@ -1,4 +1,4 @@
-"""How the service is: health and metrics."""
+"""Health, metrics, and running streams."""
 
 from dataclasses import asdict
 from importlib.metadata import version
@@ -6,11 +6,40 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from sse_starlette import EventSourceResponse
 
-from api.dependencies import MetricsDep, ServicesDep
+from api.dependencies import LastEventId, MetricsDep, OwnerDep, ServicesDep, StreamsDep
 from api.gauges import look_around
-from api.schemas import BreakerOut, CrossEncoderOut, EmbeddingModelOut, Health, errors
-from graphrag.errors import DatabaseUnavailable
+from api.openapi import EVENT_STREAM
+from api.schemas.common import BreakerOut, CrossEncoderOut, EmbeddingModelOut, Health, errors
+from api.streaming.sse import StreamResponse
+from graphrag.errors import DatabaseUnavailable, StreamNotFound
+
+streams_router = APIRouter(tags=["chat"], responses=errors(404))
+
+
+@streams_router.get(
+    "/chat/stream/{stream_id}",
+    summary="Read a stream on, after an event or from its beginning",
+    description="204 where nothing comes after the event: it tells an EventSource not to come back.",
+    response_class=EventSourceResponse,
+    responses={200: {"content": EVENT_STREAM}, 204: {"description": "That event was the last"}},
+)
+async def read_on(stream_id: str, streams: StreamsDep, owner: OwnerDep, last_event_id: LastEventId = "") -> Response:
+    stream, after = await streams.find_event(last_event_id or f"{stream_id}:0", owner)
+    if stream.id != stream_id:
+        raise StreamNotFound("The event is of another stream: ask again.")
+    if stream.ended and after == len(stream):
+        return Response(status_code=204)
+    return StreamResponse(stream, streams, after=after)
+
+
+@streams_router.delete(
+    "/chat/stream/{stream_id}", status_code=204, summary="Stop an answer, and the model that writes it"
+)
+async def stop(stream_id: str, streams: StreamsDep, owner: OwnerDep) -> None:
+    await streams.stop(stream_id, owner)
+
 
 METRICS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}},

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from graphrag.authentication.identity import REFUSED, WHERE_NONE_IS_NAMED, Identity, Scope
-from graphrag.database import Database, queries
+from graphrag.db.database import Database, fetch, queries
 from graphrag.errors import ApiKeyNotFound, Unauthorized
-from graphrag.stores.queries import fetch
-from graphrag.telemetry import log
+from graphrag.observability.telemetry import log
 
 QUERIES = queries(Path(__file__).with_name("api_keys.sql"))
 ID_CHARS = 16

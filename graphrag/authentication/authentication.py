@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from graphrag.authentication.api_keys import ApiKeys
-from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.authentication.identity import Identity
 from graphrag.authentication.tokens import Tokens, open_tokens
-from graphrag.database import Database
+from graphrag.config.service import AuthenticationConfig
+from graphrag.db.database import Database
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
-"""Who asks, and what that one may do."""
+"""Which hosts are this machine, and no other."""
 
+import ipaddress
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -33,3 +34,10 @@ class Identity:
         """Raises Forbidden."""
         if scope not in self.scopes:
             raise Forbidden(f"This key may not do that: it lacks the scope {scope}.", scope=scope.value)
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

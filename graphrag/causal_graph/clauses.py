@@ -1,13 +1,12 @@
-"""Where clauses and noun phrases begin and end, as far as marks and small words tell.
-
-Everything works on the shadow of a text, `s`, and in its offsets.
-"""
+"""Where clauses, noun phrases and verb groups begin and end."""
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass
 
-from graphrag.causal_graph.grammar import Grammar, pattern
+from graphrag.causal_graph.grammar import CausalGrammar, pattern
 from graphrag.models import Span
+from graphrag.models.graph import Polarity
 
 _STRONG = re.compile(r"[;:?!…|·]+(?=\s|\W|$)|[¿¡]|\n")
 _COMMA = re.compile(r",(?=\s)|[()\[\]]|\s[–—-]+(?=\s)|—")
@@ -15,11 +14,11 @@ _EDGE = " \t\n,;:.!?…¡¿\"'«»“”‘()[]–—-*_|·"
 _LIST_WORDS = 4  # an item of a list is short
 
 
-def has_finite(g: Grammar, s: str, start: int, end: int) -> bool:
+def has_finite(g: CausalGrammar, s: str, start: int, end: int) -> bool:
     return pattern(g.finite).search(s, start, end) is not None
 
 
-def tokens(g: Grammar, s: str, start: int, end: int) -> list[re.Match[str]]:
+def tokens(g: CausalGrammar, s: str, start: int, end: int) -> list[re.Match[str]]:
     return list(pattern(g.word).finditer(s, start, end))
 
 
@@ -31,7 +30,9 @@ def trim(s: str, start: int, end: int) -> Span:
     return Span(start, end)
 
 
-def trim_words(g: Grammar, s: str, span: Span, *, left: Collection[str] = (), right: Collection[str] = ()) -> Span:
+def trim_words(
+    g: CausalGrammar, s: str, span: Span, *, left: Collection[str] = (), right: Collection[str] = ()
+) -> Span:
     """Without the words of `left` at its beginning, of `right` at its end."""
     found = tokens(g, s, span.start, span.end)
     first, last = 0, len(found)
@@ -69,11 +70,11 @@ def parts(s: str, start: int, end: int) -> list[Span]:
     return [span for span in found if span.end > span.start]
 
 
-def is_aside(g: Grammar, s: str, part: Span) -> bool:
+def is_aside(g: CausalGrammar, s: str, part: Span) -> bool:
     return pattern(rf"(?:{g.aside})(?!\w)").match(s, part.start, part.end) is not None
 
 
-def left_clause(g: Grammar, s: str, lo: int, end: int) -> Span | None:
+def left_clause(g: CausalGrammar, s: str, lo: int, end: int) -> Span | None:
     """The clause that ends at `end`."""
     whole = trim_words(g, s, trim(s, lo, end), right=g.conjunctions | (g.focus - g.negations))
     begin = strong_start(s, lo, whole.end)
@@ -90,7 +91,7 @@ def left_clause(g: Grammar, s: str, lo: int, end: int) -> Span | None:
     return trim_words(g, s, span, left=g.conjunctions, right=g.conjunctions)
 
 
-def _with_subject(g: Grammar, s: str, found: list[Span], chosen: int) -> int:
+def _with_subject(g: CausalGrammar, s: str, found: list[Span], chosen: int) -> int:
     """The number of the part with the subject: «El lote, en cambio, se detuvo» has it before the aside."""
     verb = pattern(g.finite).match(s, found[chosen].start, found[chosen].end)
     if verb is None or chosen < 2:
@@ -101,7 +102,7 @@ def _with_subject(g: Grammar, s: str, found: list[Span], chosen: int) -> int:
     return chosen - 2
 
 
-def _clause_start(g: Grammar, s: str, start: int, end: int) -> int:
+def _clause_start(g: CausalGrammar, s: str, start: int, end: int) -> int:
     """After «dice que», and after «y» where both sides are clauses."""
     begin = start
     for report in pattern(rf"(?<!\w)(?:{g.reporting})").finditer(s, start, end):
@@ -117,14 +118,14 @@ def _clause_start(g: Grammar, s: str, start: int, end: int) -> int:
     return begin
 
 
-def _new_subject(g: Grammar, s: str, joint: re.Match[str], end: int) -> bool:
+def _new_subject(g: CausalGrammar, s: str, joint: re.Match[str], end: int) -> bool:
     """Whether a word stands between «y» and the next verb: «A cayó y B subió», not «A cayó y subió»."""
     verb = pattern(g.finite).search(s, joint.end(), end)
     between = re.findall(g.word, s[joint.end() : verb.start()]) if verb else []
     return bool(between) and not any(word in g.complementizers for word in between)
 
 
-def subject(g: Grammar, s: str, lo: int, end: int) -> Span | None:
+def subject(g: CausalGrammar, s: str, lo: int, end: int) -> Span | None:
     """The noun phrase, or the infinitive, that ends at `end` and whose verb follows."""
     begin = strong_start(s, lo, end)
     found = parts(s, begin, end)
@@ -146,7 +147,7 @@ def subject(g: Grammar, s: str, lo: int, end: int) -> Span | None:
     return span
 
 
-def _before_verb(g: Grammar, s: str, span: Span) -> Span:
+def _before_verb(g: CausalGrammar, s: str, span: Span) -> Span:
     span = trim_words(g, s, span, right=g.conjunctions)
     verb = pattern(g.finite).search(s, span.start, span.end)
     if verb and s[span.start : verb.start()].strip():
@@ -154,7 +155,7 @@ def _before_verb(g: Grammar, s: str, span: Span) -> Span:
     return span
 
 
-def antecedent(g: Grammar, s: str, lo: int, end: int) -> Span | None:
+def antecedent(g: CausalGrammar, s: str, lo: int, end: int) -> Span | None:
     """The noun phrase that ends at `end`, of whatever it is the object."""
     found = parts(s, strong_start(s, lo, end), end)
     if not found:
@@ -166,7 +167,7 @@ def antecedent(g: Grammar, s: str, lo: int, end: int) -> Span | None:
     return trim_words(g, s, trim(s, start, found[-1].end), left=g.conjunctions | g.prepositions)
 
 
-def right_clause(g: Grammar, s: str, start: int, hi: int) -> Span | None:
+def right_clause(g: CausalGrammar, s: str, start: int, hi: int) -> Span | None:
     """The clause that begins at `start`: to the first comma after its verb."""
     found = parts(s, start, strong_end(s, _after_mark(s, start, hi), hi))
     if not found:
@@ -181,7 +182,7 @@ def right_clause(g: Grammar, s: str, start: int, hi: int) -> Span | None:
     return _closed(g, s, Span(found[0].start, found[last].end))
 
 
-def _without_opening_aside(g: Grammar, s: str, found: list[Span]) -> list[Span]:
+def _without_opening_aside(g: CausalGrammar, s: str, found: list[Span]) -> list[Span]:
     """«cuando llegó, nadie pudo …»: the main clause comes after."""
     for number, part in enumerate(found[:3]):
         if not is_aside(g, s, part):
@@ -189,7 +190,7 @@ def _without_opening_aside(g: Grammar, s: str, found: list[Span]) -> list[Span]:
     return found
 
 
-def right_phrase(g: Grammar, s: str, start: int, hi: int) -> Span | None:
+def right_phrase(g: CausalGrammar, s: str, start: int, hi: int) -> Span | None:
     """The noun phrase that begins at `start`. An aside between commas before it is skipped."""
     first = _after_mark(s, start, hi)
     found = parts(s, first, strong_end(s, first, hi))
@@ -214,7 +215,7 @@ def _after_mark(s: str, start: int, hi: int) -> int:
     return start
 
 
-def _list_end(g: Grammar, s: str, found: list[Span], last: int) -> int:
+def _list_end(g: CausalGrammar, s: str, found: list[Span], last: int) -> int:
     """The number of the part with which a list ends that begins in `last`: «harina, huevos y leche»."""
     for number in range(last + 1, min(last + 4, len(found))):
         part = found[number]
@@ -227,5 +228,76 @@ def _list_end(g: Grammar, s: str, found: list[Span], last: int) -> int:
     return last
 
 
-def _closed(g: Grammar, s: str, span: Span) -> Span:
+def _closed(g: CausalGrammar, s: str, span: Span) -> Span:
     return trim_words(g, s, trim(s, span.start, span.end), left=g.conjunctions, right=g.conjunctions)
+
+
+_WINDOW = 90  # characters: no group is longer
+
+
+@dataclass(frozen=True, slots=True)
+class VerbGroup:
+    start: int  # of the first auxiliary, or of the verb itself
+    words: tuple[str, ...]  # those before the verb
+
+
+def verb_group(g: CausalGrammar, s: str, lo: int, verb_start: int) -> VerbGroup:
+    """Read from the verb to the left."""
+    found = tokens(g, s, max(lo, verb_start - _WINDOW), verb_start)
+    first, limit = len(found), verb_start
+    while first and _belongs(g, found[first - 1].group()) and not s[found[first - 1].end() : limit].strip():
+        first -= 1
+        limit = found[first].start()
+    while first < len(found) and found[first].group() in g.weak_auxiliaries:
+        first += 1
+    words = tuple(token.group() for token in found[first:])
+    return VerbGroup(found[first].start() if first < len(found) else verb_start, words)
+
+
+def _belongs(g: CausalGrammar, word: str) -> bool:
+    return (
+        word in g.auxiliaries
+        or word in g.weak_auxiliaries
+        or word in g.negations
+        or word in g.hypothetical_words
+        or re.fullmatch(g.adverb, word) is not None
+    )
+
+
+def verb_polarity(g: CausalGrammar, s: str, *, lo: int, group: VerbGroup, verb: str) -> Polarity:
+    if any(word in g.negations or word in g.without for word in (*group.words, *verb.split())):
+        return Polarity.NEGATED
+    if any(word in g.hypothetical_words for word in group.words):
+        return Polarity.HYPOTHETICAL
+    forms = (*(word for word in group.words if word in g.auxiliaries), verb.split()[0])
+    if any(re.fullmatch(g.hypothetical_verb, form) for form in forms):
+        return Polarity.HYPOTHETICAL
+    if pattern(g.hypothetical_frame).search(s, lo, group.start):
+        return Polarity.HYPOTHETICAL
+    return Polarity.FACT
+
+
+def is_supposed(g: CausalGrammar, s: str, lo: int, hi: int) -> bool:
+    """Whether the sentence asks or supposes."""
+    return (
+        s[lo:hi].rstrip("\"'»”) \n*").endswith("?")
+        or pattern(rf"[\W_]*(?:{g.condition})(?!\w)").match(s, lo, hi) is not None
+    )
+
+
+def beside_connective(g: CausalGrammar, s: str, lo: int, start: int) -> Polarity:
+    """What the words right before a connective say: «no porque», "perhaps because"."""
+    words = []
+    limit = start
+    for token in reversed(tokens(g, s, max(lo, start - _WINDOW), start)):
+        word = token.group()
+        known = word in g.focus | g.copulas | g.negations | g.hypothetical_words
+        if not known or s[token.end() : limit].strip(" ,"):
+            break
+        words.append(word)
+        limit = token.start()
+    if any(word in g.negations for word in words) and not any(word in g.exclusive for word in words):
+        return Polarity.NEGATED
+    if any(word in g.hypothetical_words for word in words):
+        return Polarity.HYPOTHETICAL
+    return Polarity.FACT

@@ -3,6 +3,7 @@
 import re
 
 from graphrag.causal_graph.clauses import (
+    beside_connective,
     has_finite,
     is_aside,
     left_clause,
@@ -14,11 +15,10 @@ from graphrag.causal_graph.clauses import (
     trim,
     trim_words,
 )
+from graphrag.causal_graph.cue_matches import Draft, Site, draft, sentence_before, weaker
 from graphrag.causal_graph.grammar import LIKELY, VAGUE, Form, pattern
-from graphrag.causal_graph.sites import Draft, Site, draft, sentence_before, weaker
-from graphrag.causal_graph.verb_group import beside_connective
-from graphrag.graph_models import Polarity
 from graphrag.models import Span
+from graphrag.models.graph import Polarity
 
 _COMMA = re.compile(r",(?=\s)|\s[–—-]\s")
 

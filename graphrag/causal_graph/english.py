@@ -9,9 +9,9 @@ from graphrag.causal_graph.grammar import (
     LIKELY,
     SURE,
     VAGUE,
+    CausalGrammar,
     Cue,
     Form,
-    Grammar,
     cues,
     word_set,
 )
@@ -95,7 +95,7 @@ _CLAUSES = (
     ),
 )
 
-ENGLISH = Grammar(
+ENGLISH = CausalGrammar(
     cues=(*_BECAUSE, *_THEREFORE, *_BECAUSE_OF, *PASSIVES, *LABELS, *VERBS, *_SO, *_GIVEN, *NOUNS, *_CLAUSES),
     word=r"\w+(?:['-]\w+)*",
     finite=FINITE,

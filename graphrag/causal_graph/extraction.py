@@ -5,18 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from graphrag.causal_graph.connectives import because, midway, so_that, therefore
+from graphrag.causal_graph.cue_matches import REACH, Draft, Site, sites
 from graphrag.causal_graph.english import ENGLISH
 from graphrag.causal_graph.french import FRENCH
-from graphrag.causal_graph.grammar import Form, Grammar
+from graphrag.causal_graph.grammar import CausalGrammar, Form
 from graphrag.causal_graph.predicates import attributes, cause_of, labelled, passive, verb
-from graphrag.causal_graph.shadow import shadow
-from graphrag.causal_graph.sites import REACH, Draft, Site, sites
 from graphrag.causal_graph.spanish import SPANISH
-from graphrag.graph_models import CausalRelation
+from graphrag.linguistics.normalization import shadow
+from graphrag.linguistics.sentences import is_heading, split_sentences
 from graphrag.models import Chunk, Span
-from graphrag.sentences import is_heading, split_sentences
+from graphrag.models.graph import CausalRelation
 
-GRAMMARS: Mapping[str, Grammar] = {"es": SPANISH, "fr": FRENCH, "en": ENGLISH}
+GRAMMARS: Mapping[str, CausalGrammar] = {"es": SPANISH, "fr": FRENCH, "en": ENGLISH}
 _READERS: Mapping[Form, Callable[[Site], list[Draft]]] = {
     Form.BECAUSE: because,
     Form.BECAUSE_OF: because,
@@ -62,7 +62,7 @@ def extract_from_chunks(text: str, chunks: Sequence[Chunk], *, language: str) ->
     return [tuple(relations) for relations in found]
 
 
-def _of_sentence(g: Grammar, s: str, sentence: Span, previous: Span | None) -> list[CausalRelation]:
+def _of_sentence(g: CausalGrammar, s: str, sentence: Span, previous: Span | None) -> list[CausalRelation]:
     drafts: list[Draft] = []
     for cue, match, left, right in sites(g, s, sentence):
         lo, hi = max(sentence.start, match.start() - REACH), min(sentence.end, match.end() + REACH)

@@ -9,9 +9,9 @@ from graphrag.causal_graph.grammar import (
     LIKELY,
     SURE,
     VAGUE,
+    CausalGrammar,
     Cue,
     Form,
-    Grammar,
     cues,
     word_set,
 )
@@ -74,7 +74,7 @@ _CLAUSES = (
     ),
 )
 
-FRENCH = Grammar(
+FRENCH = CausalGrammar(
     cues=(*_THEREFORE, *_SO, *_MIDWAY[:1], *_BECAUSE, *PASSIVES, *_BECAUSE_OF, *LABELS, *VERBS, *NOUNS, *_CLAUSES, *_MIDWAY[1:]),
     word=r"[^\W\d_]+'|\w+(?:-\w+)*",
     finite=FINITE,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
 
-from graphrag.beginnings import LENGTHS, LETTERS, beginnings
-from graphrag.graph_models import RelationType
+from graphrag.linguistics.prefix_index import LENGTHS, LETTERS, beginnings
+from graphrag.models.graph import RelationType
 
 CAUSES, TRIGGERS, LEADS_TO = RelationType.CAUSES, RelationType.TRIGGERS, RelationType.LEADS_TO
 SURE, CLEAR, LIKELY, VAGUE = 0.95, 0.85, 0.7, 0.55  # confidence in a wording
@@ -56,7 +56,7 @@ class Cue:
 
 
 @dataclass(frozen=True)
-class Grammar:
+class CausalGrammar:
     """Patterns are over lower-case text with straight apostrophes; sets hold lower-case words."""
 
     cues: tuple[Cue, ...]

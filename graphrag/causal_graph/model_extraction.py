@@ -11,10 +11,10 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel, ValidationError
 
-from graphrag.graph_models import CausalRelation, Polarity, RelationType
 from graphrag.models import Chunk, Span
+from graphrag.models.graph import CausalRelation, Polarity, RelationType
+from graphrag.observability.telemetry import count_lookups, log, stage
 from graphrag.protocols import Cache
-from graphrag.telemetry import count_lookups, log, stage
 
 RELATIONS = "relations:"  # the beginning of their keys in the cache; what follows names the file
 KEPT_SECONDS = 30 * 24 * 3600  # a run that was stopped, or a document that is indexed again, asks nothing twice
@@ -38,7 +38,7 @@ class FoundRelations(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class ExtractionEstimate:
     calls: int
     tokens: int  # of prompts and answers
 
@@ -82,13 +82,13 @@ class ModelExtractor:
             for key, chunk in zip(keys, chunks, strict=True)
         ]
 
-    async def estimate(self, chunks: Sequence[Chunk], *, owner_id: str) -> Estimate:
+    async def estimate(self, chunks: Sequence[Chunk], *, owner_id: str) -> ExtractionEstimate:
         """What is left to be asked, were there no limit."""
         keys = [self._key(chunk) for chunk in chunks]
         known = await self._read(owner_id, keys)
         missing = {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in known}
         chars = sum(len(str(message.content)) for chunk in missing.values() for message in _prompt(chunk))
-        return Estimate(len(missing), round(chars / CHARS_PER_TOKEN) + ANSWER_TOKENS * len(missing))
+        return ExtractionEstimate(len(missing), round(chars / CHARS_PER_TOKEN) + ANSWER_TOKENS * len(missing))
 
     async def _ask(self, chunk: Chunk) -> FoundRelations | None:
         if not self.calls_left or (self._failures >= HOPELESS and not self._has_answered):

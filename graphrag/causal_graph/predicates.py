@@ -3,6 +3,7 @@
 import re
 
 from graphrag.causal_graph.clauses import (
+    VerbGroup,
     antecedent,
     has_finite,
     left_clause,
@@ -13,12 +14,13 @@ from graphrag.causal_graph.clauses import (
     tokens,
     trim,
     trim_words,
+    verb_group,
+    verb_polarity,
 )
+from graphrag.causal_graph.cue_matches import Draft, Site, draft, sentence_before, weaker
 from graphrag.causal_graph.grammar import LIKELY, Form, pattern
-from graphrag.causal_graph.sites import Draft, Site, draft, sentence_before, weaker
-from graphrag.causal_graph.verb_group import VerbGroup, verb_group, verb_polarity
-from graphrag.graph_models import Polarity
 from graphrag.models import Span
+from graphrag.models.graph import Polarity
 
 _ASIDE_BEFORE = re.compile(r"[,)—–-]\s*$")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from graphrag.causal_graph.concepts import concept_words
-from graphrag.language import fold, stem, words
+from graphrag.linguistics.language import fold, stem, words
 from graphrag.models import Direction, TransformedQuery
 
 # Beside the question words, which carry no meaning anywhere.

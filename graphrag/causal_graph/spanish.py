@@ -7,9 +7,9 @@ from graphrag.causal_graph.grammar import (
     LIKELY,
     SURE,
     VAGUE,
+    CausalGrammar,
     Cue,
     Form,
-    Grammar,
     cues,
     word_set,
 )
@@ -66,7 +66,7 @@ _CLAUSES = (
     ),
 )
 
-SPANISH = Grammar(
+SPANISH = CausalGrammar(
     cues=(*_THEREFORE, *_SO, *_BECAUSE, *_BECAUSE_OF, *PASSIVES, *LABELS, *VERBS, *NOUNS, *_CLAUSES),
     word=r"\w+(?:-\w+)*",
     finite=FINITE,

@@ -1,17 +1,129 @@
-"""From a question to causal chains: the neighbourhood of what it means, every simple path in it, the best first."""
+"""Causal chains: the neighbourhood of a question's entities, the paths in it, and their evidence."""
 
 import asyncio
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 from uuid import UUID
 
-from graphrag.causal_graph.chains import MAX_EDGES, Chains
-from graphrag.causal_graph.question import CausalQuestion, forms, read_question
-from graphrag.graph_models import CausalEdge, CausalNeighbourhood, CausalPath
+import networkx as nx
+
+from graphrag.causal_graph.link_scoring import LinkScorer
+from graphrag.causal_graph.question import CausalQuestion, forms, holds, read_question
 from graphrag.models import EVERYTHING, Chunk, Collection, Filters, Hit, TransformedQuery
-from graphrag.protocols import GraphStore
+from graphrag.models.graph import CausalEdge, CausalNeighbourhood, CausalPath
+from graphrag.protocols import ChunkStore, GraphStore
+
+MAX_EDGES = 3
+MOST_LINKS = 120  # that are compared with one another, the nearest
+FAN = 8  # links that are followed from one, the surest
+LEAST_JOINT = 0.3  # below it two links have nothing to do with each other
+SAME = 0.75  # similarity from which a chain that comes to an entity has come back to the other
+
+
+@dataclass(frozen=True)
+class Chains:
+    """For one question. The nodes are the links: one follows another where its cause is the other's effect."""
+
+    neighbourhood: CausalNeighbourhood
+    question: CausalQuestion
+
+    @cached_property
+    def edges(self) -> dict[UUID, CausalEdge]:
+        """Of several that join the same two, the surest."""
+        kept: dict[tuple[UUID, UUID], CausalEdge] = {}
+        nearest = self.neighbourhood.edges[:MOST_LINKS]
+        for edge in sorted(nearest, key=lambda edge: (-edge.confidence, str(edge.id))):
+            if edge.cause.id != edge.effect.id:
+                kept.setdefault((edge.cause.id, edge.effect.id), edge)
+        return {edge.id: edge for edge in kept.values()}
+
+    @cached_property
+    def links(self) -> dict[tuple[UUID, UUID], float]:
+        found: dict[tuple[UUID, UUID], float] = {}
+        for link in self.neighbourhood.links:
+            for pair in ((link.entity_id, link.other_id), (link.other_id, link.entity_id)):
+                found[pair] = max(link.similarity, found.get(pair, 0.0))
+        return found
+
+    @cached_property
+    def starts(self) -> dict[UUID, float]:
+        """Also those that only mean nearly what the question means."""
+        given = dict(self.neighbourhood.starts)
+        scores = dict(given)
+        for (entity, other), similarity in self.links.items():
+            if start := given.get(entity):
+                scores[other] = max(start * similarity, scores.get(other, 0.0))
+        return scores
+
+    @cached_property
+    def graph(self) -> "nx.DiGraph[UUID]":
+        graph: nx.DiGraph[UUID] = nx.DiGraph()
+        graph.add_nodes_from(self.edges)
+        arcs = [
+            (joint * one.confidence * other.confidence, one.id, other.id)
+            for one in self.edges.values()
+            for other in self.joints.followers(one)
+            if (joint := self.joints.between(one, other)) >= LEAST_JOINT
+        ]
+        for _, one, other in sorted(arcs, key=lambda arc: (-arc[0], str(arc[1]), str(arc[2]))):
+            if graph.out_degree(one) < FAN and graph.in_degree(other) < FAN:
+                graph.add_edge(one, other)
+        return graph
+
+    def meant(self, entity: UUID) -> float:
+        return self.starts.get(entity, 0.0)
+
+    def same(self, one: UUID, other: UUID) -> float:
+        return 1.0 if one == other else self.links.get((one, other), 0.0)
+
+    @cached_property
+    def rarity(self) -> dict[str, float]:
+        """Of the question's words among the links, in [0, 1]: what all of them hold tells none from another."""
+        texts = [forms(edge.quote, edge.document.language) for edge in self.edges.values()]
+        counts = {word: sum(holds(text, word) for text in texts) for word in self.question.words}
+        most = math.log(1 + len(texts))
+        return {word: math.log(1 + len(texts) / (1 + count)) / most for word, count in counts.items()}
+
+    @cached_property
+    def joints(self) -> LinkScorer:
+        return LinkScorer(self.edges.values(), self.links)
+
+    def all(self) -> Iterator[tuple[CausalEdge, ...]]:
+        found: set[tuple[UUID, ...]] = set()
+        if self.question.direction != "effects":
+            ends = [edge.id for edge in self.edges.values() if self.meant(edge.effect.id)]
+            found.update(path[::-1] for path in _simple_paths(self.graph.reverse(copy=False), ends))
+        if self.question.direction != "causes":
+            beginnings = [edge.id for edge in self.edges.values() if self.meant(edge.cause.id)]
+            found.update(_simple_paths(self.graph, beginnings))
+        for path in sorted(found, key=lambda path: (len(path), [str(edge) for edge in path])):
+            edges = tuple(self.edges[edge] for edge in path)
+            if not self._returns(edges):
+                yield edges
+
+    def _returns(self, edges: Sequence[CausalEdge]) -> bool:
+        """Whether it comes back to what it has been at, or to what means nearly that. The two ends of one link may be
+        alike: a price that rises because a price has risen.
+        """
+        entities = [edges[0].cause.id, *(edge.effect.id for edge in edges)]
+        return len(set(entities)) < len(entities) or any(
+            self.same(one, other) >= SAME
+            for place, one in enumerate(entities)
+            for other in entities[: max(0, place - 1)]
+        )
+
+
+def _simple_paths(graph: "nx.DiGraph[UUID]", starts: Iterable[UUID]) -> Iterator[tuple[UUID, ...]]:
+    for start in starts:
+        yield (start,)
+        reachable = set(graph) - {start}
+        if reachable:
+            yield from map(tuple, nx.all_simple_paths(graph, start, reachable, cutoff=MAX_EDGES - 1))
+
 
 NEAR = 8  # hits whose chunks are taken to be about the question
 SURE = 0.5  # confidence from which a link holds as part of a chain
@@ -161,3 +273,49 @@ def _says_the_same(path: CausalPath, other: CausalPath, chains: Chains) -> bool:
         chains.same(one.cause.id, another.cause.id) and chains.same(one.effect.id, another.effect.id)
         for one, another in zip(path.edges, other.edges, strict=True)
     )
+
+
+SCORE = "path"  # the stage's name in a hit's scores
+LEADING = 0.55  # score from which a path is surely about the question: what states it is read first
+
+
+async def read_hits(paths: Sequence[CausalPath], *, store: ChunkStore, collection: Collection) -> list[Hit]:
+    """The chunks of the paths' quotes, the best path's first, each once; their score is their path's."""
+    edges = [(edge, path.score) for path in paths for edge in path.edges]
+    # A quote of two sentences may end in the chunk after the one that it begins in.
+    spans = [(edge.document.id, edge.chunk_index, edge.chunk_index + 1) for edge, _ in edges]
+    chunks = await store.read_chunks(collection, spans) if spans else {}
+    hits: dict[object, Hit] = {}
+    for edge, score in edges:
+        for chunk in chunks.get(edge.document.id, ()):
+            if holds_of(chunk, edge):
+                hits.setdefault(chunk.id, Hit(chunk, score, {SCORE: score}))
+    return list(hits.values())
+
+
+def holds_of(chunk: Chunk, edge: CausalEdge) -> bool:
+    """Whether it holds a part of the link's quote."""
+    is_its = chunk.document.id == edge.document.id
+    return is_its and chunk.start_char < edge.end_char and edge.start_char < chunk.end_char
+
+
+def join(found: Sequence[Hit], stating: Sequence[Hit], paths: Sequence[CausalPath], *, top_k: int) -> list[Hit]:
+    """The `top_k` best of what was found and what states a path; before them, where the best path is surely about the
+    question, its chunks in the order of its links, with the best's score.
+    """
+    known = {hit.chunk.id for hit in found}
+    both = list(found)
+    for hit in stating:
+        if hit.chunk.id not in known:
+            # What was found keeps its order, which is not by score alone.
+            place = next((place for place in range(len(both), 0, -1) if both[place - 1].score >= hit.score), 0)
+            both.insert(place, hit)
+    if not paths or paths[0].score < LEADING:
+        return both[:top_k]
+    leading = {
+        hit.chunk.id: replace(hit, score=max(hit.score for hit in both))
+        for edge in paths[0].edges
+        for hit in sorted(both, key=lambda hit: hit.chunk.index)
+        if holds_of(hit.chunk, edge)
+    }
+    return [*leading.values(), *(hit for hit in both[:top_k] if hit.chunk.id not in leading)]

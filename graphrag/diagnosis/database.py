@@ -7,13 +7,13 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg.rows import dict_row
 
-from graphrag.database import queries
-from graphrag.database_errors import one_line
-from graphrag.database_watch import patient
+from graphrag.config.settings import Settings
+from graphrag.db.database import queries
+from graphrag.db.embedded_postgres import running_address
+from graphrag.db.errors import one_line
+from graphrag.db.migrate import APPLICATION_ROLE, OPTIONS, applied_migrations, migration_scripts
+from graphrag.db.server_watch import patient
 from graphrag.diagnosis.findings import Finding, error, ok, warning
-from graphrag.embedded_postgres import running_address
-from graphrag.migrating import APPLICATION_ROLE, OPTIONS, applied_migrations, migration_scripts
-from graphrag.settings import Settings
 
 LEAST_SERVER = 15
 LEAST_PGVECTOR = (0, 8)

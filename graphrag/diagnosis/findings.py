@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from graphrag.secrets import without_secrets
+from graphrag.observability.logging import without_secrets
 
 
 class Level(StrEnum):

@@ -13,7 +13,7 @@ PACKAGED_CONFIG = Path(__file__).with_name("embeddings.yml")
 EXAMPLE = "embeddings:\n  - id: bundled\n    provider: bundled"
 
 
-class Entry(BaseModel):
+class ModelEntry(BaseModel):
     """Keys are the vendors' own variables in the environment: none is written here."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,10 +61,10 @@ class Entry(BaseModel):
 class _Config(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    embeddings: Annotated[list[Entry], Field(min_length=1)]
+    embeddings: Annotated[list[ModelEntry], Field(min_length=1)]
 
 
-def read_entries(file: Path) -> list[Entry]:
+def read_entries(file: Path) -> list[ModelEntry]:
     """Raises InvalidSettings: the cause and an example."""
     try:
         entries = _Config.model_validate(yaml.safe_load(file.read_text(encoding="utf-8"))).embeddings

@@ -6,14 +6,32 @@ from typing import Any
 
 from langchain_core.embeddings import Embeddings
 
-from graphrag.embeddings.configuration import Entry
-from graphrag.embeddings.prefixed import PrefixedEmbeddings
+from graphrag.embeddings.configuration import ModelEntry
 from graphrag.errors import MissingExtra
 
 EXTRAS = {"ollama": "ollama", "google_genai": "google", "sentence-transformers": "local-models"}
 
 
-def open_embeddings(entry: Entry, *, may_download: bool = False) -> Embeddings:
+class PrefixedEmbeddings(Embeddings):
+    def __init__(self, embeddings: Embeddings, *, query: str, document: str) -> None:
+        self._embeddings = embeddings
+        self._query = query
+        self._document = document
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return self._embeddings.embed_documents([self._document + text for text in texts])
+
+    def embed_query(self, text: str) -> list[float]:
+        return self._embeddings.embed_query(self._query + text)
+
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        return await self._embeddings.aembed_documents([self._document + text for text in texts])
+
+    async def aembed_queries(self, texts: list[str]) -> list[list[float]]:
+        return await self._embeddings.aembed_documents([self._query + text for text in texts])
+
+
+def open_embeddings(entry: ModelEntry, *, may_download: bool = False) -> Embeddings:
     """Raises MissingExtra, and whatever a vendor raises for a missing key or model."""
     if entry.provider == "sentence-transformers":
         return _with_extra(entry, lambda: _sentence_transformer(entry, may_download=may_download))
@@ -23,7 +41,7 @@ def open_embeddings(entry: Entry, *, may_download: bool = False) -> Embeddings:
     return embeddings
 
 
-def _with_extra(entry: Entry, open_it: Callable[[], Embeddings]) -> Embeddings:
+def _with_extra(entry: ModelEntry, open_it: Callable[[], Embeddings]) -> Embeddings:
     try:
         return open_it()
     except ImportError as exc:
@@ -35,13 +53,13 @@ def _with_extra(entry: Entry, open_it: Callable[[], Embeddings]) -> Embeddings:
         ) from exc
 
 
-def _bundled(entry: Entry) -> Embeddings:
+def _bundled(entry: ModelEntry) -> Embeddings:
     from graphrag.embeddings.bundled import BundledEmbeddings
 
     return BundledEmbeddings()
 
 
-def _openai(entry: Entry) -> Embeddings:
+def _openai(entry: ModelEntry) -> Embeddings:
     from langchain_openai import OpenAIEmbeddings
 
     base_url = entry.base_url or os.environ.get("OPENAI_BASE_URL")
@@ -60,7 +78,7 @@ def _openai(entry: Entry) -> Embeddings:
     )
 
 
-def _ollama(entry: Entry) -> Embeddings:
+def _ollama(entry: ModelEntry) -> Embeddings:
     from langchain_ollama import OllamaEmbeddings
 
     embeddings: Embeddings = OllamaEmbeddings(
@@ -72,7 +90,7 @@ def _ollama(entry: Entry) -> Embeddings:
     return embeddings
 
 
-def _google_genai(entry: Entry) -> Embeddings:
+def _google_genai(entry: ModelEntry) -> Embeddings:
     from graphrag.embeddings.google import GoogleEmbeddings
 
     return GoogleEmbeddings(
@@ -80,7 +98,7 @@ def _google_genai(entry: Entry) -> Embeddings:
     )
 
 
-def _sentence_transformer(entry: Entry, *, may_download: bool) -> Embeddings:
+def _sentence_transformer(entry: ModelEntry, *, may_download: bool) -> Embeddings:
     if entry.path and not entry.path.is_dir():  # it would be taken for a model's name
         raise FileNotFoundError(f"there is no folder {entry.path}")
     from graphrag.embeddings.sentence_transformer import SentenceTransformerEmbeddings
@@ -95,7 +113,7 @@ def _sentence_transformer(entry: Entry, *, may_download: bool) -> Embeddings:
     )
 
 
-_OPEN: dict[str, Callable[[Entry], Embeddings]] = {
+_OPEN: dict[str, Callable[[ModelEntry], Embeddings]] = {
     "bundled": _bundled,
     "openai": _openai,
     "ollama": _ollama,

@@ -1,24 +1,26 @@
-"""The embedding models that are loaded, by id. `EmbeddingModel` is the one seam through which they are called."""
+"""The loaded embedding models, called in batches and through a cache."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from graphrag.breaker import Breaker
-from graphrag.embeddings.configuration import EXAMPLE, PACKAGED_CONFIG, Entry, read_entries
+from graphrag.embeddings.configuration import EXAMPLE, PACKAGED_CONFIG, ModelEntry, read_entries
 from graphrag.embeddings.providers import open_embeddings
 from graphrag.errors import EmbeddingModelUnavailable, InvalidSettings, MissingExtra, ProviderError
-from graphrag.guard import is_outage
-from graphrag.model_repairs import way_out
+from graphrag.llm.guard import is_outage, way_out
 from graphrag.models import Fusion
-from graphrag.retrying import FOR_DOCUMENTS, FOR_QUERIES, Patience, in_time, persevere, persevere_blocking
-from graphrag.secrets import without_secrets
-from graphrag.telemetry import log
+from graphrag.observability.logging import without_secrets
+from graphrag.observability.telemetry import count_lookups, log
+from graphrag.protocols import Cache
+from graphrag.resilience.circuit_breaker import CircuitBreaker
+from graphrag.resilience.retry import FOR_DOCUMENTS, FOR_QUERIES, Patience, in_time, persevere, persevere_blocking
 
 STRONG = 0.5  # fusion_weight of a model whose vectors may be trusted alone
 # For models whose tokenizer we do not have. OpenAI's takes 3.3 of Spanish and French in the median of our documents'
@@ -42,7 +44,7 @@ class EmbeddingModel:
     timeout_seconds: float | None = None  # of one call; None for a model on this machine
     patience: Patience = FOR_DOCUMENTS
     query_patience: Patience = FOR_QUERIES
-    breaker: Breaker | None = None  # of questions' embedding; None for a model on this machine
+    breaker: CircuitBreaker | None = None  # of questions' embedding; None for a model on this machine
 
     @property
     def is_strong(self) -> bool:
@@ -111,7 +113,7 @@ def load_registry(path: Path | None = None, *, may_download: bool = False) -> Em
     return EmbeddingRegistry([_load(entry, path, may_download=may_download) for entry in read_entries(path)])
 
 
-def _load(entry: Entry, path: Path, *, may_download: bool) -> EmbeddingModel:
+def _load(entry: ModelEntry, path: Path, *, may_download: bool) -> EmbeddingModel:
     try:
         embeddings = open_embeddings(entry, may_download=may_download)
         dimensions = len(persevere_blocking(lambda: embeddings.embed_query("dimensions"), FOR_DOCUMENTS))
@@ -130,7 +132,7 @@ def _load(entry: Entry, path: Path, *, may_download: bool) -> EmbeddingModel:
         remote = {
             "timeout_seconds": entry.timeout_seconds,
             "query_patience": replace(FOR_QUERIES, deadline_seconds=entry.query_timeout_seconds),
-            "breaker": Breaker(
+            "breaker": CircuitBreaker(
                 f"embeddings {entry.id}", failures=FAILURES, seconds=LEFT_ALONE_SECONDS, is_outage=is_outage
             ),
         }
@@ -145,3 +147,91 @@ def _load(entry: Entry, path: Path, *, may_download: bool) -> EmbeddingModel:
         is_quick=entry.provider == "bundled",
         **remote,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FailedBatch:
+    indices: range  # of its texts among all
+    cause: str
+
+
+async def embed_batches(
+    texts: Sequence[str], model: EmbeddingModel, *, batch_size: int = 100, max_concurrency: int = 4
+) -> tuple[list[list[float] | None], list[FailedBatch]]:
+    """A vector a text, in order, None for those of the failed batches, which are told."""
+    batches = [range(start, min(start + batch_size, len(texts))) for start in range(0, len(texts), batch_size)]
+    turns = asyncio.Semaphore(max_concurrency)
+
+    async def embed(batch: range) -> list[list[float]] | FailedBatch:
+        async with turns:
+            try:
+                return await model.embed([texts[index] for index in batch])
+            except ProviderError as exc:
+                log.warning("batch not embedded", model=model.id, texts=len(batch), error=exc)
+                return FailedBatch(batch, str(exc))
+
+    vectors: list[list[float] | None] = [None] * len(texts)
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(embed(batch)) for batch in batches]
+    results = [task.result() for task in tasks]
+    for batch, result in zip(batches, results, strict=True):
+        if not isinstance(result, FailedBatch):
+            vectors[batch.start : batch.stop] = result
+    return vectors, [result for result in results if isinstance(result, FailedBatch)]
+
+
+KEPT_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedEmbeddingModel(EmbeddingModel):
+    """One owner's: what others had embedded stays their own."""
+
+    owner_id: str
+    cache: Cache
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        return await self._known_or("document", texts, lambda missing: EmbeddingModel.embed(self, missing))
+
+    async def embed_queries(self, texts: Sequence[str]) -> list[list[float]]:
+        return await self._known_or("query", texts, lambda missing: EmbeddingModel.embed_queries(self, missing))
+
+    async def _known_or(
+        self, role: str, texts: Sequence[str], embed: Callable[[list[str]], Awaitable[list[list[float]]]]
+    ) -> list[list[float]]:
+        keys = [self._key(role, text) for text in texts]
+        known = await self._read(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        count_lookups("embeddings", hits=sum(key in known for key in keys), misses=sum(key in missing for key in keys))
+        if missing:
+            vectors = await embed(list(missing.values()))
+            packed = [np.asarray(vector, dtype="<f4").tobytes() for vector in vectors]
+            fresh = dict(zip(missing, packed, strict=True))
+            await self._write(fresh)
+            known |= fresh
+        return [np.frombuffer(known[key], dtype="<f4").tolist() for key in keys]
+
+    def _key(self, role: str, text: str) -> str:
+        identity = "\0".join([self.id, self.name, str(self.dimensions), role, text])
+        return f"embedding:{hashlib.sha256(identity.encode(errors='surrogatepass')).hexdigest()}"
+
+    async def _read(self, keys: Sequence[str]) -> dict[str, bytes]:
+        try:
+            return dict(await self.cache.get_many(self.owner_id, list(dict.fromkeys(keys)))) if keys else {}
+        except Exception as exc:  # a cache may be anybody's
+            log.warning("cache failed, done without", cache="embeddings", error=exc)
+            return {}
+
+    async def _write(self, values: Mapping[str, bytes]) -> None:
+        try:
+            await self.cache.set_many(self.owner_id, values, seconds=KEPT_SECONDS)
+        except Exception as exc:
+            log.warning("cache failed, done without", cache="embeddings", error=exc)
+
+
+def cached(model: EmbeddingModel, *, cache: Cache, owner_id: str) -> EmbeddingModel:
+    """The model itself where it is quicker than a look-up."""
+    if model.is_quick:
+        return model
+    values = {field.name: getattr(model, field.name) for field in fields(EmbeddingModel)}
+    return CachedEmbeddingModel(**values, owner_id=owner_id, cache=cache)

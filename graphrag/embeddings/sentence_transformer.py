@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 from sentence_transformers import SentenceTransformer
 
-from graphrag.telemetry import log
+from graphrag.observability.telemetry import log
 
 USUAL_CHUNK_TOKENS = 512
 

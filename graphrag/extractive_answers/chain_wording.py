@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graphrag.causal_graph.extraction import extract_relations
-from graphrag.extractive_answers.extraction import Excerpt, Statement, distinct, finished
-from graphrag.extractive_answers.statement_order import opened, points_back
-from graphrag.language import content_words, stem
+from graphrag.extractive_answers.composition import opened, points_back
+from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement, distinct, finished
+from graphrag.linguistics.language import content_words, stem
+from graphrag.linguistics.sentences import is_heading, plain
 from graphrag.models import Span
-from graphrag.places import split_rows
-from graphrag.sentences import is_heading, plain
+from graphrag.parsers.source_locations import split_rows
 
 SURE = 0.55  # score from which a chain is told
 MAX_BESIDE = 2  # statements after the chain
@@ -35,12 +35,12 @@ class ToldChain:
 
 @dataclass(frozen=True, slots=True)
 class WordedChain:
-    told: tuple[Statement, ...]  # cause to effect; empty where no chain answers
-    beside: tuple[Statement, ...]
+    told: tuple[ExtractedStatement, ...]  # cause to effect; empty where no chain answers
+    beside: tuple[ExtractedStatement, ...]
 
 
 def word_chain(
-    chains: Sequence[ToldChain], statements: Sequence[Statement], excerpts: Sequence[Excerpt], *, language: str
+    chains: Sequence[ToldChain], statements: Sequence[ExtractedStatement], excerpts: Sequence[Excerpt], *, language: str
 ) -> WordedChain:
     """The chain that answers, then what else does; `statements`, the best first, where none is sure to.
 
@@ -63,9 +63,9 @@ def word_chain(
     return WordedChain(tuple(_joined(links, language)), tuple(beside[:MAX_BESIDE]))
 
 
-def _joined(links: Sequence[Sequence[Statement]], language: str) -> list[Statement]:
+def _joined(links: Sequence[Sequence[ExtractedStatement]], language: str) -> list[ExtractedStatement]:
     """Each sentence once; «Por eso: …» before a link whose words name no cause."""
-    told: list[Statement] = []
+    told: list[ExtractedStatement] = []
     texts: set[str] = set()
     for sentences in links:
         new = [sentence for sentence in sentences if sentence.text not in texts]
@@ -77,7 +77,7 @@ def _joined(links: Sequence[Sequence[Statement]], language: str) -> list[Stateme
     return told
 
 
-def _names_a_cause(sentences: Sequence[Statement], before: Statement) -> bool:
+def _names_a_cause(sentences: Sequence[ExtractedStatement], before: ExtractedStatement) -> bool:
     """By a word of cause, by pointing back, or by repeating what the link before led to."""
     text = " ".join(sentence.text for sentence in sentences)
     language = sentences[0].language
@@ -89,7 +89,7 @@ def _stems(text: str, language: str) -> set[str]:
     return {stem(word, language) for word in content_words(text, language)}
 
 
-def _sentences(excerpt: Excerpt, link: ToldLink) -> list[Statement]:
+def _sentences(excerpt: Excerpt, link: ToldLink) -> list[ExtractedStatement]:
     """Whole, as the check of citations reads them."""
     start, end = link.quote.start - excerpt.start_char, link.quote.end - excerpt.start_char
     texts = [
@@ -98,5 +98,7 @@ def _sentences(excerpt: Excerpt, link: ToldLink) -> list[Statement]:
         if excerpt.text[max(span.start, start) : min(span.end, end)].strip()
     ]
     return [
-        Statement(finished(plain(text)), link.number, excerpt.language, 1.0) for text in texts if not is_heading(text)
+        ExtractedStatement(finished(plain(text)), link.number, excerpt.language, 1.0)
+        for text in texts
+        if not is_heading(text)
     ]

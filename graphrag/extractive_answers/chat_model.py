@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from graphrag.extractive_answers.chain_wording import ToldChain
-from graphrag.extractive_answers.composition import Asked, OwnSentences, compose_answer
+from graphrag.extractive_answers.composition import AnswerRequest, OwnSentences, compose_answer
 from graphrag.extractive_answers.extraction import Excerpt
 
 BRIEF = "brief"  # the key in the last message's additional_kwargs
@@ -97,7 +97,7 @@ def _answer(messages: list[BaseMessage]) -> str:
     if given is None:
         raise ValueError("the extractive model reads a brief in the last message's additional_kwargs")
     return compose_answer(
-        Asked(given["question"], given["language"], given["today"], given["parts"], given["compares"]),
+        AnswerRequest(given["question"], given["language"], given["today"], given["parts"], given["compares"]),
         given["excerpts"],
         chains=given["chains"],
         own=OwnSentences(given["not_found"], given["lead"], given["no_part"]),

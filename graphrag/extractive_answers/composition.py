@@ -1,21 +1,149 @@
-"""How an answer of the documents' own sentences reads: their order, its parts side by side, what is computed of them;
-each statement with the mark of its excerpt."""
+"""Compose an answer from the documents' own sentences."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
 from graphrag.extractive_answers.chain_wording import ToldChain, WordedChain, word_chain
-from graphrag.extractive_answers.compared_values import say_difference
-from graphrag.extractive_answers.direct_answers import direct_answer
-from graphrag.extractive_answers.extraction import Excerpt, Statement, extract_answer
-from graphrag.extractive_answers.relative_times import read_relative
-from graphrag.extractive_answers.seen_tables import markdown_rows
-from graphrag.extractive_answers.statement_order import arrange
-from graphrag.extractive_answers.table_answers import answer_from_table
-from graphrag.language import content_words, labelled, words
-from graphrag.table_dates import asks_what_is_late
+from graphrag.extractive_answers.direct_answers import direct_answer, read_relative, say_difference
+from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement, extract_answer, finished
+from graphrag.extractive_answers.table_answers import answer_from_table, asks_what_is_late, markdown_rows
+from graphrag.linguistics.dates import find_told_dates
+from graphrag.linguistics.language import content_words, fold, labelled, words
+from graphrag.linguistics.numbers import find_quantities
+from graphrag.linguistics.sentences import is_heading, plain
+from graphrag.models import Span
+from graphrag.parsers.source_locations import split_rows
+
+LONGEST_BEFORE = 200  # characters of a sentence that is added only to be pointed back to
+# The first words of a sentence that is not understood without the one before it.
+_POINTS_BACK = re.compile(
+    r"(?:est[oae]|es[oae]|ell[oa]s?|aquell[oa]s?|est[oa]s|es[oa]s|por (?:est|es|ell|lo tanto|tanto)\w*"
+    r"|a pesar de (?:est|ell)\w+|sin embargo"
+    r"|no obstante|ademas|tambien|asi|en cambio|por el contrario|entonces|despues|luego|de ahi|a causa de (?:est|es)\w*"
+    r"|cela|ceci|ca|c'est|c'etait|ce (?:fut|n'est|sera)|celui-ci|celle-ci|ceux-ci|celles-ci|il|elle|ils|elles|eux"
+    r"|cependant|toutefois|neanmoins|pourtant"
+    r"|de plus|en outre|en revanche|par consequent|ainsi|ensuite|puis|alors|de ce fait|d'ou|pour cette raison"
+    r"|a la suite de c\w+"
+    r"|this|that|these|those|it|they|he|she|its|their|his|her|however|nevertheless|therefore"
+    r"|as a (?:result|consequence)|moreover"
+    r"|furthermore|besides|instead|hence|thus|then|afterwards|for (?:this|that) reason|because of (?:this|that)"
+    r"|so)\b(?!-)"
+)
+MIN_NUMBERS = 2  # in common, from which sentences of two languages say the same
+
+
+@dataclass(frozen=True, slots=True)
+class _LocatedStatement:
+    """Where a statement stands: its excerpt's sentences, and which of them it is."""
+
+    excerpt: Excerpt
+    sentences: tuple[Span, ...]
+    index: int
+
+    @property
+    def start(self) -> int:
+        return self.excerpt.start_char + self.sentences[self.index].start
+
+    def before(self) -> ExtractedStatement | None:
+        """The sentence before it, of the same paragraph."""
+        if self.index == 0:
+            return None
+        span = self.sentences[self.index - 1]
+        text = self.excerpt.text[span.start : span.end]
+        if is_heading(text) or text.endswith("\n\n") or not plain(text).endswith((".", "!", "?", "…")):
+            return None
+        return ExtractedStatement(plain(text), self.excerpt.number, self.excerpt.language, 0.0)
+
+
+def arrange(statements: Sequence[ExtractedStatement], excerpts: Sequence[Excerpt]) -> list[ExtractedStatement]:
+    """The first stays first; rows stay as they are. What points back and stands alone gets the sentence before it, but
+    for the first: what answers is said at once."""
+    kept = _told_once(statements)
+    if all(statement.is_row for statement in kept):
+        return kept
+    by_number = {excerpt.number: excerpt for excerpt in excerpts}
+    found = {statement: _find(statement, by_number.get(statement.number)) for statement in kept}
+    ordered = list(_with_antecedents(_grouped(kept, found), found))
+    return [replace(statement, text=opened(statement.text)) for statement in ordered]
+
+
+def _grouped(
+    statements: list[ExtractedStatement], found: dict[ExtractedStatement, _LocatedStatement | None]
+) -> list[ExtractedStatement]:
+    """Those of a document together, as it goes on after the best of them."""
+    titles = {statement: place.excerpt.title if place else "" for statement, place in found.items()}
+    ranked = list(dict.fromkeys(titles[statement] for statement in statements))
+    first = {title: next(each for each in statements if titles[each] == title) for title in ranked}
+
+    def key(statement: ExtractedStatement) -> tuple[int, bool, int]:
+        place = found[statement]
+        title = titles[statement]
+        leads = statement is statements[0] or (statement is first[title] and place is None)
+        return ranked.index(title), not leads, place.start if place else 0
+
+    return sorted(statements, key=key)
+
+
+def _with_antecedents(
+    statements: list[ExtractedStatement], found: dict[ExtractedStatement, _LocatedStatement | None]
+) -> Iterator[ExtractedStatement]:
+    told: set[str] = set()
+    texts = {statement.text for statement in statements}
+    for number, statement in enumerate(statements):
+        place = found[statement]
+        before = place.before() if place and number and points_back(statement.text) else None
+        if before and before.text not in told | texts and len(before.text) <= LONGEST_BEFORE:
+            told.add(before.text)
+            yield before
+        yield statement
+
+
+def points_back(text: str) -> bool:
+    return _POINTS_BACK.match(fold(text).replace("’", "'")) is not None
+
+
+def opened(text: str) -> str:
+    """As a sentence begins: an item of a list may not."""
+    first = text.split(maxsplit=1)[0] if text else ""
+    return text[:1].upper() + text[1:] if first.islower() and first.isalpha() else text
+
+
+def _find(statement: ExtractedStatement, excerpt: Excerpt | None) -> _LocatedStatement | None:
+    if excerpt is None:
+        return None
+    sentences = split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
+    for index, span in enumerate(sentences):
+        if finished(plain(excerpt.text[span.start : span.end])) == statement.text:
+            return _LocatedStatement(excerpt, sentences, index)
+    return None
+
+
+def _told_once(statements: Sequence[ExtractedStatement]) -> list[ExtractedStatement]:
+    kept: list[ExtractedStatement] = []
+    for statement in statements:
+        if statement not in kept and not any(_says_the_same(statement, other) for other in kept):
+            kept.append(statement)
+    return kept
+
+
+def _says_the_same(one: ExtractedStatement, other: ExtractedStatement) -> bool:
+    """The same numbers and dates, and a name in common, in two languages."""
+    if one.language == other.language or one.is_row or other.is_row:
+        return False
+    figures = _figures(one)
+    return len(figures) >= MIN_NUMBERS and figures == _figures(other) and bool(_names(one) & _names(other))
+
+
+def _figures(statement: ExtractedStatement) -> set[object]:
+    dates = {told.period for told in find_told_dates(statement.text, statement.language, year=2000)}
+    return {*(quantity.value for quantity in find_quantities(statement.text, statement.language)), *dates}
+
+
+def _names(statement: ExtractedStatement) -> set[str]:
+    return {fold(word) for word in words(statement.text)[1:] if word[:1].isupper()}
+
 
 MAX_LABEL = 70  # characters
 _QUESTION_MARKS = " \t\n¿?¡!.,;:"
@@ -24,7 +152,7 @@ _MARK = re.compile(r"\[([\d\s,;]*)\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnswerRequest:
     question: str
     language: str
     today: date
@@ -44,11 +172,11 @@ class OwnSentences:
 @dataclass(frozen=True, slots=True)
 class _Part:
     label: str
-    statements: tuple[Statement, ...]
+    statements: tuple[ExtractedStatement, ...]
 
 
 def compose_answer(
-    asked: Asked, excerpts: Sequence[Excerpt], *, chains: Sequence[ToldChain] = (), own: OwnSentences
+    asked: AnswerRequest, excerpts: Sequence[Excerpt], *, chains: Sequence[ToldChain] = (), own: OwnSentences
 ) -> str:
     if len(asked.parts) > 1:
         parts = _answer_parts(asked, excerpts, chains)
@@ -60,7 +188,9 @@ def compose_answer(
     return _write_one(chain, asked, excerpts, own)
 
 
-def _answer(question: str, asked: Asked, excerpts: Sequence[Excerpt], chains: Sequence[ToldChain] = ()) -> WordedChain:
+def _answer(
+    question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[ToldChain] = ()
+) -> WordedChain:
     """What answers, in the order in which it is said."""
     computed = None if asks_what_is_late(question) else answer_from_table(question, excerpts, language=asked.language)
     if computed:
@@ -70,7 +200,7 @@ def _answer(question: str, asked: Asked, excerpts: Sequence[Excerpt], chains: Se
     return WordedChain(chain.told, tuple(arrange(chain.beside, excerpts)))
 
 
-def _as_shown(statements: Sequence[Statement], excerpts: Sequence[Excerpt]) -> list[Statement]:
+def _as_shown(statements: Sequence[ExtractedStatement], excerpts: Sequence[Excerpt]) -> list[ExtractedStatement]:
     """The rows of Markdown tables with their headers; a line of headers alone states nothing."""
     rows = {excerpt.number: markdown_rows(excerpt.text) for excerpt in excerpts}
     shown = []
@@ -82,7 +212,7 @@ def _as_shown(statements: Sequence[Statement], excerpts: Sequence[Excerpt]) -> l
     return shown
 
 
-def _write_one(chain: WordedChain, asked: Asked, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
+def _write_one(chain: WordedChain, asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
     statements = [*chain.told, *chain.beside]
     direct = None if chain.told else _direct(asked.question, statements, asked, excerpts)
     is_foreign = statements[0].language != asked.language and not direct
@@ -93,14 +223,16 @@ def _write_one(chain: WordedChain, asked: Asked, excerpts: Sequence[Excerpt], ow
     return opening + " ".join(_marked(statement, asked) for statement in statements)
 
 
-def _direct(question: str, statements: Sequence[Statement], asked: Asked, excerpts: Sequence[Excerpt]) -> str | None:
+def _direct(
+    question: str, statements: Sequence[ExtractedStatement], asked: AnswerRequest, excerpts: Sequence[Excerpt]
+) -> str | None:
     found = {excerpt.number: excerpt for excerpt in excerpts}
     told = [(statement, found[statement.number]) for statement in statements]
     said = direct_answer(question, told, today=asked.today, language=asked.language)
     return said[:1].upper() + said[1:] if said else None
 
 
-def _marked(statement: Statement, asked: Asked) -> str:
+def _marked(statement: ExtractedStatement, asked: AnswerRequest) -> str:
     """A sentence in another language in quotation marks: it is not ours."""
     text = _without_marks(statement.text)
     is_quote = statement.language != asked.language and not statement.is_row
@@ -116,7 +248,7 @@ def _quoted(text: str, language: str) -> str:
     return f"« {text} »" if language == "fr" else f"“{text}”" if language == "en" else f"«{text}»"
 
 
-def _answer_parts(asked: Asked, excerpts: Sequence[Excerpt], chains: Sequence[ToldChain]) -> list[_Part]:
+def _answer_parts(asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[ToldChain]) -> list[_Part]:
     """In their order; chains are of the first. Parts with the same answer are one."""
     parts: list[_Part] = []
     for label, part in zip(_labels(asked), asked.parts, strict=True):
@@ -134,9 +266,9 @@ def _answer_parts(asked: Asked, excerpts: Sequence[Excerpt], chains: Sequence[To
 
 def _asks_of_before(
     part: str,
-    found: Sequence[Statement],
-    before: Sequence[Statement],
-    asked: Asked,
+    found: Sequence[ExtractedStatement],
+    before: Sequence[ExtractedStatement],
+    asked: AnswerRequest,
     excerpts: Sequence[Excerpt],
 ) -> bool:
     """«… and how long until then?»: the date is in the answer to the part before."""
@@ -145,11 +277,11 @@ def _asks_of_before(
     return _direct(part, before, asked, excerpts) is not None
 
 
-def _texts(statements: Sequence[Statement]) -> list[str]:
+def _texts(statements: Sequence[ExtractedStatement]) -> list[str]:
     return [statement.text for statement in statements]
 
 
-def _write_parts(parts: list[_Part], asked: Asked, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
+def _write_parts(parts: list[_Part], asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
     """A line for each, and what two of them differ by."""
     lines = [_write_part(part, asked, excerpts, own) for part in parts]
     if len(lines) == 1:  # one sentence answers all of them
@@ -158,7 +290,7 @@ def _write_parts(parts: list[_Part], asked: Asked, excerpts: Sequence[Excerpt], 
     return "\n".join([*lines, *([difference] if difference else [])])
 
 
-def _write_part(part: _Part, asked: Asked, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
+def _write_part(part: _Part, asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
     if not part.statements:
         return f"- {own.no_part.format(part=part.label)}"
     question = asked.question if asked.compares else part.label
@@ -167,11 +299,11 @@ def _write_part(part: _Part, asked: Asked, excerpts: Sequence[Excerpt], own: Own
     return f"- {_label(part, asked)}{f'{direct} — ' if direct else ''}{said}"
 
 
-def _label(part: _Part, asked: Asked) -> str:
+def _label(part: _Part, asked: AnswerRequest) -> str:
     return labelled(f"{part.label[:1].upper()}{part.label[1:]}", "", asked.language)
 
 
-def _difference(parts: Sequence[_Part], asked: Asked) -> str:
+def _difference(parts: Sequence[_Part], asked: AnswerRequest) -> str:
     statements = [part.statements[0] for part in parts if len(part.statements) == 1]
     if len(statements) != len(parts):
         return ""
@@ -180,7 +312,7 @@ def _difference(parts: Sequence[_Part], asked: Asked) -> str:
     return f"- {said}. {marks}" if said else ""
 
 
-def _labels(asked: Asked) -> list[str]:
+def _labels(asked: AnswerRequest) -> list[str]:
     """Short: of compared things what tells them apart, of other parts their own words in the question."""
     texts = [part.strip(_QUESTION_MARKS) for part in asked.parts]
     found = (

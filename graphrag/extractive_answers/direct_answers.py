@@ -1,17 +1,151 @@
-"""What alone is asked for, said before the sentence that says it: a date, an amount or a number of a quote in another
-language, and how long ago or until it is."""
+"""Direct answers: dates, amounts, durations and differences said before their sentence."""
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
+from typing import Literal
 
-from graphrag.extractive_answers.extraction import Excerpt, Statement
-from graphrag.extractive_answers.quantities import Quantity, find_quantities, write_quantity
-from graphrag.extractive_answers.relative_times import read_relative, say_relative
-from graphrag.extractive_answers.told_dates import find_told_dates, only_year
-from graphrag.language import fold
-from graphrag.periods import name
-from graphrag.table_dates import asks_what_is_late
+from babel.units import format_unit
+
+from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement
+from graphrag.extractive_answers.table_answers import asks_what_is_late
+from graphrag.linguistics.cell_values import read_numbers
+from graphrag.linguistics.dates import Period, find_told_dates, name, of_day, only_year, percent
+from graphrag.linguistics.language import content_words, fold, labelled, stem
+from graphrag.linguistics.numbers import AmountInText, find_quantities, write_number, write_quantity
+
+Asked = Literal["distance", "duration", "age", "validity"]
+LONG_DAYS = 60  # from which years and months say more than days
+_DURATION = r"(?:dias?|semanas?|mes(?:es)?|anos?|jours?|semaines?|mois|ans?|annees?|days?|weeks?|months?|years?)"
+_AGE = re.compile(r"\bque edad\b|\bcuantos anos (?:tiene|cumple)|\bquel age\b|\bhow old\b")
+_VALIDITY = re.compile(
+    r"\b(?:sigue|siguen|continua|todavia|aun|esta|estan)\b.*\b(?:vigente|valid|en vigor)"
+    r"|\b(?:ha|han) (?:caducad|vencid|expirad)"
+    r"|\b(?:esta|estan) (?:caducad|vencid)|\b(?:caduco|vencio|expiro) (?:ya|el|la)\b"
+    r"|\b(?:encore|toujours) (?:valable|valide|en vigueur|en cours)"
+    r"|\best-(?:il|elle) (?:valable|valide|en vigueur|perime|expire)"
+    r"|\b(?:a-t-(?:il|elle)|est) (?:expire|perime)"
+    r"|\bstill (?:valid|in force|current|good|running|in effect)\b"
+    r"|\b(?:has|have)\b.* (?:expired|lapsed|run out)\b|\bis\b.* (?:expired|out of date)\b"
+)
+_DURATION = re.compile(
+    rf"\bdesde (?:hace )?cuant|\bcuant\w+ (?:tiempo|{_DURATION}) lleva|\bdepuis (?:combien|quand)\b|\bsince when\b"
+    rf"|\b(?:for )?how (?:long|many {_DURATION}) (?:has|have)\b(?!.* (?:until|left|passed|elapsed))"
+)
+_DISTANCE = re.compile(
+    rf"\bhace cuant|\bcuant\w+ (?:(?:tiempo|{_DURATION}) )?(?:hace|falta|faltan|queda|quedan|han? pasado)\b"
+    rf"|\bdentro de cuant"
+    rf"|\bil y a combien\b|\bdans combien\b"
+    rf"|\bcombien (?:de (?:temps|{_DURATION}) )?(?:reste|manque|s'est-il ecoule|se sont ecoules|avant|jusqu)"
+    rf"|\bcombien de (?:temps|{_DURATION}) y a-t-il\b"
+    rf"|\bhow (?:long|many {_DURATION}) (?:ago|until|till|before|left|remain|is it (?:since|until)|(?:has"
+    rf"|have) (?:passed|elapsed)|(?:are|is) left|(?:are|is) there until)\b|\bin how many {_DURATION}\b|\bhow soon\b"
+)
+_UNITS = {
+    "day": re.compile(r"\b(?:cuantos dias|(?:combien de|dans combien de) jours|how many days)\b"),
+    "week": re.compile(r"\b(?:cuantas semanas|combien de semaines|how many weeks)\b"),
+}
+_ENDS = re.compile(
+    r"\bvenc|\bcaduc|\bexpir|\bhasta\b|\btermin|\bfinaliz|\bjusqu|\bechea|\bprend(?:ra)? fin\b|\bse termine"
+    r"|\bvalable|\bperim"
+    r"|\buntil\b|\bends?\b|\bended\b|\bvalid\b|\bruns? out\b|\bvalid[oae]s?\b"
+)
+_SENTENCES = {
+    "es": {"past": "hace {length}", "future": "dentro de {length}", "today": "hoy", "since": "desde hace {length}",
+           "over": "vencido hace {length}", "left": "vence dentro de {length}", "on": "a {today}", "and": " y "},
+    "fr": {"past": "il y a {length}", "future": "dans {length}", "today": "aujourd'hui", "since": "depuis {length}",
+           "over": "expiré depuis {length}", "left": "encore {length}", "on": "au {today}", "and": " et "},
+    "en": {"past": "{length} ago", "future": "in {length}", "today": "today", "since": "for {length}",
+           "over": "expired {length} ago", "left": "{length} left", "on": "as of {today}", "and": " and "},
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RelativeQuestion:
+    asked: Asked
+    unit: str = ""  # day or week, where it must be one
+
+
+def read_relative(question: str) -> RelativeQuestion | None:
+    """None where nothing is asked against today."""
+    folded = fold(question).replace("’", "'")
+    kinds: tuple[tuple[Asked, re.Pattern[str]], ...] = (
+        ("age", _AGE), ("validity", _VALIDITY), ("distance", _DISTANCE), ("duration", _DURATION)
+    )  # fmt: skip
+    asked = next((kind for kind, pattern in kinds if pattern.search(folded)), None)
+    unit = next((unit for unit, pattern in _UNITS.items() if pattern.search(folded)), "")
+    return RelativeQuestion(asked, unit) if asked else None
+
+
+def say_relative(
+    question: RelativeQuestion, statement: ExtractedStatement, *, around: str, today: date, language: str
+) -> str | None:
+    """«hace 1 año y 7 meses (586 días), a 22 de noviembre de 2026»; None where the statement tells no date, or several.
+
+    `around` is what else its document says: a date without a year is of the one year that is named there."""
+    period = _only_date(statement, only_year(around))
+    if period is None or (question.asked == "validity" and not _ENDS.search(fold(statement.text))):
+        return None
+    says = _SENTENCES[language]
+    day = period.first_day or today
+    as_of = says["on"].format(today=name(of_day(today), language))
+    if question.asked == "age" and day < today:
+        return f"{_written(_full_months(day, today) // 12, 'year', language)}, {as_of}"
+    length = _length(period, today, question.unit, language)
+    if length is None:
+        return says["today"]
+    key = _tense(question.asked, is_past=day <= today)
+    return f"{says[key].format(length=length)}, {as_of}"
+
+
+def _tense(asked: Asked, *, is_past: bool) -> str:
+    if asked == "validity":
+        return "over" if is_past else "left"
+    if asked == "duration" and is_past:
+        return "since"
+    return "past" if is_past else "future"
+
+
+def _only_date(statement: ExtractedStatement, year: int) -> Period | None:
+    """The one day; else the one month or year."""
+    periods = {told.period for told in find_told_dates(statement.text, statement.language, year=year)}
+    days = {period for period in periods if period.unit == "day"}
+    found = days or periods
+    return found.pop() if len(found) == 1 else None
+
+
+def _length(period: Period, today: date, unit: str, language: str) -> str | None:
+    """As exact as the date is; None where it is now."""
+    if period.unit != "day":
+        now = of_day(today).within(period.unit)
+        count = abs(now.number - period.number) if now else 0
+        return _written(count, period.unit, language) if count else None
+    day = period.first_day or today
+    days = abs((today - day).days)
+    if days == 0:
+        return None
+    if unit == "week" and days >= 7:
+        return _joined([(days // 7, "week"), (days % 7, "day")], language)
+    if days < LONG_DAYS or unit:
+        return _written(days, "day", language)
+    months = _full_months(*sorted((day, today)))
+    return f"{_joined([(months // 12, 'year'), (months % 12, 'month')], language)} ({_written(days, 'day', language)})"
+
+
+def _full_months(first: date, last: date) -> int:
+    return (last.year - first.year) * 12 + last.month - first.month - (last.day < first.day)
+
+
+def _joined(counts: list[tuple[int, str]], language: str) -> str:
+    return _SENTENCES[language]["and"].join(_written(count, unit, language) for count, unit in counts if count)
+
+
+def _written(count: int, unit: str, language: str) -> str:
+    text = format_unit(count, f"duration-{unit}", length="long", locale=language)
+    return text.replace("\u202f", " ").replace("\u00a0", " ")
+
 
 _AMOUNT = re.compile(
     r"\bcuanto (?:dinero|cost|cuesta|vale|pag|cobr|se pag|nos (?:cost|cobr))"
@@ -33,7 +167,7 @@ _SPAN = re.compile(r"\b(?:dias?|semanas?|meses|anos|jours?|semaines?|mois|annees
 
 
 def direct_answer(
-    question: str, told: Sequence[tuple[Statement, Excerpt]], *, today: date, language: str
+    question: str, told: Sequence[tuple[ExtractedStatement, Excerpt]], *, today: date, language: str
 ) -> str | None:
     """«48.600 €», «16 de abril de 2025»; None where the first statement says it clearly enough, or not clearly, or the
     others say something else. Statements come with the excerpts that they are of."""
@@ -49,13 +183,13 @@ def direct_answer(
     return said[0] if len(set(said) - {None}) == 1 else None
 
 
-def _asked_value(question: str, statement: Statement, excerpt: Excerpt, language: str) -> str | None:
+def _asked_value(question: str, statement: ExtractedStatement, excerpt: Excerpt, language: str) -> str | None:
     if _DATE.search(question):
         return _the_date(statement, only_year(f"{excerpt.title} {excerpt.text}"), language)
     return _the_quantity(question, find_quantities(statement.text, statement.language), language)
 
 
-def _the_date(statement: Statement, year: int, language: str) -> str | None:
+def _the_date(statement: ExtractedStatement, year: int, language: str) -> str | None:
     """Not one that something was before or after."""
     told = find_told_dates(statement.text, statement.language, year=year)
     periods = {each.period for each in told}
@@ -64,7 +198,7 @@ def _the_date(statement: Statement, year: int, language: str) -> str | None:
     return name(periods.pop(), language)
 
 
-def _the_quantity(question: str, quantities: list[Quantity], language: str) -> str | None:
+def _the_quantity(question: str, quantities: list[AmountInText], language: str) -> str | None:
     if _AMOUNT.search(question):
         fitting = [quantity for quantity in quantities if quantity.is_money]
     elif _SHARE.search(question):
@@ -74,3 +208,56 @@ def _the_quantity(question: str, quantities: list[Quantity], language: str) -> s
     else:
         return None
     return write_quantity(fitting[0], language) if len(set(fitting)) == 1 else None
+
+
+_DIFFERENCE = {"es": "Diferencia", "fr": "Différence", "en": "Difference"}
+_ASIDE = re.compile(r"\([^()]*\)|, [+−-]\d.*|[,;] (?:contra|frente a|contre|against|up from|down from) .*")
+_CELL = re.compile(r"(?P<header>[^:;]+): (?P<value>[^;]+)")
+_SHARES = frozenset(("%", "°C"))  # of which a difference in per cent misleads
+
+
+def say_difference(
+    question: str, labels: Sequence[str], statements: Sequence[ExtractedStatement], *, language: str
+) -> str | None:
+    """«Diferencia (diciembre − noviembre): 1.950 − 1.600 = 350 (+21,9 %)»; the smaller is taken from the larger."""
+    if len(statements) != 2:
+        return None
+    one, other = (_read(question, statement, language) for statement in statements)
+    shared = [unit for unit in one if unit in other and len(one[unit]) == len(other[unit]) == 1]
+    if len(shared) != 1:
+        return None
+    pairs = [(one[shared[0]][0], labels[0]), (other[shared[0]][0], labels[1])]
+    (less, less_label), (more, more_label) = sorted(pairs, key=lambda pair: pair[0].value)
+    if less.value == more.value:
+        return None
+    result = write_quantity(replace(more, value=more.value - less.value), language)
+    share = percent(more.value / less.value - 1, language) if less.value > 0 and more.unit not in _SHARES else ""
+    terms = f"{write_number(more.value, language)} − {write_number(less.value, language)} = {result}"
+    label = f"{_DIFFERENCE[language]} ({more_label} − {less_label})"
+    return labelled(label, f"{terms}{f' ({share})' if share else ''}", language)
+
+
+def _read(question: str, statement: ExtractedStatement, language: str) -> dict[str, list[AmountInText]]:
+    """Its quantities by what they count: a column's name, else their unit."""
+    found: dict[str, list[AmountInText]] = defaultdict(list)
+    text = _ASIDE.sub("", statement.text)
+    for thing, said in _asked_cells(question, text, language) if statement.is_row else [("", text)]:
+        for quantity in _whole_number(said, statement.language) or find_quantities(said, statement.language):
+            if quantity.value not in [other.value for other in found[f"{thing}|{quantity.unit}"]]:
+                found[f"{thing}|{quantity.unit}"].append(quantity)
+    return {unit: quantities for unit, quantities in found.items() if quantities}
+
+
+def _whole_number(cell: str, language: str) -> list[AmountInText]:
+    """Of a cell that is nothing else: 1950 pallets are no year."""
+    numbers = read_numbers([cell.strip(" .")], language=language)
+    return [AmountInText(float(value), numbers.unit) for value in numbers.values.values()]
+
+
+def _asked_cells(question: str, row: str, language: str) -> list[tuple[str, str]]:
+    """Those whose header the question has a word of; all where it has none of any."""
+    wanted = {stem(word, language) for word in content_words(question, language)}
+    cells = [(match["header"].strip(), match["value"]) for match in _CELL.finditer(row)]
+    things = [(header.partition(",")[0], value) for header, value in cells]  # «Ventas, mayo de 2025: 900»
+    named = [cell for cell in things if wanted & {stem(word, language) for word in content_words(cell[0], language)}]
+    return [(fold(thing), value) for thing, value in named or things]

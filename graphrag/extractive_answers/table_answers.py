@@ -1,18 +1,214 @@
-"""The highest, the lowest, the sum and the mean of a column that a question asks for: computed where an excerpt holds
-the whole table, with the cells that it is of."""
+"""Answers computed from tables in the evidence: extremes, sums, means, late rows."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
 from math import fsum, isclose
 from typing import Literal
 
-from graphrag.extractive_answers.extraction import Excerpt, Statement
-from graphrag.extractive_answers.quantities import Quantity, write_number, write_quantity
-from graphrag.extractive_answers.seen_tables import SeenRow, SeenTable, whole_tables
-from graphrag.ingestion.cell_values import Number, read_numbers
-from graphrag.language import content_words, fold, labelled, stem, words
-from graphrag.periods import Period, months, name, parse_period
+from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement
+from graphrag.linguistics.cell_values import Number, read_numbers, read_periods
+from graphrag.linguistics.dates import Period, months, name, of_day, parse_period
+from graphrag.linguistics.language import content_words, fold, labelled, stem, words
+from graphrag.linguistics.numbers import AmountInText, write_number, write_quantity
+from graphrag.linguistics.sentences import plain
+from graphrag.parsers.source_locations import named_cells, split_rows
+
+_LATE_ASKED = re.compile(
+    r"\bretard|\bretras|\batras|\blate\b|\boverdue\b|\bdelayed\b|\bpast due\b|\bvencid|\bfuera de plazo\b"
+    r"|\bhors d[ée]lai",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(
+    r"\b(?:(?:les)?quel(?:le)?s?|qu[ée]|cu[áa]l(?:es)?|cu[áa]nt[oa]s|combien|which|what|how many|list|hay|any)\b"
+    r"|\by a-t-il\b|\b(?:est|sont|est[áa]n?|is|are)\b.*\b(?:retard|retras|atras|late|overdue|delayed|vencid)",
+    re.IGNORECASE,
+)
+_LATE_CAUSE = re.compile(
+    r"\bpor qu[ée]|\bpourquoi\b|\bwhy\b|\bhow come\b|\bcaus|\braison\b|\bmotiv|\braz[óo]n\b", re.IGNORECASE
+)
+_DUE = re.compile(
+    r"previst|prevu|\bdue\b|expected|planned|scheduled|promised|vencimiento|echeance|limite|deadline|plazo|comprometid|\beta\b"
+)
+_DONE = re.compile(
+    r"entrega|recib|recepcion|llegada|real|cierre|pago|terminad|finalizad"
+    r"|livr|recu|reception|arrivee|reel|effective|cloture|paye|termine"
+    r"|deliver|received|arriv|actual|complet|closed|paid|done"
+)
+_STATE = re.compile(r"^(?:estado|situacion|statut|etat|status|state)\b")
+_IS_OPEN = re.compile(r"\b(?:no|non|not|sin|pas|pendiente|partial|parcial|partiel)")
+_IS_DONE = re.compile(
+    r"\b(?:entregad|recibid|complet|terminad|finalizad|cerrad|pagad|hech|livre|recu|termine|clos|paye|deliver|receiv|done"
+    r"|closed|paid|finished)"
+)
+_IS_DROPPED = re.compile(r"\b(?:anulad|cancel|annul|abandon|descartad)")
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    row: int  # of those given, from 0
+    due: date
+    done: date | None
+    days: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    due: int
+    done: int | None
+    state: int | None
+
+
+def asks_what_is_late(question: str) -> bool:
+    """Not why."""
+    return bool(_LATE_ASKED.search(question) and _LISTED.search(question)) and not _LATE_CAUSE.search(question)
+
+
+def late_rows(headers: Sequence[str], rows: Sequence[Mapping[int, str]], *, today: date, language: str) -> list[Late]:
+    """Rows (header's number → text) that were done after they were due, or are due and open; of tables that say by a
+    date or a state what is done. What was dropped is not late."""
+    columns = _date_columns(headers)
+    if columns is None:
+        return []
+    due, done = _dates(rows, columns.due, language), _dates(rows, columns.done, language)
+    found = []
+    for index, row in enumerate(rows):
+        is_unread = columns.done is not None and columns.done in row and index not in done
+        state = fold(row.get(columns.state, "")) if columns.state is not None else ""
+        late = None if is_unread else _late(index, due.get(index), done.get(index), state, today)
+        if late:
+            found.append(late)
+    return sorted(found, key=lambda late: (late.done is not None, late.due))
+
+
+def _late(row: int, due: date | None, done: date | None, state: str, today: date) -> Late | None:
+    if due is None or _IS_DROPPED.search(state):
+        return None
+    if done:
+        return Late(row, due, done, (done - due).days) if done > due else None
+    is_done = _IS_DONE.search(state) and not _IS_OPEN.search(state)
+    return Late(row, due, None, (today - due).days) if today > due and not is_done else None
+
+
+def _date_columns(headers: Sequence[str]) -> _Columns | None:
+    folded = [fold(header) for header in headers]
+    state = next((place for place, header in enumerate(folded) if _STATE.search(header)), None)
+    due = [place for place, header in enumerate(folded) if _DUE.search(header)]
+    done = [place for place, header in enumerate(folded) if _DONE.search(header) and place not in (*due, state)]
+    dated = [place for place in done if re.search(r"\b(?:fecha|date|dia|jour|day|el|le|on)\b", folded[place])] or done
+    if due and (dated or state is not None):
+        return _Columns(due[0], dated[0] if dated else None, state)
+    if dated and state is not None:  # «Fecha de entrega» beside «Estado» is when it is to be delivered
+        return _Columns(dated[0], None, state)
+    return None
+
+
+def say_late(late: Late, *, today: date, language: str) -> str:
+    """«13 días de retraso el 2 de febrero de 2026», as of today where it is still open."""
+    one, many, still, was = _SENTENCES[language]
+    days = (one if late.days == 1 else many).format(days=late.days)
+    return (was if late.done else still).format(days=days, today=name(of_day(today), language))
+
+
+_SENTENCES = {
+    "es": ("1 día de retraso", "{days} días de retraso", "sin hacer: {days} el {today}", "hecho con {days}"),
+    "fr": ("1 jour de retard", "{days} jours de retard", "pas encore fait : {days} le {today}", "fait avec {days}"),
+    "en": ("1 day late", "{days} days late", "still open: {days} on {today}", "done {days}"),
+}
+
+
+def _dates(rows: Sequence[Mapping[int, str]], column: int | None, language: str) -> dict[int, date]:
+    if column is None:
+        return {}
+    periods = read_periods({row.get(column, "") for row in rows} - {""}, language=language)
+    days = {text: period.first_day for text, period in periods.items() if period.unit == "day"}
+    return {index: day for index, row in enumerate(rows) if (day := days.get(row.get(column, "")))}
+
+
+_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*")
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRow:
+    text: str  # as a reader is shown it
+    cells: dict[int, str]  # by the number of their header
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTable:
+    excerpt: Excerpt
+    headers: tuple[str, ...]
+    rows: tuple[SeenRow, ...]
+
+
+def whole_tables(excerpt: Excerpt) -> list[SeenTable]:
+    """Not those that begin or end where the excerpt does: it may have cut them."""
+    return [table for table, is_whole in _read(excerpt) if is_whole]
+
+
+def tables(excerpt: Excerpt) -> list[SeenTable]:
+    """What the excerpt holds of any."""
+    return [table for table, _ in _read(excerpt)]
+
+
+def _read(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
+    return _of_sheet(excerpt) if excerpt.headers else _of_markdown(excerpt)
+
+
+def _of_sheet(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
+    lines = [
+        excerpt.text[span.start : span.end].strip()
+        for span in split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
+    ]
+    read = [SeenRow(line, {number: value for number, _, value in named_cells(line, excerpt.headers)}) for line in lines]
+    blocks = [(is_row, list(rows)) for is_row, rows in groupby(read, key=lambda row: bool(row.cells))]
+    for place, (is_row, rows) in enumerate(blocks):
+        if is_row:
+            begins = place > 0 or excerpt.start_char == 0
+            yield SeenTable(excerpt, excerpt.headers, tuple(rows)), begins and place < len(blocks) - 1
+
+
+def _of_markdown(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
+    lines = excerpt.text.splitlines()
+    for headers, first, last in _markdown_tables(lines):
+        rows = [_markdown_row(headers, line) for line in lines[first:last]]
+        yield SeenTable(excerpt, headers, tuple(rows)), any(rest.strip() for rest in lines[last:])
+
+
+def markdown_rows(text: str) -> dict[str, str]:
+    """How each row of the text's Markdown tables is shown, by how it reads without its bars; headers are not."""
+    lines = text.splitlines()
+    shown: dict[str, str] = {}
+    for headers, first, last in _markdown_tables(lines):
+        shown[plain(lines[first - 2])] = ""
+        shown |= {plain(line): _markdown_row(headers, line).text for line in lines[first:last]}
+    return shown
+
+
+def _markdown_tables(lines: list[str]) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Headers, and the lines of the rows: the first and the one after the last."""
+    for number, line in enumerate(lines[1:], start=1):
+        if _RULE.fullmatch(line) and "|" in line and "|" in lines[number - 1]:
+            first = last = number + 1
+            while last < len(lines) and "|" in lines[last]:
+                last += 1
+            yield tuple(plain(cell) for cell in _cells(lines[number - 1])), first, last
+
+
+def _markdown_row(headers: tuple[str, ...], line: str) -> SeenRow:
+    """«Mes: junio; Ventas: 120»: as the rows of a spreadsheet are written."""
+    cells = [plain(cell) for cell in _cells(line)]
+    named = [(header, cell) for header, cell in zip(headers, cells, strict=False) if cell]
+    text = "; ".join(f"{header}: {cell}" if header else cell for header, cell in named)
+    return SeenRow(text, dict(enumerate(cells[: len(headers)])))
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in _BAR.split(line.strip().removeprefix("|").removesuffix("|"))]
+
 
 Reckoning = Literal["maximum", "minimum", "total", "mean"]
 MIN_ROWS = 2
@@ -55,11 +251,11 @@ class _Column:
         """With the unit of its header: «Ventas (€)», «2025 (kWh)»."""
         sign, unit = _SIGN.search(self.header), _UNIT.search(self.header)
         if sign or not unit:
-            return write_quantity(Quantity(value, sign[0] if sign else ""), language)
+            return write_quantity(AmountInText(value, sign[0] if sign else ""), language)
         return f"{write_number(value, language)} {unit[1]}"
 
 
-def answer_from_table(question: str, excerpts: Sequence[Excerpt], *, language: str) -> Statement | None:
+def answer_from_table(question: str, excerpts: Sequence[Excerpt], *, language: str) -> ExtractedStatement | None:
     """Of the first table that has the rows and the column that are asked for; None where that is not one."""
     asked = _asked(question)
     if asked is None:
@@ -67,7 +263,7 @@ def answer_from_table(question: str, excerpts: Sequence[Excerpt], *, language: s
     for excerpt in excerpts:
         columns = [column for table in whole_tables(excerpt) for column in _columns(question, table, asked, language)]
         if len(columns) == 1 and (text := _SAYS[asked](columns[0], asked, excerpt, language)):
-            return Statement(text, excerpt.number, language, 1.0, is_row=True)
+            return ExtractedStatement(text, excerpt.number, language, 1.0, is_row=True)
     return None
 
 

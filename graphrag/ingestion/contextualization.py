@@ -11,8 +11,8 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
 from graphrag.models import Chunk, Document
+from graphrag.observability.telemetry import count_lookups, log
 from graphrag.protocols import Cache
-from graphrag.telemetry import count_lookups, log
 
 SITUATIONS = "situation:"  # the beginning of their keys in the cache; what follows names the file
 KEPT_SECONDS = 30 * 24 * 3600  # a document is indexed again with other settings, or for another embedding model

@@ -1,19 +1,247 @@
-"""What a document is: its title, its authors, its language, its keywords (keywords.py)."""
+"""Title, authors, language and keywords of a document."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import PurePath
+from typing import NamedTuple
 
-from graphrag import language
-from graphrag.ingestion.cleaning import clean
-from graphrag.ingestion.division import has_rows
-from graphrag.ingestion.header_language import header_language
-from graphrag.ingestion.keywords import keywords
+import numpy as np
+import stopwordsiso
+from babel import Locale
+
+from graphrag.config.settings import IngestionConfig
+from graphrag.ingestion.chunking.division import has_rows
 from graphrag.ingestion.sources import Source, SourceFile, SourceText, document_id
-from graphrag.models import Collection, Document, ParsedText
-from graphrag.sentences import plain
-from graphrag.settings import IngestionConfig
+from graphrag.linguistics import language
+from graphrag.linguistics import language as languages
+from graphrag.linguistics.language import fold
+from graphrag.linguistics.sentences import plain
+from graphrag.models import Collection, Document, ParsedText, Table
+from graphrag.parsers.text_builder import clean
+from graphrag.rerankers.mmr import cosines, pick
+
+MOST = 10
+READ_CHARS = 2_500  # what a text is about is said at its beginning
+HEADING_WEIGHT = 2.0  # of what a heading or the title holds
+LENGTH_WEIGHTS = (0.0, 0.7, 1.6, 1.9, 2.0)  # by a phrase's words, the small ones not counted
+WEIGHTS_OF_SINGLE = (0.0, 0.3, 1.0, 0.7, 0.4)  # the same, where it stands but once: a long one is then a clause
+MOST_WORDS = len(LENGTH_WEIGHTS) - 1
+MOST_LINKS = 2  # between two words
+WORD_CHARS = range(3, 31)
+LINKS = {
+    "ca": "de d del dels la les el els l",
+    "de": "der des von",
+    "en": "of the",
+    "es": "de del la las los el en",
+    "fr": "de d du des la le les l à au aux en",
+    "it": "di del della dei delle d la l",
+    "pt": "de do da dos das",
+}
+_NOISE = re.compile(r"(?:https?://|www\.)\S+|</?[a-zA-Z][^<>]{0,200}>|&\w{2,8};")
+_WORD = re.compile(r"[^\W_]+(?:[-‐·][^\W_]+)*")
+_GAPS = frozenset([" ", "'", "’", "\u00a0"])  # between the words of a phrase
+
+
+Key = tuple[str, ...]  # of a phrase: its words, without case, accents and plural
+
+
+class Keyphrase(NamedTuple):
+    key: Key
+    text: str
+
+
+def keywords(parsed: ParsedText, language: str) -> tuple[str, ...]:
+    """At most ten, best first. None is a number alone, and none holds another."""
+    return different(phrases(parsed, language))
+
+
+def phrases(parsed: ParsedText, language: str) -> Iterator[Keyphrase]:
+    """All that could be keywords, best first."""
+    text = _NOISE.sub(" . ", parsed.text[:READ_CHARS])
+    found: dict[Key, list[tuple[int, int]]] = defaultdict(list)  # the places of each phrase
+    for keys, starts, ends in _runs(text, language):
+        for first in range(len(keys)):
+            for last in range(first, min(first + MOST_WORDS, len(keys))):
+                found[keys[first : last + 1]].append((starts[first], ends[last]))
+    headed = _headed(parsed)
+    vague = _vague(language)
+    weights = {
+        key: weight * (HEADING_WEIGHT if headed.issuperset(key) else 1)
+        for key, weight in _weighted(found)
+        if not vague.issuperset(key)
+    }
+    for key in sorted(weights, key=lambda key: -weights[key]):
+        yield Keyphrase(key, _best_written([text[start:end] for start, end in found[key]]))
+
+
+def different(ranked: Iterable[Keyphrase]) -> tuple[str, ...]:
+    """The first ten, without those that share half of their words with one before."""
+    chosen: list[Keyphrase] = []
+    for phrase in ranked:
+        key = {*phrase.key}
+        if not any(2 * len(key & {*other}) >= min(len(key), len(other)) for other, _ in chosen):
+            chosen.append(phrase)
+        if len(chosen) == MOST:
+            break
+    return tuple(text for _, text in chosen)
+
+
+def _weighted(found: Mapping[Key, Sequence[tuple[int, int]]]) -> Iterator[tuple[Key, float]]:
+    within: dict[Key, int] = {}  # how often each stands in the commonest phrase that is a word longer
+    for key, places in found.items():
+        if len(key) > 1:
+            for shorter in (key[1:], key[:-1]):
+                within[shorter] = max(within.get(shorter, 0), len(places))
+    for key, places in found.items():
+        alone = len(places) - within.get(key, 0)
+        if alone > 0:
+            weights = LENGTH_WEIGHTS if len(places) > 1 else WEIGHTS_OF_SINGLE
+            yield key, alone * weights[len(key)]
+
+
+def _runs(text: str, language: str) -> Iterator[tuple[Key, list[int], list[int]]]:
+    """Words that carry meaning, one after the other or with link words between them: keys, starts and ends."""
+    links = _links(language)
+    keys: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    skipped, end = 0, 0
+    for match in _WORD.finditer(text):
+        word = match.group()
+        start, is_next = match.start(), text[end : match.start()] in _GAPS
+        end = match.end()
+        key = _meaning(word, language)
+        if word[0].isdigit() and not (keys and is_next and not skipped and _is_code(text[starts[-1] : ends[-1]])):
+            key = ""
+        skipped = 0 if key else skipped + 1
+        if keys and (not is_next or skipped > MOST_LINKS or not (key or word.lower() in links)):
+            yield tuple(keys), starts, ends
+            keys, starts, ends = [], [], []
+        if key:
+            keys.append(key)
+            starts.append(start)
+            ends.append(end)
+    if keys:
+        yield tuple(keys), starts, ends
+
+
+def _is_code(word: str) -> bool:
+    """What a number may follow: «ISO 9001»."""
+    return len(word) > 1 and word.isupper()
+
+
+@lru_cache(maxsize=languages.CACHED_WORDS)
+def _meaning(word: str, language: str) -> str:
+    """Its key; nothing where it has none."""
+    key = _key(word)
+    if word[0].isdigit() or (word.isupper() and any(map(str.isdigit, word))):  # «H2»
+        return key
+    is_stop = not {key, languages.fold(word)}.isdisjoint(_stops(language))
+    return key if len(word) in WORD_CHARS and not is_stop else ""
+
+
+def _key(word: str) -> str:
+    folded = languages.fold(word)
+    return folded.removesuffix("s") if len(folded) > 3 else folded
+
+
+def _headed(parsed: ParsedText) -> set[str]:
+    texts = [parsed.title, *(heading.text for heading in parsed.headings[:200])]
+    return {_key(word) for text in texts for word in _WORD.findall(text)}
+
+
+def _best_written(texts: Sequence[str]) -> str:
+    """As it mostly is, in lower case where that is as usual: a sentence's first word has a capital."""
+    written = Counter(texts)
+    best = max(written, key=lambda text: (written[text], text.islower(), text))
+    lower = best[0].lower() + best[1:]
+    return " ".join((lower if written[lower] else best).split())
+
+
+@lru_cache(maxsize=16)
+def _links(language: str) -> frozenset[str]:
+    return frozenset(LINKS.get(language, "").split())
+
+
+@lru_cache(maxsize=16)
+def _stops(language: str) -> frozenset[str]:
+    """Folded: what is in no keyword. Of the languages that we answer in, where the language is not known."""
+    if language not in languages.STEMMERS:
+        return frozenset().union(*map(_stops, languages.ANSWER_LANGUAGES))
+    locale = Locale(language)
+    names = [name for kind in (locale.months, locale.days) for name in kind["format"]["wide"].values()]
+    return frozenset(map(languages.fold, names)) | languages.stop_words(language)
+
+
+@lru_cache(maxsize=16)
+def _vague(language: str) -> frozenset[str]:
+    """Keys of what is a keyword only next to other words: of the published stop words many are in terms («línea»)."""
+    known = [name for name in (language, *languages.ANSWER_LANGUAGES) if stopwordsiso.has_lang(name)]
+    published = stopwordsiso.stopwords(known if language not in languages.STEMMERS else language)
+    return frozenset(map(_key, published))
+
+
+Vector = Sequence[float]
+MOST_PHRASES = 20  # best first; with more of them come clauses that were written once
+DIVERSITY = 0.2
+NOT_EMBEDDED = "its keywords are not chosen by meaning: the embedding model failed"
+
+
+def with_keywords(
+    document: Document,
+    phrases: Sequence[Keyphrase],
+    vectors: Sequence[Vector | None],
+    *,
+    chunks: Sequence[Vector | None],
+) -> Document:
+    """Given the vectors of its phrases and of its chunks, None where there is none. Where one of its phrases has none
+    it keeps its keywords, and gets a warning."""
+    known = [vector for vector in vectors if vector is not None]
+    if len(known) < len(phrases):
+        return replace(document, warnings=(*document.warnings, NOT_EMBEDDED))
+    whole = np.mean([vector for vector in chunks if vector is not None], axis=0)
+    relevances = cosines([whole, *known])[0, 1:].tolist()
+    order = pick(relevances, known, diversity=DIVERSITY, top_k=len(phrases))
+    return replace(document, keywords=different(phrases[index] for index, _ in order))
+
+
+FEWEST_WORDS = 2
+# Folded words that head columns in one of our languages and not in the others.
+_WORDS = {
+    "es": frozenset(
+        "fecha mes ano dia semana enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre"
+        " diciembre trimestre ventas importe cantidad unidades precio coste costo gasto gastos ingresos proveedor"
+        " cliente producto pedido pedidos factura entrega prevista estado nombre apellido direccion ciudad pais"
+        " descripcion codigo numero referencia tarea responsable observaciones categoria tienda empleado mercancia"
+        " vencimiento horas saldo cajas".split()
+    ),
+    "fr": frozenset(
+        "mois annee jour semaine janvier fevrier mars avril mai juin juillet aout septembre octobre novembre"
+        " decembre trimestre ventes montant quantite unites prix cout depense depenses recettes fournisseur client"
+        " produit commande commandes facture livraison prevue etat statut nom prenom adresse ville pays numero tache"
+        " responsable remarques categorie magasin employe marchandise echeance heures solde cartons palettes".split()
+    ),
+    "en": frozenset(
+        "month year day week january february march april june july august september october november december"
+        " quarter sales amount quantity units price cost costs expense expenses income revenue supplier customer"
+        " product order orders invoice delivery due status name surname address city country number reference task"
+        " owner remarks category store shop employee goods hours balance boxes".split()
+    ),
+}
+_LETTERS = re.compile(r"[a-z]+")
+
+
+def header_language(tables: Sequence[Table]) -> str | None:
+    """That of most headers, if it is one and two words say so."""
+    found = {word for table in tables for header in table.headers for word in _LETTERS.findall(fold(header))}
+    votes = Counter({language: len(found & known) for language, known in _WORDS.items()})
+    (best, most), (_, second), _ = votes.most_common()
+    return best if most >= FEWEST_WORDS and most > second else None
+
 
 TITLE_CHARS = 120
 AUTHOR_CHARS = 100

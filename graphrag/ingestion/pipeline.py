@@ -8,27 +8,25 @@ from uuid import UUID, uuid5
 
 from langchain_core.language_models import BaseChatModel
 
-from graphrag.causal_graph.chunk_graphs import chunk_graphs, with_names, with_relations
+from graphrag.causal_graph.document_graph import chunk_graphs, with_names, with_relations
 from graphrag.causal_graph.model_extraction import ModelExtractor
-from graphrag.causal_graph.naming import NameRecognizer
-from graphrag.embeddings.batches import embed_batches
-from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.config.settings import IngestionConfig, Settings
+from graphrag.embeddings.registry import EmbeddingModel, embed_batches
 from graphrag.errors import UnreadableDocument
-from graphrag.graph_models import ChunkGraph
 from graphrag.ingestion import enrichment
-from graphrag.ingestion.chunking import chunk_document
-from graphrag.ingestion.cleaning import clean, holds_words
+from graphrag.ingestion.chunking.chunking import chunk_document
+from graphrag.ingestion.chunking.division import Embed
 from graphrag.ingestion.contextualization import contextual_text, situate
-from graphrag.ingestion.division import Embed
-from graphrag.ingestion.keywords import Phrase, phrases
-from graphrag.ingestion.keywords_by_meaning import MOST_PHRASES, with_keywords
+from graphrag.ingestion.enrichment import MOST_PHRASES, Keyphrase, phrases, with_keywords
 from graphrag.ingestion.sources import Source, SourceFile, came_twice, refused
-from graphrag.ingestion.spreadsheets import with_computed
-from graphrag.ingestion_models import IndexedDocument, IngestionOutcome, IngestionStatus
+from graphrag.ingestion.tables.computed_tables import with_computed
+from graphrag.linguistics.names import NameRecognizer
 from graphrag.models import Chunk, Collection, Document, ParsedText
+from graphrag.models.graph import ChunkGraph
+from graphrag.models.ingestion import IndexedDocument, IngestionOutcome, IngestionStatus
+from graphrag.observability.telemetry import log, stage
+from graphrag.parsers.text_builder import clean, holds_words
 from graphrag.protocols import Cache, ChunkStore, Parser
-from graphrag.settings import IngestionConfig, Settings
-from graphrag.telemetry import log, stage
 
 PLAIN_TEXT = "text/plain"
 Vector = list[float]
@@ -64,7 +62,7 @@ class Prepared:
     embedded: list[str]  # what is embedded for each chunk
     text: str
     graph: list[ChunkGraph]
-    phrases: list[Phrase]  # of which keywords are chosen by meaning; empty: they are not
+    phrases: list[Keyphrase]  # of which keywords are chosen by meaning; empty: they are not
 
     def with_document(self, document: Document) -> "Prepared":
         return replace(self, document=document, chunks=[replace(chunk, document=document) for chunk in self.chunks])

@@ -1,32 +1,127 @@
-"""Jobs in the service's own PostgreSQL: procrastinate. A job that its worker leaves behind is taken up by another."""
+"""Jobs in PostgreSQL (procrastinate), their workers, and what is logged of them."""
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import Any, Protocol, cast
 from uuid import UUID
 
 import procrastinate
+from opentelemetry.trace import SpanKind
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.jobs import JobDeferrer
 from procrastinate.types import JSONValue
+from pydantic import BaseModel
 
-from graphrag.database import Connection, Database
-from graphrag.database_errors import FAILURES, ours
-from graphrag.endings import end
+from graphrag.db.database import Connection, Database
+from graphrag.db.errors import FAILURES, ours
+from graphrag.db.migrate import APPLICATION_ROLE, OPTIONS
 from graphrag.errors import CollectionChanged, DatabaseUnavailable, IndexUnavailable, RetrievalUnavailable
-from graphrag.ingestion.job_watch import GIVEN_UP, JobWatch, take_up_stalled_jobs
-from graphrag.ingestion.workers import Evaluators, Schedulers, Workers
-from graphrag.ingestion_models import Ingestion
-from graphrag.migrating import APPLICATION_ROLE, OPTIONS
 from graphrag.models import Collection
-from graphrag.records import note
-from graphrag.schedules import Schedule
-from graphrag.telemetry import log
-from graphrag.tracing import current_parent
+from graphrag.models.evaluation import Schedule
+from graphrag.models.ingestion import Ingestion
+from graphrag.observability.metrics import JOB_SECONDS, JOBS_ENDED, JOBS_RUNNING
+from graphrag.observability.request_context import Record, begin_record, note
+from graphrag.observability.telemetry import log
+from graphrag.observability.tracing import current_parent, first_span, trace_id
+from graphrag.resilience.cancellation import end
+
+DONE, AGAIN, GIVEN_UP = "done", "again", "given_up"
+
+
+class _Arguments(BaseModel):
+    """What is read of them here."""
+
+    owner_id: str
+    collection_id: str = ""
+    trace: str = ""  # of who asked for the job
+
+
+@dataclass(frozen=True, slots=True)
+class JobWatch:
+    """A worker's middleware."""
+
+    mark_owner: Callable[[str], str]
+
+    async def watch(self, do: Callable[[], Awaitable[Any]], context: procrastinate.JobContext, _: object) -> Any:
+        job, name = context.job, context.job.task_name
+        arguments = _Arguments.model_validate(job.task_kwargs)
+        record = begin_record(job=str(job.id), owner=self.mark_owner(arguments.owner_id))
+        record.identity |= {"collection": arguments.collection_id} if arguments.collection_id else {}
+        started, outcome = time.perf_counter(), AGAIN  # also where its worker is stopped: another takes it up
+        running, traced = JOBS_RUNNING.labels(task=name), first_span(f"job {name}", arguments.trace, SpanKind.CONSUMER)
+        with running.track_inprogress(), traced as span:
+            record.identity |= {"trace_id": known} if (known := trace_id(span)) else {}
+            try:
+                result = await do()
+                outcome = record.facts.get("outcome", DONE)
+                return result
+            except Exception as exc:
+                note(error=exc)
+                outcome = AGAIN if context.task.get_retry_exception(exc, job) else GIVEN_UP
+                raise
+            finally:
+                seconds = time.perf_counter() - started
+                JOBS_ENDED.labels(task=name, outcome=outcome).inc()
+                JOB_SECONDS.labels(task=name).observe(seconds)
+                _tell(record, name, outcome, seconds)
+
+
+def _tell(record: Record, name: str, outcome: str, seconds: float) -> None:
+    write = log.info if outcome == DONE else log.warning
+    write("job", **record.describe() | {"task": name, "outcome": outcome, "milliseconds": round(seconds * 1000, 2)})
+
+
+async def take_up_stalled_jobs(app: procrastinate.App, *, dead_seconds: float, every_seconds: float) -> None:
+    """For ever. A worker is dead that many seconds after its last heartbeat."""
+    while True:
+        with suppress(ConnectorException):  # one connection that is lost: the worker goes on, and so does this
+            await app.job_manager.prune_stalled_workers(dead_seconds)
+            for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=dead_seconds):
+                log.warning("job taken up again", job=job.id, task=job.task_name)
+                await app.job_manager.retry_job(job)
+        await asyncio.sleep(every_seconds)
+
+
+class Workers(Protocol):
+    """All that is not evaluation. Each can be done again from its start at any time."""
+
+    async def ingest(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None: ...
+
+    async def give_up(
+        self, owner_id: str, collection_id: UUID, documents: Sequence[UUID], error: BaseException
+    ) -> None: ...
+
+    async def tidy_files(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None: ...
+
+    async def clear(self, owner_id: str, collection_id: UUID) -> None: ...
+
+    async def optimize(self, owner_id: str, collection_id: UUID) -> None: ...
+
+    async def purge(self, owner_id: str, collection_id: UUID) -> None: ...
+
+    async def forget_conversations(self, owner_id: str) -> None: ...
+
+    async def forget_idempotency_keys(self, owner_id: str) -> None: ...
+
+
+class Evaluators(Protocol):
+    """Who measure how good the answers' parts are. An evaluation that is begun again goes on where it was left."""
+
+    async def evaluate(self, owner_id: str, collection_id: UUID, run_id: UUID) -> None: ...
+
+    async def give_up(self, owner_id: str, collection_id: UUID, run_id: UUID, error: BaseException) -> None: ...
+
+
+class Schedulers(Protocol):
+    """Who order the evaluations that are due, each due time once, however often they are asked to."""
+
+    async def order_due(self, owner_id: str, schedule_id: UUID, due_at: datetime) -> None: ...
+
 
 POLL_SECONDS = 0.5  # for jobs that were told of before the worker listened
 HEARTBEAT_SECONDS = 2

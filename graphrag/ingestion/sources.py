@@ -12,8 +12,8 @@ from uuid import UUID, uuid5
 from pydantic import BaseModel
 
 from graphrag.errors import UnreadableDocument
-from graphrag.ingestion_models import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.models import Chunking
+from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
 
 
 @dataclass(frozen=True, slots=True)

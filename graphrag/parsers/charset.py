@@ -5,8 +5,8 @@ import re
 
 from charset_normalizer import from_bytes
 
+from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
-from graphrag.settings import ParsingLimits
 
 BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 LEGACY_CHARSETS = ["cp1252", "cp850", "mac_roman"]  # what the likeliest comes first; Latin-1 is read as its superset

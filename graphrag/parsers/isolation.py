@@ -1,4 +1,4 @@
-"""Files are parsed in processes of their own: what a file does to its parser stays there."""
+"""Parsing and viewing files in processes of their own."""
 
 import asyncio
 import contextlib
@@ -9,13 +9,15 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from graphrag.document_views import View, ViewRequest
-from graphrag.errors import UnreadableDocument
-from graphrag.models import ParsedText
-from graphrag.parsers.detection import PLAIN
-from graphrag.parsers.wire import LENGTH, PROCESS, Reading, framed, raise_error, read_view, written_request
-from graphrag.settings import ParsingLimits
+from graphrag.config.settings import ParsingLimits
+from graphrag.errors import PageNotFound, UnreadableDocument, ViewUnavailable
+from graphrag.models import Document, ParsedText
+from graphrag.models.ingestion import CellsRequest, CellsView, PageRequest, PageView, View, ViewRequest
+from graphrag.parsers.detection import CSV, PDF, PLAIN, XLS, XLSX
+from graphrag.parsers.wire import LENGTH, PROCESS, FrameReader, framed, raise_error, read_view, written_request
+from graphrag.protocols import FileStorage
 
 START_SECONDS = 60  # of the process that holds the parsers ready; half a second where nothing else runs
 _BYTES_A_CHARACTER = 40  # of an answer, at most: a number takes more than its digits
@@ -33,7 +35,7 @@ class _Child:
 
     async def parse(self, data: bytes, *, filename: str, limits: ParsingLimits) -> ParsedText:
         await self._ask(None, data, filename)
-        reading, left = Reading(), _LEAST_ANSWER + _BYTES_A_CHARACTER * limits.characters
+        reading, left = FrameReader(), _LEAST_ANSWER + _BYTES_A_CHARACTER * limits.characters
         while True:
             payload = await self._payload(left)
             left -= len(payload)
@@ -200,3 +202,38 @@ class IsolatedParser:
             self._sandbox.kill()
             self._sandbox.wait()
         self._control = self._sandbox = None
+
+
+V = TypeVar("V", bound=View)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentViewer:
+    files: FileStorage
+    parser: IsolatedParser
+
+    async def page(self, document: Document, request: PageRequest) -> PageView:
+        """Raises PageNotFound, ViewUnavailable or FileUnavailable."""
+        view = await self._view(document, request, PageView, {PDF})
+        if not view.width:
+            raise PageNotFound(
+                f"Document {document.id} has {view.page_count} pages.", page=request.number, page_count=view.page_count
+            )
+        return view
+
+    async def cells(self, document: Document, request: CellsRequest) -> CellsView:
+        """Raises ViewUnavailable or FileUnavailable."""
+        return await self._view(document, request, CellsView, {XLSX, XLS, CSV})
+
+    async def _view(self, document: Document, request: ViewRequest, kind: type[V], media_types: set[str]) -> V:
+        unavailable = ViewUnavailable(f"Document {document.id} can't be shown like this.", document=str(document.id))
+        if document.media_type not in media_types:
+            raise unavailable
+        data = await self.files.get(document.file_key)
+        try:
+            view = await self.parser.view(data, request, filename=document.filename)
+        except UnreadableDocument as exc:
+            raise unavailable from exc
+        if not isinstance(view, kind):
+            raise unavailable
+        return view

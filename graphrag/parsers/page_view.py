@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pypdfium2.raw as pdfium_c
 
-from graphrag.document_views import Box, PageRequest, PageView
+from graphrag.models.ingestion import Box, PageRequest, PageView
 from graphrag.parsers.pdf import open_pdf
 from graphrag.parsers.wire import PNG
 

@@ -1,25 +1,24 @@
-"""The parser of each media type, and what else is read of a file."""
+"""The parser of each media type."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from graphrag.document_views import CellsRequest, View, ViewRequest
+from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
-from graphrag.ingestion.cleaning import clean
 from graphrag.models import ParsedText
+from graphrag.models.ingestion import CellsRequest, View, ViewRequest
 from graphrag.parsers import detection
-from graphrag.parsers.archive import check_archive
-from graphrag.parsers.cells_view import view_cells
+from graphrag.parsers.detection import check_archive
 from graphrag.parsers.html import parse_html
-from graphrag.parsers.office import parse_office
+from graphrag.parsers.office import parse_office, parse_slides
 from graphrag.parsers.page_view import view_page
 from graphrag.parsers.pdf import parse_pdf
 from graphrag.parsers.plain import parse_text
-from graphrag.parsers.slides import parse_slides
-from graphrag.parsers.spreadsheet import parse_csv, parse_workbook
-from graphrag.settings import ParsingLimits
+from graphrag.parsers.spreadsheet import parse_csv, parse_workbook, view_cells
+from graphrag.parsers.text_builder import clean
 
 _ZIPPED = frozenset({detection.DOCX, detection.PPTX, detection.XLSX, detection.ODT})
 _NOBODY = re.compile(r"(\(?(anonymous|unknown|unspecified)\)?|python-docx)?", re.IGNORECASE)  # what programs fill in
@@ -80,3 +79,13 @@ def _parse(data: bytes, filename: str, limits: ParsingLimits) -> ParsedText:
         case detection.MARKDOWN | detection.PLAIN:
             return parse_text(data, media_type=media_type, limits=limits)
     return parse_office(data, media_type=media_type, limits=limits)
+
+
+class InProcessParser:
+    """A Parser that keeps nothing from a file: for files of one's own."""
+
+    def __init__(self, limits: ParsingLimits) -> None:
+        self._limits = limits
+
+    async def parse(self, data: bytes, *, filename: str) -> ParsedText:
+        return await asyncio.to_thread(parse, data, filename=filename, limits=self._limits)

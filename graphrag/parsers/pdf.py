@@ -1,21 +1,67 @@
-"""PDF through pypdfium2: a page's text in reading order, without what every page repeats."""
+"""PDF files through pypdfium2: text in reading order, headings by print size."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import groupby, product
 from typing import Any
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
+from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
-from graphrag.models import ParsedText, Place
+from graphrag.models import Heading, ParsedText, SourceLocation
 from graphrag.parsers.detection import PDF
-from graphrag.parsers.print_sizes import Line, find_headings
-from graphrag.parsers.text_builder import TextBuilder
-from graphrag.settings import ParsingLimits
+from graphrag.parsers.text_builder import TextBuilder, clean
+
+LARGER = 1.15  # than the text's print
+LEVELS = 4
+_LONGEST = 200  # characters
+_MOST = 0.2  # of a text's characters: where more are large, size says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedLine:
+    text: str
+    size: float  # of its print, in points
+
+
+def find_headings(text: str, places: Sequence[SourceLocation], pages: Sequence[Sequence[PrintedLine]]) -> list[Heading]:
+    """`pages`: the lines of each page, from 1."""
+    sizes = Counter[float]()
+    for lines in pages:
+        for line in lines:
+            sizes[line.size] += len(line.text)
+    if not sizes:
+        return []
+    body = max(sizes, key=lambda size: sizes[size])
+    large = sorted((size for size in sizes if size >= LARGER * body), reverse=True)
+    if sum(sizes[size] for size in large) > _MOST * sizes.total():
+        return []
+    levels = {size: min(level, LEVELS) for level, size in enumerate(large, start=1)}
+    return [
+        heading for place in places if place.page for heading in _on_page(text, place, pages[place.page - 1], levels)
+    ]
+
+
+def _on_page(
+    text: str, place: SourceLocation, lines: Sequence[PrintedLine], levels: dict[float, int]
+) -> Iterator[Heading]:
+    """Lines of one size, one after the other, are one heading."""
+    after = place.start_char
+    for size, group in groupby(lines, key=lambda line: line.size):
+        if size not in levels:
+            continue
+        parts = [clean(line.text) for line in group]
+        written = "\n".join(parts)
+        start = text.find(written, after, place.end_char)
+        if start < 0 or len(written) > _LONGEST or sum(map(str.isalpha, written)) < 2:
+            continue
+        after = start + len(written)
+        yield Heading(levels[size], " ".join(written.split()), start)
+
 
 FEW_CHARACTERS = 8  # on a page with an image: it was scanned
 MARGIN_LINES = 3  # at a page's top and bottom, where headers and footers stand
@@ -32,7 +78,7 @@ _LONGEST_WORD = 40
 @dataclass(frozen=True, slots=True)
 class _Page:
     text: str = ""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[PrintedLine, ...] = ()
     is_scanned: bool = False  # an image of a page
     is_broken: bool = False
 
@@ -50,7 +96,7 @@ def parse_pdf(data: bytes, *, limits: ParsingLimits) -> ParsedText:
     for number, text in enumerate(texts, start=1):
         span = builder.add(text)
         if span.end > span.start:
-            builder.places.append(Place(span.start, span.end, page=number))
+            builder.places.append(SourceLocation(span.start, span.end, page=number))
     text = builder.text
     if not any(character.isalnum() for character in text):
         raise _without_text(scanned, broken)
@@ -104,13 +150,13 @@ def _read_page(page: Any) -> _Page:
         page.close()
 
 
-def _lines(printed: Any, written: str) -> Iterator[Line]:
+def _lines(printed: Any, written: str) -> Iterator[PrintedLine]:
     start = 0
     for text in written.split("\r\n"):
         if text.strip():
             place = start + len(text) - len(text.lstrip())
             character = pdfium_c.FPDFText_GetCharIndexFromTextIndex(printed, place)
-            yield Line(text.replace("\ufffe", ""), _size(printed, character))
+            yield PrintedLine(text.replace("\ufffe", ""), _size(printed, character))
         start += len(text) + 2
 
 

@@ -8,12 +8,12 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
-from graphrag.ingestion.cleaning import clean
 from graphrag.models import Heading, ParsedText
 from graphrag.parsers.charset import decode
 from graphrag.parsers.detection import MARKDOWN
-from graphrag.settings import ParsingLimits
+from graphrag.parsers.text_builder import clean
 
 LONGEST_MARKDOWN = 3_000_000  # characters; dense with marks they take ten seconds
 _LINES = MarkdownIt("commonmark")

@@ -20,11 +20,11 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from graphrag.document_views import ViewRequest
+from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
+from graphrag.models.ingestion import ViewRequest
 from graphrag.parsers.parsing import parse, view
 from graphrag.parsers.wire import LENGTH, PROCESS, framed, read_request, written, written_error, written_view
-from graphrag.settings import ParsingLimits
 
 _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, _PR_SET_NO_NEW_PRIVS = 22, 2, 38
 _KILL, _EPERM, _ALLOW = 0x80000000, 0x00050000 | 1, 0x7FFF0000

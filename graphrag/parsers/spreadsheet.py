@@ -1,4 +1,4 @@
-"""Workbooks through calamine, and CSV: tables with their headers; each row is a line of text with its cells' names."""
+"""Workbooks and CSV files, and the rows around a cell."""
 
 import csv
 import io
@@ -11,14 +11,14 @@ from itertools import groupby
 
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
 
+from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
-from graphrag.ingestion.cleaning import clean
-from graphrag.models import Cell, ParsedText, Place, Table, TableRow
+from graphrag.models import Cell, ParsedText, SourceLocation, Table, TableRow
+from graphrag.models.ingestion import NO_CELLS, CellsRequest, CellsView, SheetRow
 from graphrag.parsers.charset import decode
 from graphrag.parsers.detection import CSV, XLSX
-from graphrag.parsers.text_builder import TextBuilder
-from graphrag.places import letters
-from graphrag.settings import ParsingLimits
+from graphrag.parsers.source_locations import corners, letters
+from graphrag.parsers.text_builder import TextBuilder, clean
 
 Row = Sequence[Cell]
 DELIMITERS = ",;\t|"
@@ -198,7 +198,7 @@ def _add_row(
     if span.end > span.start:
         first, last = (f"{letters(first_column + place)}{number}" for place in (filled[0], filled[-1]))
         cells = first if first == last else f"{first}:{last}"
-        builder.places.append(Place(span.start, span.end, sheet=sheet, cells=cells))
+        builder.places.append(SourceLocation(span.start, span.end, sheet=sheet, cells=cells))
     return TableRow(span.start, span.end, number, tuple(row))
 
 
@@ -216,3 +216,30 @@ def written(cell: Cell) -> str:
         case float():
             return f"{cell:.10g}"
     return str(cell)
+
+
+MOST_ROWS = 100
+
+
+def view_cells(parsed: ParsedText, request: CellsRequest) -> CellsView:
+    edges = corners(request.cells)
+    if edges is None:
+        return NO_CELLS
+    (_, first), (_, last) = edges
+    tables = [table for table in parsed.tables if table.sheet == request.sheet]
+    asked = next((table for table in tables if any(first <= row.number <= last for row in table.rows)), None)
+    if asked is None:
+        return NO_CELLS
+    rows = [
+        SheetRow(row.number, tuple("" if cell is None else written(cell) for cell in row.values))
+        for table in tables
+        if _shape(table) == _shape(asked)  # a blank line does not end it
+        for row in table.rows
+        if first - request.around <= row.number <= last + request.around
+    ]
+    columns = tuple(letters(asked.first_column + place) for place in range(len(asked.headers)))
+    return CellsView(columns, asked.headers, tuple(rows[:MOST_ROWS]))
+
+
+def _shape(table: Table) -> tuple[int, tuple[str, ...]]:
+    return table.first_column, table.headers

@@ -1,10 +1,38 @@
-"""The canonical text grows block by block; what is said of a block refers to where it came to stand."""
+"""The canonical text of a document, which is stored, searched and quoted."""
 
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from graphrag.errors import UnreadableDocument
-from graphrag.ingestion.cleaning import clean
-from graphrag.models import Heading, Place, Span
+from graphrag.models import Heading, SourceLocation, Span
+
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff\ud800-\udfff]")
+_LINE_END = re.compile(r"\r\n?|[\x0b\x0c]|\x85|\u2028|\u2029")
+_TRAILING_SPACE = re.compile(r"[ \t]+(?=\n|$)")
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+def clean(text: str) -> str:
+    """Composed Unicode, \\n line ends, no control characters, no trailing space, one blank line at most. Idempotent."""
+    text = _LINE_END.sub("\n", text)
+    text = _CONTROL.sub("", text)
+    text = unicodedata.normalize("NFC", text)
+    text = _TRAILING_SPACE.sub("", text)
+    return _BLANK_LINES.sub("\n\n", text).strip()
+
+
+def holds_words(text: str) -> bool:
+    return any(character.isalnum() for character in text)
+
+
+def as_rows(cells: Sequence[Sequence[str]]) -> Iterator[str]:
+    """«| Cliente | Total |»: a line a row, as in Markdown; empty rows are left out."""
+    for row in cells:
+        values = [" ".join(cell.split()).replace("|", "/") for cell in row]
+        if any(values):
+            yield f"| {' | '.join(values)} |"
 
 
 @dataclass(slots=True)
@@ -13,7 +41,7 @@ class TextBuilder:
 
     most: int  # characters
     headings: list[Heading] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
+    places: list[SourceLocation] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _length: int = 0
 

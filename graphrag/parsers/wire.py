@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
-from graphrag.document_views import PageView, View, ViewRequest
 from graphrag.errors import UnreadableDocument
-from graphrag.models import Cell, ParsedText, Place, TableRow
+from graphrag.models import Cell, ParsedText, SourceLocation, TableRow
+from graphrag.models.ingestion import PageView, View, ViewRequest
 
 LENGTH = struct.Struct("!Q")
 PROCESS = struct.Struct("!I")
@@ -21,11 +21,11 @@ _BATCH = 2_000  # made into objects within milliseconds, so an event loop goes o
 _MICROSECOND = timedelta(microseconds=1)
 _TEXT, _PLACES, _ROWS, _ERROR, _VIEW = b"T", b"P", b"R", b"E", b"V"
 _text: TypeAdapter[ParsedText] = TypeAdapter(ParsedText)
-_places: TypeAdapter[tuple[Place, ...]] = TypeAdapter(tuple[Place, ...])
+_places: TypeAdapter[tuple[SourceLocation, ...]] = TypeAdapter(tuple[SourceLocation, ...])
 _request: TypeAdapter[ViewRequest | None] = TypeAdapter(ViewRequest | None)
 _view: TypeAdapter[View] = TypeAdapter(View)
 _Item = TypeVar("_Item")
-_Located = TypeVar("_Located", Place, TableRow)
+_Located = TypeVar("_Located", SourceLocation, TableRow)
 
 
 def framed(payload: bytes) -> bytes:
@@ -85,11 +85,11 @@ def _batches(items: Sequence[_Item]) -> Iterator[Sequence[_Item]]:
 
 
 @dataclass(slots=True)
-class Reading:
+class FrameReader:
     """A parsed text that comes frame by frame. Raises ValueError where one is none of ours."""
 
     _head: ParsedText | None = None
-    _found_places: list[Place] = field(default_factory=list)
+    _found_places: list[SourceLocation] = field(default_factory=list)
     _found_rows: list[list[TableRow]] = field(default_factory=list)
 
     def add(self, payload: bytes) -> ParsedText | None:

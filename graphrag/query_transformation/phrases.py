@@ -1,11 +1,105 @@
-"""The words of a question with their places, and its noun phrases, told by closed classes and capitals alone."""
+"""Phrases of a question, and the grammar of the three languages that finds them."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from graphrag.query_transformation.grammar import Grammar
-from graphrag.sentences import ABBREVIATIONS
+from graphrag.linguistics.sentences import ABBREVIATIONS
+from graphrag.models import TransformedQuery
+from graphrag.observability.request_context import note
+
+
+def alternatives(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+def exactly(*patterns: str) -> re.Pattern[str]:
+    """As alternatives, but in capitals only what is in capitals: accented question words."""
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+
+
+def one_of(words: str) -> str:
+    return f"(?:{'|'.join(words.split())})"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Where a question begins to ask. All patterns read flattened text."""
+
+    opening: re.Pattern[str]  # a question phrase: «para qué», "by when"
+    sure: re.Pattern[str] | None  # one that can't be anything else, wherever it stands
+    verbs: re.Pattern[str]  # «dime», "can you find out": what asks without a question mark
+    polite: re.Pattern[str]  # what may stand before all that
+    relative: re.Pattern[str]  # after a comma: it may go on with what was said
+    last: re.Pattern[str]  # a question word at the end
+
+
+@dataclass(frozen=True, slots=True)
+class Intents:
+    """`…` patterns are matched where the question begins to ask; those of `found` anywhere in it."""
+
+    effects: re.Pattern[str]
+    causes: re.Pattern[str]
+    times: re.Pattern[str]  # question words that can ask for nothing else
+    timely: re.Pattern[str]  # nouns of time
+    compares: re.Pattern[str]
+    found_comparing: re.Pattern[str]
+    not_comparing: re.Pattern[str]  # blotted out first
+    last_time: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """How parts are joined, and what words of a part belong together."""
+
+    joint: re.Pattern[str]  # before a further question
+    determiners: frozenset[str]
+    prepositions: frozenset[str]
+    binding: frozenset[str]  # prepositions that make one phrase of two
+    breaks: frozenset[str]  # words that no noun phrase goes across
+    weak_heads: frozenset[str]  # «ruido», "price": of «the noise of the pump» one goes on to speak of the pump
+
+
+@dataclass(frozen=True, slots=True)
+class Comparing:
+    """How compared things stand in a question."""
+
+    joints: re.Pattern[str]  # between the things
+    than: re.Pattern[str]
+    grades: re.Pattern[str]  # «peor», "colder": adjectives that compare
+    words: frozenset[str]  # of comparing: no part of what is compared
+    rest: frozenset[str]  # «the others», «last year»: nothing to be searched for apart
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionGrammar:
+    language: str
+    asking: Asking
+    intents: Intents
+    clauses: Clauses
+    comparing: Comparing
+    multi_hop: re.Pattern[str]
+
+
+def folded(*lines: str) -> frozenset[str]:
+    return frozenset(word for line in lines for word in line.split())
+
+
+def note_kinds(query: TransformedQuery) -> dict[str, Any]:
+    """For a log line; the last one of the request has them too."""
+    kinds = {
+        "language": query.language,
+        "transformation": query.strategy,
+        "intent": query.intent.value,
+        "direction": query.direction,
+        "parts": len(query.sub_queries),
+        "multi_hop": query.is_multi_hop,
+        "hyde": bool(query.hypothetical_answer),
+    }
+    note(**kinds)
+    return kinds
+
 
 MOST_COMMON_WORDS = 3  # in a row, of a noun phrase: «the annual budget report»
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*(?:[-‑&/][^\W_]+)*")
@@ -23,7 +117,7 @@ _SWALLOWED = {"del": "el", "al": "el", "du": "le", "au": "le", "des": "les", "au
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class QuestionToken:
     text: str
     flat: str
     start: int
@@ -39,7 +133,7 @@ class Word:
 class Phrase:
     """The words [first, last) of a question."""
 
-    words: tuple[Word, ...]
+    words: tuple[QuestionToken, ...]
     first: int
     last: int
     text: str
@@ -51,8 +145,8 @@ class Phrase:
         return any(word.is_name for word in self.words[1:] or self.words)
 
 
-def read_words(text: str, flat: str) -> list[Word]:
-    found: list[Word] = []
+def read_words(text: str, flat: str) -> list[QuestionToken]:
+    found: list[QuestionToken] = []
     end = 0
     for match in _WORD.finditer(text):
         is_apart = (
@@ -60,16 +154,20 @@ def read_words(text: str, flat: str) -> list[Word]:
             and found[-1].flat not in ABBREVIATIONS
             and _SEPARATES.search(text, end, match.start()) is not None
         )
-        found.append(Word(match[0], flat[match.start() : match.end()].lower(), match.start(), match.end(), is_apart))
+        found.append(
+            QuestionToken(match[0], flat[match.start() : match.end()].lower(), match.start(), match.end(), is_apart)
+        )
         end = match.end()
     return found
 
 
-def span_of(words: Sequence[Word], text: str) -> str:
+def span_of(words: Sequence[QuestionToken], text: str) -> str:
     return text[words[0].start : words[-1].end] if words else ""
 
 
-def find_phrases(words: Sequence[Word], text: str, grammar: Grammar, *, begin: int = 0) -> list[Phrase]:
+def find_phrases(
+    words: Sequence[QuestionToken], text: str, grammar: QuestionGrammar, *, begin: int = 0
+) -> list[Phrase]:
     """From the word number `begin` on, in order; they do not overlap."""
     found, number = [], begin
     while number < len(words):
@@ -80,7 +178,7 @@ def find_phrases(words: Sequence[Word], text: str, grammar: Grammar, *, begin: i
     return found
 
 
-def make_phrase(words: Sequence[Word], first: int, last: int, text: str) -> Phrase:
+def make_phrase(words: Sequence[QuestionToken], first: int, last: int, text: str) -> Phrase:
     own = tuple(words[first:last])
     said = span_of(own, text)
     article = _SWALLOWED.get(own[0].flat)
@@ -89,7 +187,7 @@ def make_phrase(words: Sequence[Word], first: int, last: int, text: str) -> Phra
     return Phrase(own, first, last, said, is_bare=own[0].is_name, gender=_gender(own[0].flat))
 
 
-def inner_phrase(phrase: Phrase, text: str, grammar: Grammar) -> Phrase | None:
+def inner_phrase(phrase: Phrase, text: str, grammar: QuestionGrammar) -> Phrase | None:
     """«la chaudière» of «le bruit de la chaudière»."""
     for number, word in enumerate(phrase.words[1:-1], start=1):
         if word.flat in grammar.clauses.binding:
@@ -99,7 +197,7 @@ def inner_phrase(phrase: Phrase, text: str, grammar: Grammar) -> Phrase | None:
     return None
 
 
-def is_weak(phrase: Phrase, grammar: Grammar) -> bool:
+def is_weak(phrase: Phrase, grammar: QuestionGrammar) -> bool:
     """Whether its head only says of what it is: the last word before «of» in English, the first elsewhere."""
     nouns = [
         word.flat for word in phrase.words if word.flat not in grammar.clauses.determiners - grammar.clauses.binding
@@ -115,7 +213,7 @@ def _gender(article: str) -> str:
     return "f" if article in ("la", "las", "una", "unas", "une", "esta", "esa", "cette") else ""
 
 
-def _end_of_phrase(words: Sequence[Word], first: int, grammar: Grammar) -> int:
+def _end_of_phrase(words: Sequence[QuestionToken], first: int, grammar: QuestionGrammar) -> int:
     """`first` where no noun phrase begins there."""
     clauses, word = grammar.clauses, words[first]
     before = words[first - 1].flat if first and not word.is_apart else ""
@@ -131,7 +229,7 @@ def _end_of_phrase(words: Sequence[Word], first: int, grammar: Grammar) -> int:
     return _without_verb(words, first, end, before, grammar)
 
 
-def _after_names(words: Sequence[Word], first: int, grammar: Grammar) -> int:
+def _after_names(words: Sequence[QuestionToken], first: int, grammar: QuestionGrammar) -> int:
     end = first + 1
     while end < len(words) and not words[end].is_apart:
         if words[end].is_name:
@@ -147,7 +245,9 @@ def _after_names(words: Sequence[Word], first: int, grammar: Grammar) -> int:
 _NAME_JOINTS = frozenset("de del of la le du des d y".split()) - {"y"}
 
 
-def _after_nouns(words: Sequence[Word], start: int, grammar: Grammar, *, is_before_verb: bool = False) -> int:
+def _after_nouns(
+    words: Sequence[QuestionToken], start: int, grammar: QuestionGrammar, *, is_before_verb: bool = False
+) -> int:
     clauses, end, common = grammar.clauses, start, 0
     while end < len(words) and not words[end].is_apart:
         word = words[end]
@@ -174,14 +274,14 @@ def _after_nouns(words: Sequence[Word], start: int, grammar: Grammar, *, is_befo
     return end
 
 
-def _past_determiners(words: Sequence[Word], start: int, grammar: Grammar) -> int:
+def _past_determiners(words: Sequence[QuestionToken], start: int, grammar: QuestionGrammar) -> int:
     end = start
     while end < len(words) and words[end].flat in grammar.clauses.determiners and not words[end].is_name:
         end += 1
     return end
 
 
-def _without_verb(words: Sequence[Word], first: int, end: int, before: str, grammar: Grammar) -> int:
+def _without_verb(words: Sequence[QuestionToken], first: int, end: int, before: str, grammar: QuestionGrammar) -> int:
     """English: in «did the fever start» the last word is no noun."""
     if grammar.language != "en" or end - first < 3:
         return end

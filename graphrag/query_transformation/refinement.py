@@ -12,13 +12,13 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel
 
 from graphrag.errors import ProviderError
-from graphrag.language import content_words, fold, words
+from graphrag.linguistics.language import content_words, fold, words
 from graphrag.models import Direction, Intent, TransformedQuery
+from graphrag.observability.request_context import is_rehearsal
+from graphrag.observability.telemetry import count_lookups, log, stage
 from graphrag.protocols import Cache
-from graphrag.query_transformation.kinds import note_kinds
-from graphrag.query_transformation.topic import FOLLOW_UP, MOST_EARLIER, Exchange
-from graphrag.rehearsal import is_rehearsal
-from graphrag.telemetry import count_lookups, log, stage
+from graphrag.query_transformation.follow_ups import FOLLOW_UP, MOST_EARLIER, Exchange
+from graphrag.query_transformation.phrases import note_kinds
 
 REFINEMENTS = "refinement:"  # the beginning of their keys in the cache
 KEPT_SECONDS = 24 * 3600

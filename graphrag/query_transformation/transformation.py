@@ -1,20 +1,94 @@
-"""A question and what the rules understand of it, in Spanish, French and English."""
+"""Transform a question: its language, intent and parts."""
 
+import re
 import time
 from collections.abc import Sequence
 
-from graphrag import language as languages
-from graphrag.language import ANSWER_LANGUAGES, fold
-from graphrag.models import Intent, TransformedQuery
-from graphrag.query_transformation.decomposition import decompose
-from graphrag.query_transformation.flattening import flatten, without_quotes
+from graphrag.errors import InvalidQuestion
+from graphrag.linguistics import language as languages
+from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, words
+from graphrag.linguistics.names import find_dates, find_names
+from graphrag.linguistics.normalization import flatten, without_quotes
+from graphrag.models import Direction, Intent, TransformedQuery
+from graphrag.observability.telemetry import log
+from graphrag.query_transformation.comparison import things_apart
+from graphrag.query_transformation.decomposition import find_parts
+from graphrag.query_transformation.follow_ups import (
+    MOST_EARLIER,
+    Exchange,
+    beginning,
+    contextualize,
+    find_focus,
+    is_bare_question_word,
+    understood_alone,
+)
 from graphrag.query_transformation.grammars import GRAMMARS
-from graphrag.query_transformation.intent import find_intent
-from graphrag.query_transformation.kinds import note_kinds
-from graphrag.query_transformation.names import find_dates, find_names
-from graphrag.query_transformation.parts import find_parts
-from graphrag.query_transformation.topic import MOST_EARLIER, Exchange, contextualize
-from graphrag.telemetry import log
+from graphrag.query_transformation.phrases import QuestionGrammar, note_kinds
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def check_question(text: str, *, max_chars: int) -> str:
+    """The question without surrounding space. Raises InvalidQuestion with the reason."""
+    question = text.strip()
+    if not question:
+        raise InvalidQuestion("The question is empty: write one.", reason="empty")
+    if len(question) > max_chars:
+        raise InvalidQuestion(
+            f"The question has {len(question)} characters; at most {max_chars} are allowed: shorten it.",
+            reason="too_long",
+            limit=max_chars,
+        )
+    if _CONTROL.search(question):
+        raise InvalidQuestion("The question holds control characters: remove them.", reason="control_characters")
+    return question
+
+
+def find_intent(flat: str, grammar: QuestionGrammar, *, end: int | None = None) -> tuple[Intent, Direction | None]:
+    """Of flattened text without quotes; `end` is that of its first part. Nouns of causes, dates and comparisons count only
+    where they are what is asked for.
+    """
+    intents = grammar.intents
+    start = beginning(flat, grammar.asking)
+    asked = flat[start : end if end and end > start else None]
+    if intents.effects.match(asked):
+        return Intent.CAUSAL, "effects"
+    if intents.causes.match(asked) and not intents.compares.match(asked):
+        return Intent.CAUSAL, "causes"
+    if intents.times.match(asked):
+        return Intent.TEMPORAL, None
+    if _compares(flat[start:], grammar) or _compares(flat, grammar, anywhere_only=True):
+        return Intent.COMPARATIVE, None
+    asks_nothing_else = find_focus(flat, grammar.asking) is None
+    if intents.timely.match(asked) or (asks_nothing_else and intents.last_time.search(asked)):
+        return Intent.TEMPORAL, None
+    return Intent.FACTUAL, None
+
+
+def _compares(asked: str, grammar: QuestionGrammar, *, anywhere_only: bool = False) -> bool:
+    plain = grammar.intents.not_comparing.sub(" ", asked)
+    if not anywhere_only and grammar.intents.compares.match(plain):
+        return True
+    return grammar.intents.found_comparing.search(plain) is not None
+
+
+MOST_PARTS = 6
+
+
+def decompose(question: str, intent: Intent, grammar: QuestionGrammar) -> tuple[str, ...]:
+    """Each part understood alone; none where the question asks one thing."""
+    flat = flatten(question)
+    things = things_apart(question, flat, grammar) if intent is Intent.COMPARATIVE else ()
+    found = things or _parts(question, flat, grammar)
+    return found if 1 < len(found) <= MOST_PARTS and all(words(part) for part in found) else ()
+
+
+def _parts(question: str, flat: str, grammar: QuestionGrammar) -> tuple[str, ...]:
+    first, *later = [question[start:end] for start, end in find_parts(question, without_quotes(flat), grammar)] or [""]
+    if later and is_bare_question_word(first, grammar):  # «¿cuándo y dónde se firmó?»
+        first = understood_alone(first, later[0], grammar)
+    return first, *(understood_alone(part, first, grammar) for part in later)
+
 
 FEW_WORDS = 3  # too few to tell a language by their letters
 READ_CHARS = 1_000  # of a question: who writes more tells a story, whose words are all searched for

@@ -1,12 +1,139 @@
-"""A reranker without a model: what a chunk holds of the question, and how, beside the retrieval score."""
+"""The bundled reranker: word matches and a few more features, weighed by a learned model."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from itertools import chain, pairwise
 
+from graphrag.linguistics.language import content_words, fold, stem, words
+from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Hit
-from graphrag.rerankers.ranking import ranked, with_text
-from graphrag.rerankers.word_matches import Held, Matches, Question, find_words, read_question
+
+
+def with_text(hits: Sequence[Hit]) -> list[Hit]:
+    """Those whose chunk holds more than white space."""
+    return [hit for hit in hits if hit.chunk.content.strip()]
+
+
+def ranked(hits: Sequence[Hit], scores: Sequence[float], *, top_k: int) -> list[Hit]:
+    """The best first, ties in the order they came; scores of earlier stages stay beside "rerank"."""
+    order = sorted(zip(hits, scores, strict=True), key=lambda pair: -pair[1])
+    return [Hit(hit.chunk, score, {**hit.scores, "rerank": score}) for hit, score in order[:top_k]]
+
+
+Pair = tuple[str, str]
+
+FAMILY_LETTERS, FAMILY_SHARE = 5, 0.6  # of two stems' beginnings, and of the longer one, to be of one family
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWords:
+    """Its words are keys: a content word's stem, a function word as it is written without accents."""
+
+    forms: Mapping[str, str]  # folded or stemmed → key
+    words: frozenset[str]  # those that carry meaning
+    names: frozenset[str]  # those that are names or numbers
+    pairs: frozenset[Pair]  # of neighbours, function words among them: «a la derecha»
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedWords:
+    """Those of the question's content words that a stretch of text holds."""
+
+    exact: frozenset[str] = frozenset()
+    alike: frozenset[str] = frozenset()  # not itself, but another word of its family: «construit», «construction»
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What a text holds of the question."""
+
+    sentences: tuple[MatchedWords, ...]
+    passage: MatchedWords  # with its title
+    pairs: frozenset[Pair]
+    title_share: float  # how many of the title's own words are the question's
+
+
+def read_question(text: str, language: str) -> QuestionWords:
+    written = words(text)
+    keys = {word: fold(word) for word in written} | {
+        word: stem(word, language) for word in content_words(text, language)
+    }
+    wanted = {keys[word] for word in content_words(text, language)}
+    # By stem, or as written without accents: a stemmer does not always see that «averia» is «avería».
+    forms = {form: key for word, key in keys.items() for form in (fold(word), key)}
+    names = {keys[word] for place, word in enumerate(written) if _is_name(word, begins=place == 0)} & wanted
+    pairs = pairwise(keys[word] for word in written)
+    return QuestionWords(forms, frozenset(wanted), frozenset(names), frozenset(pairs), language)
+
+
+def _is_name(word: str, *, begins: bool) -> bool:
+    """By its capital, which says nothing at the beginning, or a digit."""
+    return (word[0].isupper() and not begins) or any(character.isdigit() for character in word)
+
+
+def find_words(question: QuestionWords, texts: Sequence[str], titles: Sequence[str]) -> list[Matches]:
+    """For each text under its title."""
+    split = [[words(text[span.start : span.end]) for span in split_sentences(text)] for text in texts]
+    # A file's name may join its words: Super_Bowl_50.
+    titled = [content_words(title.replace("_", " "), question.language) for title in titles]
+    same, alike = _recognise(set(chain(*chain(*split), *titled)), question)
+    return [_match(*found, same, alike, question) for found in zip(split, titled, strict=True)]
+
+
+def _recognise(vocabulary: Iterable[str], question: QuestionWords) -> tuple[dict[str, str], dict[str, str]]:
+    """Of the words, those that are words of the question, and those that are like one; word → key."""
+    # Stemming is slow: only what begins like one of the question's words is stemmed.
+    beginnings = {form[:2] for form, key in question.forms.items() if key in question.words}
+    beginnings |= {beginning.replace("i", "y") for beginning in beginnings}  # the stem of "dying" is "die"
+    families: dict[str, list[str]] = {}
+    for key in sorted(question.words):
+        families.setdefault(key[:FAMILY_LETTERS], []).append(key)
+    same: dict[str, str] = {}
+    alike: dict[str, str] = {}
+    for word in vocabulary:
+        folded = fold(word)
+        if folded in question.forms:
+            same[word] = question.forms[folded]
+        elif folded[:2] in beginnings:
+            stemmed = stem(word, question.language)
+            if stemmed in question.forms:
+                same[word] = question.forms[stemmed]
+            elif relative := _relative(stemmed, families):
+                alike[word] = relative
+    return same, alike
+
+
+def _relative(stemmed: str, families: Mapping[str, Sequence[str]]) -> str | None:
+    """The first key that shares a beginning long enough for one family."""
+    for key in families.get(stemmed[:FAMILY_LETTERS], ()):
+        beginning = math.ceil(FAMILY_SHARE * max(len(stemmed), len(key)))
+        if stemmed[:beginning] == key[:beginning]:
+            return key
+    return None
+
+
+def _match(
+    sentences: Sequence[Sequence[str]],
+    title: Sequence[str],
+    same: Mapping[str, str],
+    alike: Mapping[str, str],
+    question: QuestionWords,
+) -> Matches:
+    keys = [list(map(same.get, sentence)) for sentence in sentences]
+    named = {fold(word): same.get(word) for word in title}
+    in_title = question.words.intersection(named.values())
+    exact = [question.words.intersection(found) for found in keys]
+    related = [frozenset(alike[word] for word in sentence if word in alike) for sentence in sentences]
+    everywhere = in_title.union(*exact)
+    return Matches(
+        tuple(MatchedWords(one, other - one) for one, other in zip(exact, related, strict=True)),
+        MatchedWords(everywhere, frozenset().union(*related) - everywhere),
+        question.pairs.intersection(pairwise(chain(*keys))),
+        sum(key in in_title for key in named.values()) / len(named) if named else 0.0,
+    )
+
 
 FEW_TEXTS = 50  # among fewer, one absent word would outweigh all that are there
 NAME_WEIGHT = 1.6  # a name or a number says more of what is asked than its rarity among the candidates does
@@ -55,7 +182,7 @@ def _standing(scores: Sequence[float]) -> list[float]:
     return [(score - least) / (most - least) if most > least else 1.0 for score in scores]
 
 
-def _weigh(question: Question, matches: Sequence[Matches]) -> dict[str, float]:
+def _weigh(question: QuestionWords, matches: Sequence[Matches]) -> dict[str, float]:
     """The share of each word in what the question asks for; they sum to 1."""
     rare = rarity(set(question.words), [set().union(*(held.exact for held in match.sentences)) for match in matches])
     weights = {word: weight * (NAME_WEIGHT if word in question.names else 1) for word, weight in rare.items()}
@@ -63,14 +190,14 @@ def _weigh(question: Question, matches: Sequence[Matches]) -> dict[str, float]:
     return {word: weight / total for word, weight in weights.items()}
 
 
-def _features(retrieval: float, match: Matches, question: Question, weights: Mapping[str, float]) -> Features:
+def _features(retrieval: float, match: Matches, question: QuestionWords, weights: Mapping[str, float]) -> Features:
     sentence = max((_coverage(held, weights) for held in match.sentences), default=0.0)
     passage = _coverage(match.passage, weights)
     adjacent = len(match.pairs) / len(question.pairs) if question.pairs else passage
     return Features(retrieval, sentence, passage, adjacent, match.title_share)
 
 
-def _coverage(held: Held, weights: Mapping[str, float]) -> float:
+def _coverage(held: MatchedWords, weights: Mapping[str, float]) -> float:
     # fsum: a set has no order, and equal texts must have equal scores.
     exact = math.fsum(weights[word] for word in held.exact)
     return exact + ALIKE * math.fsum(weights[word] for word in held.alike)

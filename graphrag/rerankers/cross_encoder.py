@@ -8,13 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from graphrag.deadline import demand
 from graphrag.errors import InvalidSettings, MissingExtra, OutOfTime, ProviderError
 from graphrag.models import Chunk, Hit
-from graphrag.rerankers.ranking import ranked, with_text
+from graphrag.rerankers.bundled import ranked, with_text
+from graphrag.resilience.deadline import demand
 
 if TYPE_CHECKING:
     from sentence_transformers.cross_encoder import CrossEncoder
+
 
 FORGIVENESS = 0.9  # of a slowness, each time that nothing is begun for it: it may have passed
 LOGIT_DIGITS = 4  # beyond these it is noise of the batch: how much padding a text got

@@ -10,7 +10,7 @@ from pydantic import BaseModel, FiniteFloat
 
 from graphrag.errors import ProviderError
 from graphrag.models import Hit
-from graphrag.rerankers.ranking import ranked, with_text
+from graphrag.rerankers.bundled import ranked, with_text
 
 BEST_GRADE = 10
 MAX_EXCERPT_CHARS = 2_000  # about a chunk of 512 tokens

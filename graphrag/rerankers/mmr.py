@@ -1,16 +1,26 @@
 """Diversity: a hit counts for less where its text was already said by one that is chosen."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrag.deadline import within
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import OutOfTime, ProviderError
 from graphrag.models import Hit
+from graphrag.observability.telemetry import log
 from graphrag.protocols import Reranker
-from graphrag.telemetry import log
+from graphrag.resilience.deadline import within
+
+
+def one_per_document_first(hits: Sequence[Hit]) -> list[Hit]:
+    """All of them: each document's first, then the others, both in the order they came."""
+    firsts: dict[UUID, Hit] = {}
+    for hit in hits:
+        firsts.setdefault(hit.chunk.document.id, hit)
+    chosen = {hit.chunk.id for hit in firsts.values()}
+    return [*firsts.values(), *(hit for hit in hits if hit.chunk.id not in chosen)]
 
 
 class MMRReranker:

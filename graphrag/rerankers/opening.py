@@ -1,19 +1,38 @@
-"""The rerankers that the settings ask for."""
+"""Open the rerankers that the settings name, each falling back to the next."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from langchain_core.language_models import BaseChatModel
 
+from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import InvalidSettings
+from graphrag.models import Hit
+from graphrag.observability.telemetry import count_fallback, log
 from graphrag.protocols import Reranker
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
-from graphrag.rerankers.fallback import FallbackReranker
 from graphrag.rerankers.llm_reranker import LLMReranker
 from graphrag.rerankers.mmr import MMRReranker
-from graphrag.settings import Settings
+from graphrag.resilience.deadline import within
+
+
+class FallbackReranker:
+    """The first of its rerankers that answers; what the last one raises is raised."""
+
+    def __init__(self, *rerankers: Reranker) -> None:
+        *self._first, self._last = rerankers
+
+    async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
+        for reranker in self._first:
+            try:
+                async with within(type(reranker).__name__):
+                    return await reranker.rerank(query, hits, language=language, top_k=top_k)
+            except Exception as exc:  # a reranker may be anybody's
+                log.warning("reranker failed, the next one judges", reranker=type(reranker).__name__, error=exc)
+                count_fallback("reranker")
+        return await self._last.rerank(query, hits, language=language, top_k=top_k)
 
 
 def open_cross_encoder(settings: Settings) -> CrossEncoderReranker | None:

@@ -10,17 +10,16 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 import httpx
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
-from graphrag.breaker import Breaker
-from graphrag.characters import visible
+from graphrag.config.answering import SearchConfig
 from graphrag.errors import InvalidSettings
-from graphrag.guard import Guard, is_outage
-from graphrag.ingestion.cleaning import clean
-from graphrag.language import detect
-from graphrag.models import ELSEWHERE, UNDATED, Chunk, Document, Hit, Place
-from graphrag.places import cell_range, corners
-from graphrag.retrying import Patience
-from graphrag.search_settings import SearchConfig
-from graphrag.turns import Turns
+from graphrag.linguistics.language import detect, visible
+from graphrag.llm.guard import Guard, is_outage
+from graphrag.models import ELSEWHERE, UNDATED, Chunk, Document, Hit, SourceLocation
+from graphrag.parsers.source_locations import cell_range, corners
+from graphrag.parsers.text_builder import clean
+from graphrag.resilience.circuit_breaker import CircuitBreaker
+from graphrag.resilience.concurrency import Turns
+from graphrag.resilience.retry import Patience
 
 T = TypeVar("T")
 MOST_HITS = 50  # of one question: other services refuse to give very many
@@ -38,7 +37,7 @@ def _writable(metadata: dict[str, Any]) -> dict[str, Any]:
     return metadata
 
 
-class _Found(BaseModel):
+class _FoundChunk(BaseModel):
     model_config = ConfigDict(strict=True)
 
     chunk_text: Annotated[str, Field(max_length=100_000), AfterValidator(clean)]
@@ -49,11 +48,11 @@ class _Found(BaseModel):
     metadata: Annotated[dict[str, Any], AfterValidator(_writable)] = Field(default_factory=dict)
 
 
-class _Answer(BaseModel):
-    results: list[_Found]
+class _SearchResponse(BaseModel):
+    results: list[_FoundChunk]
 
 
-_ANSWER: TypeAdapter[_Answer | list[_Found]] = TypeAdapter(_Answer | list[_Found])
+_ANSWER: TypeAdapter[_SearchResponse | list[_FoundChunk]] = TypeAdapter(_SearchResponse | list[_FoundChunk])
 
 
 def open_chunkenizer(settings: SearchConfig) -> "Chunkenizer | None":
@@ -74,7 +73,7 @@ class Chunkenizer:
         self._address = _search_address(url)
         headers = {"Via": VIA} | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
         self._client = httpx.AsyncClient(headers=headers, timeout=timeout_seconds)
-        self.breaker = Breaker(ELSEWHERE, failures=FAILURES, seconds=LEFT_ALONE_SECONDS, is_outage=is_outage)
+        self.breaker = CircuitBreaker(ELSEWHERE, failures=FAILURES, seconds=LEFT_ALONE_SECONDS, is_outage=is_outage)
         self._guard = Guard(
             name=ELSEWHERE,
             turns=Turns(ELSEWHERE, at_once=AT_ONCE, waiting=WAITING, wait_seconds=timeout_seconds),
@@ -94,7 +93,7 @@ class Chunkenizer:
         found = await self._guard.call(lambda: self._search(question, limit))
         return await asyncio.to_thread(self._read, found, limit)
 
-    async def _search(self, question: str, limit: int) -> list[_Found]:
+    async def _search(self, question: str, limit: int) -> list[_FoundChunk]:
         asked, body = {"query": question, "top_k": limit}, bytearray()
         async with self._client.stream("POST", self._address, json=asked) as response:
             response.raise_for_status()
@@ -103,9 +102,9 @@ class Chunkenizer:
                 if len(body) > MOST_BYTES:
                     raise ValueError(f"more than {MOST_BYTES} bytes")
         answer = _ANSWER.validate_json(bytes(body))
-        return answer.results if isinstance(answer, _Answer) else answer
+        return answer.results if isinstance(answer, _SearchResponse) else answer
 
-    def _read(self, found: Sequence[_Found], limit: int) -> list[Hit]:
+    def _read(self, found: Sequence[_FoundChunk], limit: int) -> list[Hit]:
         hits: dict[UUID, Hit] = {}
         for hit in (_to_hit(each, self._address) for each in found if each.chunk_text):
             hits.setdefault(hit.chunk.id, hit)
@@ -123,7 +122,7 @@ def _search_address(url: str) -> httpx.URL:
     return address
 
 
-def _to_hit(found: _Found, address: httpx.URL) -> Hit:
+def _to_hit(found: _FoundChunk, address: httpx.URL) -> Hit:
     document, text, metadata = _to_document(found, address), found.chunk_text, found.metadata
     start = max(0, _first(metadata, int, "start_char") or 0)
     chunk = Chunk(
@@ -141,7 +140,7 @@ def _to_hit(found: _Found, address: httpx.URL) -> Hit:
     return Hit(chunk, score, {ELSEWHERE: score})
 
 
-def _to_document(found: _Found, address: httpx.URL) -> Document:
+def _to_document(found: _FoundChunk, address: httpx.URL) -> Document:
     metadata = found.metadata
     named = found.document_name or _first(metadata, str, "filename", "document_name", "source", "title")
     name = _line(named or "") or _line(found.document_id)
@@ -192,16 +191,18 @@ def _moment(told: str | None) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _places(metadata: Mapping[str, Any], text: str, start: int) -> tuple[Place, ...]:
+def _places(metadata: Mapping[str, Any], text: str, start: int) -> tuple[SourceLocation, ...]:
     """The rows of a sheet, where the text has as many lines as its range of cells; else the one place of all of it."""
     page, sheet = _first(metadata, int, "page", "page_number"), _first(metadata, str, "sheet_name", "sheet") or ""
     edges = corners((_first(metadata, str, "cell_ref", "cell") or "")[:MOST_CELLS])
     lines = text.splitlines(keepends=True)
     if edges is None or len(lines) != edges[1][1] - edges[0][1] + 1:
-        return (Place(start, start + len(text), page, sheet),) if page or sheet else ()
+        return (SourceLocation(start, start + len(text), page, sheet),) if page or sheet else ()
     (first_column, first_row), (last_column, _) = edges
     places = []
     for row, line in enumerate(lines, start=first_row):
-        places.append(Place(start, start + len(line), page, sheet, cell_range((first_column, row), (last_column, row))))
+        places.append(
+            SourceLocation(start, start + len(line), page, sheet, cell_range((first_column, row), (last_column, row)))
+        )
         start += len(line)
     return tuple(places)

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from itertools import chain
 from uuid import UUID
 
-from graphrag.ingestion.chunking import MOST_CHILDREN
+from graphrag.ingestion.chunking.chunking import MOST_CHILDREN
+from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Chunk, Collection, Document, Hit, Passage
-from graphrag.places import overlapping
+from graphrag.parsers.source_locations import overlapping
 from graphrag.protocols import ChunkStore
-from graphrag.sentences import split_sentences
 
 CHUNKS_OF_SECTION = 8  # read on either side of a hit
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ExpansionWindow:
     """How far a hit grows. A small chunk is read as its parent; any other with some sentences on either side, or, with
     `parent_chars`, with the chunks of its section up to about that length."""
 
@@ -66,7 +66,7 @@ class Reach:
         return texts
 
 
-NOWHERE = Reach(parents=False)
+NOWHERE = ExpansionWindow(parents=False)
 
 
 async def expand(
@@ -74,7 +74,7 @@ async def expand(
     *,
     store: ChunkStore,
     collection: Collection,
-    reach: Reach,
+    reach: ExpansionWindow,
     max_chars: int,
     max_share: float = 1.0,
 ) -> list[Passage]:
@@ -95,7 +95,7 @@ def passages(
     hits: Sequence[Hit],
     neighbours: Mapping[UUID, Sequence[Chunk]],
     *,
-    reach: Reach,
+    reach: ExpansionWindow,
     max_chars: int,
     max_share: float = 1.0,
 ) -> list[Passage]:
@@ -146,7 +146,7 @@ def _affordable(hits: Sequence[Hit], room: _Room) -> list[Hit]:
     return kept or list(hits[:1])
 
 
-def _groups(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], reach: Reach) -> list[list[Hit]]:
+def _groups(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], reach: ExpansionWindow) -> list[list[Hit]]:
     """Hits of one document whose surroundings meet, together; in the order of their best hit."""
     rank = {hit.chunk.id: place for place, hit in enumerate(hits)}
     groups: list[list[Hit]] = []
@@ -167,7 +167,7 @@ def _by_index(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]]) -
     return {chunk.index: chunk for chunk in [*around, *(hit.chunk for hit in hits)]}
 
 
-def _touch(before: Chunk, after: Chunk, chunks: Mapping[int, Chunk], reach: Reach) -> bool:
+def _touch(before: Chunk, after: Chunk, chunks: Mapping[int, Chunk], reach: ExpansionWindow) -> bool:
     """Whether what is added after one reaches what is added before the other."""
     between = [chunks[index] for index in range(before.index + 1, after.index) if index in chunks]
     chars = sum(len(chunk.content) for chunk in between)
@@ -176,7 +176,7 @@ def _touch(before: Chunk, after: Chunk, chunks: Mapping[int, Chunk], reach: Reac
     return len(reach.after(before, between)) + len(reach.before(after, between)) >= chars
 
 
-def _passage(group: Sequence[Hit], chunks: Mapping[int, Chunk], reach: Reach) -> Passage:
+def _passage(group: Sequence[Hit], chunks: Mapping[int, Chunk], reach: ExpansionWindow) -> Passage:
     first, last = group[0].chunk, group[-1].chunk
     lead = reach.before(first, _run(chunks, first.index, -1))
     tail = reach.after(last, _run(chunks, last.index, +1))

@@ -3,19 +3,19 @@
 import asyncio
 from dataclasses import replace
 
-from graphrag.deadline import within
+from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.endings import cancel_surely
 from graphrag.errors import CausewayError
 from graphrag.models import ELSEWHERE, EVERYTHING, UNDATED, Collection, Document, Filters, TransformedQuery
+from graphrag.observability.telemetry import count_results, log, stage
 from graphrag.protocols import ChunkStore, Retriever
+from graphrag.resilience.cancellation import cancel_surely
+from graphrag.resilience.deadline import within
 from graphrag.retrieval.filters import lets_through
-from graphrag.retrieval.hybrid import Retrieval, together
+from graphrag.retrieval.hybrid import Retrieval, fuse_equally
 from graphrag.retrieval.named_files import within as within_files
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.retrieval.trace import Leg, Trace
-from graphrag.settings import RetrievalConfig
-from graphrag.telemetry import count_results, log, stage
 
 
 async def retrieve(
@@ -51,7 +51,7 @@ async def _ask(query: TransformedQuery, retriever: Retriever, config: RetrievalC
         legs = await asyncio.gather(*(_leg(text, retriever, config.candidates) for text in query.searches))
     for leg in legs:
         trace.end_leg(leg)
-    found = together([leg.hits for leg in legs if leg.hits])
+    found = fuse_equally([leg.hits for leg in legs if leg.hits])
     count_results(ELSEWHERE, len(found))
     return Retrieval(found, (ELSEWHERE,) if any(leg.failure for leg in legs) else ())
 
@@ -75,7 +75,7 @@ def _join(here: Retrieval, elsewhere: Retrieval, filters: Filters, trace: Trace)
     others = [
         hit for hit in elsewhere.hits if hit.chunk.document.id not in ours and _may_be_read(hit.chunk.document, scope)
     ]
-    hits = together([ranking for ranking in (here.hits, others) if ranking])
+    hits = fuse_equally([ranking for ranking in (here.hits, others) if ranking])
     trace.end("fusion", hits)
     there = {repr(hit.chunk.document.filename).lower() for hit in others}  # as a warning names a file that is not here
     warnings = [warning for warning in here.warnings if not any(name in warning.lower() for name in there)]

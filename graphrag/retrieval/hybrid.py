@@ -1,27 +1,63 @@
-"""Full text and vectors, searched at once and fused. Either may fail; the other's hits stand."""
+"""Full-text and vector search at once, and which of them suits a question."""
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
-from graphrag import language as languages
-from graphrag.deadline import within
+from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.endings import cancel_surely
 from graphrag.errors import CausewayError, OutOfTime, ProviderError, RetrievalUnavailable
+from graphrag.linguistics import language as languages
+from graphrag.linguistics.language import QUESTION_WORDS
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Strategy, TransformedQuery
+from graphrag.observability.request_context import note
+from graphrag.observability.telemetry import count_results, count_retrieval, log, stage
 from graphrag.protocols import ChunkStore
-from graphrag.records import note
+from graphrag.resilience.cancellation import cancel_surely
+from graphrag.resilience.deadline import within
 from graphrag.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
 from graphrag.retrieval.named_files import NamedFiles, find_named_files
-from graphrag.retrieval.strategy import choose_strategy, quoted_phrases
 from graphrag.retrieval.trace import Leg, Trace
-from graphrag.settings import RetrievalConfig
-from graphrag.telemetry import count_results, count_retrieval, log, stage
+
+Reason = Literal["quoted words", "keywords", "a long question about a meaning", "neither words nor meaning alone"]
+MOST_KEYWORDS = 3
+LEAST_WORDS_OF_MEANING = 9  # so many words that carry meaning outvote a wording that the documents do not share
+_QUOTED = re.compile(r'"(?=\S)([^"]{2,})(?<=\S)"|«([^«»]{2,})»|“([^“”]{2,})”')
+_IDENTIFIER = re.compile(r"\d")  # A-2517, L4, 2025: to be found as they are written
+_NAME = re.compile(r"(?<=\w[ ,'’])[A-ZÀ-ÖØ-Þ]\w")
+_ASKING = {languages.fold(word) for text in QUESTION_WORDS.values() for word in text.split()}
+
+
+def choose_strategy(question: str, language: str, *, model_is_strong: bool) -> tuple[Strategy, Reason]:
+    """Words or meaning alone only where the other could add little; hybrid is never far from the better of both."""
+    if quoted_phrases(question):
+        return "fulltext", "quoted words"
+    if _is_keywords(question, language):
+        return "fulltext", "keywords"
+    if model_is_strong and _is_all_meaning(question, language):
+        return "semantic", "a long question about a meaning"
+    return "hybrid", "neither words nor meaning alone"
+
+
+def quoted_phrases(text: str) -> list[str]:
+    return ["".join(groups).strip() for groups in _QUOTED.findall(text)]
+
+
+def _is_keywords(question: str, language: str) -> bool:
+    words = languages.words(question)
+    asks = "?" in question or any(languages.fold(word) in _ASKING for word in words)
+    return not asks and 0 < len(languages.content_words(question, language)) <= MOST_KEYWORDS
+
+
+def _is_all_meaning(question: str, language: str) -> bool:
+    is_long = len(languages.content_words(question, language)) >= LEAST_WORDS_OF_MEANING
+    return is_long and not _IDENTIFIER.search(question) and not _NAME.search(question)
+
 
 LEGS: Final[Mapping[Strategy, tuple[str, ...]]] = {
     "fulltext": ("fulltext",),
@@ -74,7 +110,7 @@ async def retrieve(
         count_retrieval("failed")
         raise
     retrieval = Retrieval(
-        together([part.hits for part in found])[: config.candidates],
+        fuse_equally([part.hits for part in found])[: config.candidates],
         failed=(*sorted({leg for part in found for leg in part.failed}), *vectors.failed),
         strategy=strategy if all(part.strategy == strategy for part in found) else "hybrid",
         files=named.files,
@@ -106,7 +142,7 @@ def _strategy(text: str, language: str, model: EmbeddingModel, config: Retrieval
     return config.strategy, "asked for"
 
 
-def together(found: Sequence[list[Hit]]) -> list[Hit]:
+def fuse_equally(found: Sequence[list[Hit]]) -> list[Hit]:
     """Every part of the question, every file that it names and every service counts the same, by its first places."""
     if len(found) == 1:
         return found[0]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graphrag.errors import CausewayError
-from graphrag.language import fold, words
+from graphrag.linguistics.language import fold, words
 from graphrag.models import Collection, Filters, Hit
+from graphrag.observability.telemetry import log
 from graphrag.protocols import ChunkStore
-from graphrag.telemetry import log
 
 MOST_NAMES = 10  # in one question
 MOST_WORDS = 8  # of a name that stands without quotes

@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 
 from cachetools import TTLCache
 
+from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, TransformedQuery
+from graphrag.observability.telemetry import count_lookups, log
 from graphrag.protocols import ChunkStore
 from graphrag.retrieval import hybrid
 from graphrag.retrieval.hybrid import Retrieval
 from graphrag.retrieval.trace import Trace
-from graphrag.settings import RetrievalConfig
-from graphrag.telemetry import count_lookups, log
 
 MOST_HITS = 10_000  # in all results together: some 20 MB
 LATER_STAGES = {

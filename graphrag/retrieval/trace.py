@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from graphrag.config.settings import RetrievalConfig
 from graphrag.errors import OutOfTime
 from graphrag.models import Hit, Passage, Strategy, TransformedQuery
 from graphrag.retrieval.fusion import reciprocal_rank_fusion
-from graphrag.settings import RetrievalConfig
 
 STAGES: Final = ("transform", "fulltext", "vector", "fusion", "rerank", "graph")  # in the order of their ends
 RANKINGS: Final = ("graph", "rerank", "fusion")  # the later one knows more

@@ -7,17 +7,17 @@ from typing import Any
 from langchain_core.messages import AnyMessage, HumanMessage
 
 from agent.context import Context
-from agent.events import Event, stream_answer
 from agent.graph import graph as answering
+from agent.output.events import Event, stream_answer
+from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.ingestion.sources import SourceFile
 from graphrag.models import LOCAL_OWNER
-from graphrag.parsers.in_process import InProcessParser
+from graphrag.parsers.parsing import InProcessParser
 from graphrag.protocols import GraphStore
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.testing import InMemoryStore
-from graphrag.testing_graph import InMemoryGraph
+from graphrag.testing.in_memory_graph import InMemoryGraph
+from graphrag.testing.in_memory_store import InMemoryStore
 
 DOCUMENTS = {
     "puente.md": "# Informe del puente\n\nEl puente de Arenal se cerró el 3 de mayo de 2024. El cierre del puente de "

@@ -11,10 +11,10 @@ from pydantic import Field
 from agent.chains import chain_lines
 from agent.messages import say
 from graphrag.embeddings.registry import EmbeddingRegistry
-from graphrag.graph_models import CausalPath
 from graphrag.models import Chunk, Passage
+from graphrag.models.graph import CausalPath
 from graphrag.services import Services
-from graphrag.testing import InMemoryStore
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import ask, data_of, done, filenames, open_library, replace_part, stages
 from tests.factories import make_document
 from tests.graphrag.causal_graph.neighbourhoods import HandMadeGraph, edge_in, link, make_edge, make_neighbourhood

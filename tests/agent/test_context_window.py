@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from agent.context_window import DELIMITERS, Window, fit, log_cut
-from agent.excerpts import write_excerpt
+from agent.prompts import write_excerpt
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import Passage
-from graphrag.telemetry import configure_logging
-from graphrag.testing import InMemoryStore
+from graphrag.observability.telemetry import configure_logging
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import ask, data_of, done, open_library
 from tests.factories import make_document, make_hit
 from tests.model_server import ModelServer, Reply

@@ -9,14 +9,13 @@ import pytest
 from pydantic import SecretStr
 
 from agent.context import Context
-from agent.events import Event, token_event
-from agent.experiments import in_experiment, read_report, start_experiment
-from graphrag.errors import ProviderError
-from graphrag.evaluation_errors import ExperimentNotFound
-from graphrag.experiment_models import Experiment, SideCounts
+from agent.evaluation.experiments import in_experiment, read_report, start_experiment
+from agent.output.events import Event, token_event
+from graphrag.config.settings import Settings
+from graphrag.errors import ExperimentNotFound, ProviderError
 from graphrag.models import Collection
+from graphrag.models.experiments import Experiment, SideCounts
 from graphrag.services import Services
-from graphrag.settings import Settings
 
 DONE: dict[str, Any] = {"citations": [], "found": True, "degraded": []}
 

@@ -9,12 +9,11 @@ from pydantic import SecretStr
 
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import LOCAL_OWNER, Hit
-from graphrag.rehearsal import rehearsal
+from graphrag.observability.request_context import rehearsal
 from graphrag.retrieval.filters import parse_filters
-from graphrag.retrieval.request import SearchRequest, find
-from graphrag.retrieval.search import SearchResult
+from graphrag.retrieval.pipeline import SearchRequest, SearchResult, find
 from graphrag.services import Services
-from graphrag.testing import InMemoryStore
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import DOCUMENTS, ask, done, filenames, open_library
 from tests.chunkenizer_server import Script, passage, run_chunkenizer
 

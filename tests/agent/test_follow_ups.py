@@ -12,7 +12,7 @@ from agent.graph import graph
 from agent.messages import say
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.services import Services
-from graphrag.testing import InMemoryCache, InMemoryStore
+from graphrag.testing.in_memory_store import InMemoryCache, InMemoryStore
 from tests.agent.library import ask, done, filenames, open_library, replace_part
 from tests.graphrag.query_transformation.understanding_model import earlier, is_to_understand, understanding
 from tests.model_server import Behaviour, Body, Fail, Garbage, Hang, ModelServer, Reply

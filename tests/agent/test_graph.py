@@ -15,11 +15,12 @@ from langgraph.checkpoint.memory import MemorySaver
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import Field
 
-from agent import answer_writing, nodes
-from agent import events as agent_events
+from agent import nodes
 from agent.context import Context
 from agent.graph import graph
 from agent.messages import say
+from agent.output import answer_writing
+from agent.output import events as agent_events
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import (
     CollectionNotFound,
@@ -32,7 +33,7 @@ from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.models import LOCAL_OWNER, Chunk, Collection, Hit
 from graphrag.query_transformation import transformation
 from graphrag.services import Services
-from graphrag.testing import InMemoryStore
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import DOCUMENTS, ask, data_of, done, filenames, open_library, replace_part, stages, tokens
 from tests.graphrag.embeddings.stubborn import failing
 

@@ -12,16 +12,16 @@ import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from agent.context import Context
-from agent.events import stream_answer
 from agent.graph import graph
 from agent.messages import say
+from agent.output.events import stream_answer
 from agent.prompts import date_line
-from graphrag.chat_models import open_chat_model
+from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import AnswerInterrupted, InvalidSettings, MissingExtra, ProviderError
+from graphrag.llm.chat_models import open_chat_model
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.testing import InMemoryStore
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import ask, data_of, done, open_library, stages, tokens
 from tests.model_server import Behaviour, CutStream, Fail, Garbage, Hang, ModelServer, Reply
 

@@ -10,16 +10,16 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from agent.messages import say
 from graphrag.causal_graph.model_extraction import ModelExtractor
-from graphrag.chat_models import open_chat_model
+from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import ProviderError
 from graphrag.ingestion.contextualization import situate
+from graphrag.llm.chat_models import open_chat_model
 from graphrag.models import LOCAL_OWNER, Intent, TransformedQuery
+from graphrag.query_transformation.follow_ups import Exchange
 from graphrag.query_transformation.refinement import Refiner
-from graphrag.query_transformation.topic import Exchange
 from graphrag.rerankers.llm_reranker import LLMReranker
-from graphrag.settings import Settings
-from graphrag.testing import InMemoryCache, InMemoryStore
+from graphrag.testing.in_memory_store import InMemoryCache, InMemoryStore
 from tests.agent.library import DOCUMENTS, ask, done, open_library, tokens
 from tests.benchmarks.injection import OWN_ATTACKS, PLACES, QUESTIONS, credulous, is_obeyed, poisoned
 from tests.factories import make_chunk, make_document, make_hit

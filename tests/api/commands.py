@@ -5,7 +5,7 @@ import sys
 
 from tests.processes import started
 
-COMMAND = [sys.executable, "-m", "api.cli"]
+COMMAND = [sys.executable, "-m", "api.cli.main"]
 NOWHERE = {"DATABASE_URL": "postgresql://causeway:geheim@127.0.0.1:1/nothing"}
 
 Run = subprocess.CompletedProcess[str]

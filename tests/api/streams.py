@@ -10,9 +10,9 @@ from typing import Any
 
 import httpx
 
-from agent.events import Event
-from api.shared_streams import RemoteStream, SharedStreams
-from api.streams import Stream, Streams
+from agent.output.events import Event
+from api.streaming.shared_streams import RemoteStream, SharedStreams
+from api.streaming.streams import Stream, Streams
 
 PATH = "/api/v1/chat/stream"
 

@@ -10,9 +10,9 @@ from pydantic import SecretStr
 
 from api.app import create_app
 from api.serving import listen
+from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.api.expectations import check_error
 from tests.api.identities import Keys, make_keys_in, shown
 from tests.conftest import run_server, with_services

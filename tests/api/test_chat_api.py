@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
+from graphrag.config.settings import ParsingLimits
 from graphrag.parsers.parsing import parse
-from graphrag.settings import ParsingLimits
 from tests.api.expectations import NOT_FOUND, check_citations, check_error
 from tests.conftest import DEMO, Server
 

@@ -10,17 +10,16 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from api.app import create_app
-from api.ingest_cli import optimize
+from api.cli.ingest import optimize
+from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import CollectionNotFound, IndexUnavailable, InvalidSettings, MissingExtra
-from graphrag.index_models import Candidate
 from graphrag.ingestion.sources import SourceFile
-from graphrag.ingestion_models import IngestionStatus
 from graphrag.models import Collection
-from graphrag.retrieval.request import SearchRequest, find
+from graphrag.models.ingestion import Candidate, IngestionStatus
+from graphrag.retrieval.pipeline import SearchRequest, find
 from graphrag.services import INDEXES, Services
-from graphrag.settings import Settings
-from graphrag.stores.indexed import FAILURES
+from graphrag.stores.indexes.indexed_store import FAILURES
 from tests.agent.library import replace_part
 from tests.conformance.toy_index import ToyIndex
 from tests.conftest import DEMO, with_services

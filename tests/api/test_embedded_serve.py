@@ -67,7 +67,7 @@ class Serving:
 def serve(home: Path, *arguments: str) -> Iterator[Serving]:
     started = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "api.cli", "serve", "--port", "0", *arguments],
+        [sys.executable, "-m", "api.cli.main", "serve", "--port", "0", *arguments],
         cwd=ROOT,
         env=os.environ | {"CAUSEWAY_HOME": str(home)},
         stdout=subprocess.PIPE,

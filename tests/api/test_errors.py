@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphrag.embedded_postgres import EmbeddedPostgres
+from graphrag.db.embedded_postgres import EmbeddedPostgres
 from tests.api.expectations import check_error, check_error_body
 from tests.api.streams import stream
 from tests.conftest import DEMO, Server, run_server

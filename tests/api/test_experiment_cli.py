@@ -7,11 +7,10 @@ from uuid import uuid4
 import pytest
 from typer.testing import CliRunner, Result
 
-from api.evaluation_cli import app
-from graphrag.errors import InvalidSettings
-from graphrag.evaluation_errors import ExperimentNotFound, ExperimentRunning
-from graphrag.experiment_models import AnswerRecord
+from api.cli.evaluation import app
+from graphrag.errors import ExperimentNotFound, ExperimentRunning, InvalidSettings
 from graphrag.models import LOCAL_OWNER
+from graphrag.models.experiments import AnswerRecord
 from graphrag.services import Services
 from tests.api.commands import rows
 from tests.conftest import with_services

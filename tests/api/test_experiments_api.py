@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.api.expectations import check_error
-from tests.api.mcp_clients import call, over_http
+from tests.api.mcp.mcp_clients import call, over_http
 from tests.api.scripted import asking
 from tests.api.streams import stream
 from tests.api.test_golden_cases_api import write_texts

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from api.footnotes import Footnotes, definitions, with_footnotes, without_footnotes
+from api.schemas.rendering import Footnotes, definitions, with_footnotes, without_footnotes
 
 MARKDOWN = MarkdownIt("gfm-like")
 PIECES = st.text(alphabet="[]^123 a\n", max_size=40)

@@ -10,10 +10,10 @@ from prometheus_client import REGISTRY
 from pydantic import SecretStr
 
 from api.gauges import look_around, metrics_served
+from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings
-from graphrag.metrics import JOBS_WAITING
+from graphrag.observability.metrics import JOBS_WAITING
 from graphrag.services import Services
-from graphrag.settings import Settings
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 

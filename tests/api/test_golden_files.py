@@ -11,18 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from api.golden_files import GoldenExport, GoldenImport, export_golden, read_golden_file
-from graphrag.evaluation_errors import InvalidGoldenCase
-from graphrag.evaluation_models import (
-    CaseDraft,
-    Category,
-    Difficulty,
-    DocumentReference,
-    GoldenCase,
-    query_key,
-)
+from api.schemas.golden_files import GoldenExport, GoldenImport, export_golden, read_golden_file
+from graphrag.config.settings import Settings
+from graphrag.errors import InvalidGoldenCase
+from graphrag.models.evaluation import CaseDraft, Category, Difficulty, DocumentReference, GoldenCase, query_key
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.factories import CREATED_AT
 from tests.golden_library import HORNO, TEXTS, draft, open_shelf
 

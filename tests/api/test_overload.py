@@ -16,14 +16,14 @@ import httpx
 import psycopg
 import pytest
 
-from api.admission import answering
-from graphrag.deadline import seconds_left
+from api.timed_search import answering
+from graphrag.config.settings import Settings
 from graphrag.errors import Overloaded
 from graphrag.models import LOCAL_OWNER
+from graphrag.resilience.deadline import seconds_left
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.api.expectations import check_error
-from tests.api.mcp_clients import over_http, refusal
+from tests.api.mcp.mcp_clients import over_http, refusal
 from tests.api.scripted import asking
 from tests.conftest import Server, run_server
 from tests.model_server import Hang, ModelServer

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from api.rendering import to_html
+from api.schemas.rendering import to_html
 from tests.conftest import Server
 
 HARMLESS = {"p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a", "span"}

@@ -12,12 +12,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agent.evaluation.report_page import WORDS
-from api.evaluation_cli import app
-from graphrag.access_limits import AccessLimits
-from graphrag.errors import InvalidSettings
-from graphrag.evaluation_errors import EvaluationNotFound, InvalidSchedule, ScheduleNotFound
+from api.cli.evaluation import app
+from graphrag.config.service import AccessLimits
+from graphrag.errors import EvaluationNotFound, InvalidSchedule, InvalidSettings, ScheduleNotFound
 from graphrag.models import LOCAL_OWNER
-from graphrag.schedules import Schedule, Timetable
+from graphrag.models.evaluation import Schedule, Timetable
 from graphrag.services import Services
 from tests.api.commands import rows
 from tests.api.expectations import check_error

@@ -17,8 +17,8 @@ from api.timed_search import TimedSearch
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import SearchTimeout
 from graphrag.models import LOCAL_OWNER, Hit
-from graphrag.retrieval.request import SearchRequest
-from graphrag.testing import InMemoryStore
+from graphrag.retrieval.pipeline import SearchRequest
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import open_library, replace_part
 from tests.api.expectations import check_error
 from tests.conftest import Server, run_server

@@ -25,16 +25,15 @@ from rich.console import Console
 from rich.table import Table
 
 from agent.context import Context
-from agent.evaluation.dataset import Dataset, InvalidDataset, Query, read_dataset
-from agent.evaluation.retrieval_run import loaded
+from agent.evaluation.retrieval_run import Dataset, InvalidDataset, Query, loaded, read_dataset
 from agent.graph import graph
 from agent.messages import is_not_found
-from graphrag.language import fold, words
+from graphrag.config.settings import Settings
+from graphrag.linguistics.language import fold, words
+from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Collection
-from graphrag.sentences import split_sentences
+from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.telemetry import configure_logging
 from tests.benchmarks.progress import progress
 
 EVERY = 3  # of the documents one is left out of the second collection: its neighbours of the same title remain

@@ -12,7 +12,7 @@ import httpx
 import psutil
 from rich.console import Console
 
-from graphrag.telemetry import configure_logging
+from graphrag.observability.telemetry import configure_logging
 from tests.benchmarks.measuring import percentile
 from tests.benchmarks.progress import progress
 from tests.conftest import DEMO, Server, run_server

@@ -23,16 +23,15 @@ from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Table
 
+from graphrag.config.settings import PACKAGES, IngestionConfig, Settings, has_splitter
 from graphrag.embeddings.bundled import BundledEmbeddings
-from graphrag.ingestion.chunking import ChunkSpan, chunk_document
-from graphrag.ingestion.splitters import PACKAGES, has_splitter
-from graphrag.ingestion_models import IndexedDocument
+from graphrag.ingestion.chunking.chunking import ChunkSpan, chunk_document
 from graphrag.models import LOCAL_OWNER, Chunk, Chunking, Collection, Document, Hit, ParsedText
-from graphrag.retrieval.expansion import NOWHERE, Reach, expand
-from graphrag.retrieval.search import search
+from graphrag.models.ingestion import IndexedDocument
+from graphrag.observability.telemetry import configure_logging
+from graphrag.retrieval.expansion import NOWHERE, ExpansionWindow, expand
+from graphrag.retrieval.pipeline import search
 from graphrag.services import Services
-from graphrag.settings import IngestionConfig, Settings
-from graphrag.telemetry import configure_logging
 from tests.benchmarks.datasets import ROOT
 from tests.benchmarks.systems.databases import fresh_database, running_postgres
 
@@ -49,7 +48,7 @@ class Setup:
 
     name: str
     config: IngestionConfig | None  # None: overlapping windows of a fixed length
-    reach: Reach = NOWHERE
+    reach: ExpansionWindow = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def sentence(tokens: int = 512, sentences: int = 0, share: float = 0.0) -> Setup
     read = f", ±{sentences} sentences" if sentences else ""
     cut = f", from {share:g} of the best" if share else ""
     config = IngestionConfig(chunking="sentence", chunk_tokens=tokens)
-    return Setup(f"sentence {tokens}{read}{cut}", config, Reach(sentences, parents=False, least_share=share))
+    return Setup(f"sentence {tokens}{read}{cut}", config, ExpansionWindow(sentences, parents=False, least_share=share))
 
 
 def whole(chunking: Chunking) -> Setup:
@@ -113,13 +112,13 @@ def whole(chunking: Chunking) -> Setup:
 def parents(share: float = 0.0) -> Setup:
     cut = f", from {share:g} of the best" if share else ""
     config = IngestionConfig(chunking="parent_child")
-    return Setup(f"parent_child{cut}", config, Reach(least_share=share))
+    return Setup(f"parent_child{cut}", config, ExpansionWindow(least_share=share))
 
 
 WHOLE: tuple[Chunking, ...] = ("paragraph", "heading_section", "fixed_window", "semantic")
 SETUPS = [
     Setup(f"windows of {WINDOW}, overlap {WINDOW_OVERLAP}", None),
-    Setup(f"windows of {WINDOW}, from 0.5 of the best", None, Reach(parents=False, least_share=0.5)),
+    Setup(f"windows of {WINDOW}, from 0.5 of the best", None, ExpansionWindow(parents=False, least_share=0.5)),
     sentence(),
     *map(whole, WHOLE),
     *(whole(chunking) for chunking in PACKAGES if has_splitter(chunking)),

@@ -1,6 +1,4 @@
 """Recall and precision of what is read, as a picture."""
-# mypy: disable-error-code="import-not-found,import-untyped"
-# matplotlib is in extras alone: `bench`, `notebooks`.
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +6,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from tests.benchmarks.chunking import Result
+
+# mypy: disable-error-code="import-not-found,import-untyped"
+# matplotlib is in extras alone: `bench`, `notebooks`.
 
 
 def draw(results: Sequence[Result], path: Path) -> None:

@@ -30,8 +30,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graphrag.ingestion.chunking import CONTEXT_SEPARATOR
-from graphrag.language import detect_question
+from graphrag.ingestion.chunking.chunking import CONTEXT_SEPARATOR
+from graphrag.linguistics.language import detect_question
 
 BLOCK = 5_000
 WORDS = (80, 120)

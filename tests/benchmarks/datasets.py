@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from agent.evaluation.dataset import read_dataset
-from graphrag import language
+from agent.evaluation.retrieval_run import read_dataset
+from graphrag.config.settings import ParsingLimits
 from graphrag.embeddings.bundled import BundledEmbeddings
-from graphrag.ingestion.chunking import chunk
+from graphrag.ingestion.chunking.chunking import chunk
 from graphrag.ingestion.enrichment import detect_language, title
+from graphrag.linguistics import language
 from graphrag.models import ParsedText
 from graphrag.parsers.parsing import parse
-from graphrag.settings import ParsingLimits
 from tests.benchmarks.corpus import Passage, distractors
 
 ROOT = Path(__file__).parents[2]

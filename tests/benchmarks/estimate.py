@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 from agent.evaluation.answer_metrics import stated_in
-from agent.evaluation.estimate import SUPPORTED_FROM, score_statements
-from graphrag.language import detect
+from agent.evaluation.judges import SUPPORTED_FROM, score_statements
+from graphrag.linguistics.language import detect
 from graphrag.models import Passage
 from tests.conftest import DEMO
 from tests.factories import make_document

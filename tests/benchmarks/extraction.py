@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphrag.causal_graph.extraction import extract_relations
+from graphrag.config.settings import ParsingLimits
 from graphrag.ingestion.enrichment import detect_language
-from graphrag.ingestion.spreadsheets import with_computed
-from graphrag.language import ANSWER_LANGUAGES
+from graphrag.ingestion.tables.computed_tables import with_computed
+from graphrag.linguistics.language import ANSWER_LANGUAGES
+from graphrag.linguistics.sentences import split_sentences
 from graphrag.parsers.parsing import parse
-from graphrag.sentences import split_sentences
-from graphrag.settings import ParsingLimits
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "notebooks" / "demo"

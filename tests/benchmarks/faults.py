@@ -7,7 +7,7 @@ import logging
 import tempfile
 from pathlib import Path
 
-from graphrag.telemetry import configure_logging
+from graphrag.observability.telemetry import configure_logging
 from tests.faults.cases import CASES, Case
 from tests.faults.world import Outcome, World, run_world
 from tests.own_postgres import run_postgres

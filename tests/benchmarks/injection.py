@@ -14,14 +14,14 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from graphrag.chat_models import open_chat_model
+from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingRegistry, load_registry
 from graphrag.extractive_answers.extraction import Excerpt, extract_answer
-from graphrag.language import fold, words
+from graphrag.linguistics.language import fold, words
+from graphrag.llm.chat_models import open_chat_model
+from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.telemetry import configure_logging
-from graphrag.testing import InMemoryStore
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import DOCUMENTS, ask, done, open_library
 from tests.model_server import ModelServer, Reply
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import httpx
 
-from graphrag.telemetry import configure_logging
+from graphrag.observability.telemetry import configure_logging
 from tests.benchmarks.measuring import percentile
 from tests.benchmarks.streams import COLLECTION, QUESTIONS, fill
 from tests.conftest import DEMO, Server, run_server

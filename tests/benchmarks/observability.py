@@ -21,8 +21,8 @@ from statistics import fmean, median, stdev
 
 import httpx
 
-from graphrag.embedded_postgres import EmbeddedPostgres
-from graphrag.telemetry import configure_logging, count_results, stage
+from graphrag.db.embedded_postgres import EmbeddedPostgres
+from graphrag.observability.telemetry import configure_logging, count_results, stage
 from tests.conftest import DEMO, Server, run_server
 from tests.otlp_receiver import otlp_receiver
 

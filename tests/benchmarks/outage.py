@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import httpx
 
-from graphrag.telemetry import configure_logging
+from graphrag.observability.telemetry import configure_logging
 from tests.benchmarks.load import INGESTED_SECONDS, SETTINGS
 from tests.benchmarks.streams import COLLECTION, QUESTIONS
 from tests.conftest import DEMO, run_server

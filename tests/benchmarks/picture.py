@@ -1,6 +1,4 @@
 """Quality and latency by size, as a picture."""
-# mypy: disable-error-code="import-not-found,import-untyped"
-# matplotlib is in extras alone: `bench`, `notebooks`.
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +7,9 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from tests.benchmarks.report import Result, lines
+
+# mypy: disable-error-code="import-not-found,import-untyped"
+# matplotlib is in extras alone: `bench`, `notebooks`.
 
 
 def draw(results: Sequence[Result], dataset: str, path: Path) -> None:

@@ -19,17 +19,17 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
-from graphrag.embedded_postgres import EmbeddedPostgres
+from graphrag.config.settings import Settings
+from graphrag.db.embedded_postgres import EmbeddedPostgres
+from graphrag.db.migrate import migrate
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
 from graphrag.errors import CollectionChanged
-from graphrag.ingestion_models import IndexedDocument
-from graphrag.migrating import migrate
+from graphrag.ingestion.reembedding import EmbeddingMigration
 from graphrag.models import Collection
-from graphrag.retrieval.search import search
+from graphrag.models.ingestion import IndexedDocument
+from graphrag.observability.telemetry import configure_logging
+from graphrag.retrieval.pipeline import search
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.stores.embedding_migration import EmbeddingMigration
-from graphrag.telemetry import configure_logging
 from tests.factories import make_chunk, make_document
 
 CHUNKS_A_DOCUMENT = 100

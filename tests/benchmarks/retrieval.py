@@ -26,8 +26,8 @@ import numpy as np
 from rich.console import Console
 
 from graphrag.embeddings.bundled import BundledEmbeddings
+from graphrag.observability.telemetry import configure_logging
 from graphrag.query_transformation.transformation import transform
-from graphrag.telemetry import configure_logging
 from tests.benchmarks.corpus import Passage
 from tests.benchmarks.datasets import ROOT, Dataset, Question, load_beir, load_demo
 from tests.benchmarks.measuring import HITS, ask, overlap, quality, searches_of, speed, warm_up

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httpx
 
-from graphrag.telemetry import configure_logging
+from graphrag.observability.telemetry import configure_logging
 from tests.benchmarks.load import SETTINGS
 from tests.benchmarks.measuring import percentile
 from tests.benchmarks.streams import COLLECTION, QUESTIONS, fill

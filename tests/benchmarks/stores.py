@@ -26,16 +26,16 @@ from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Table
 
-from agent.evaluation.dataset import read_dataset
+from agent.evaluation.golden_run import DEEPEST, rank_documents
 from agent.evaluation.metrics import mean, measure
-from agent.evaluation.ranking import DEEPEST, rank_documents
+from agent.evaluation.retrieval_run import read_dataset
+from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.ingestion.sources import SourceFile, SourceText
 from graphrag.models import LOCAL_OWNER, Collection, Hit
+from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.stores.indexed import IndexedStore
-from graphrag.telemetry import configure_logging
+from graphrag.stores.indexes.indexed_store import IndexedStore
 from tests.benchmarks.datasets import DEMO, GOLDEN, Question
 from tests.benchmarks.measuring import percentile
 from tests.benchmarks.systems.databases import fresh_database, running_postgres

@@ -23,11 +23,11 @@ from uuid import uuid4
 import httpx
 import psutil
 
+from graphrag.config.settings import Settings
 from graphrag.ingestion.sources import SourceText
 from graphrag.models import LOCAL_OWNER
+from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.telemetry import configure_logging
 from tests.api.streams import check_ids, joined, read_events
 from tests.benchmarks.answers import CASES, first_sentence
 from tests.benchmarks.datasets import load_demo

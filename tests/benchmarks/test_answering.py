@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.evaluation.dataset import CorpusDocument, Dataset, InvalidDataset, Query
+from agent.evaluation.retrieval_run import CorpusDocument, Dataset, InvalidDataset, Query
 from tests.benchmarks.answering import Outcome, holds, read_answers, row, spread, without_some
 
 

@@ -5,10 +5,10 @@ import statistics
 import time
 from pathlib import Path
 
-from graphrag import language
-from graphrag.query_transformation.topic import Exchange
+from graphrag.linguistics import language
+from graphrag.observability.telemetry import configure_logging
+from graphrag.query_transformation.follow_ups import Exchange
 from graphrag.query_transformation.transformation import transform
-from graphrag.telemetry import configure_logging
 
 QUESTIONS = Path(__file__).parents[1] / "graphrag" / "query_transformation" / "questions"
 ROUNDS = 5

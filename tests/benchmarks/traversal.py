@@ -18,15 +18,15 @@ import numpy as np
 import psycopg
 from pydantic import SecretStr
 
-from graphrag.causal_graph.linking import roots
-from graphrag.embedded_postgres import EmbeddedPostgres
-from graphrag.graph_models import CausalRelation, ChunkGraph, Mention, Polarity, RelationType
-from graphrag.ingestion_models import IndexedDocument
-from graphrag.migrating import migrate
+from graphrag.causal_graph.concepts import roots
+from graphrag.config.settings import Settings
+from graphrag.db.embedded_postgres import EmbeddedPostgres
+from graphrag.db.migrate import migrate
 from graphrag.models import Collection, Span
+from graphrag.models.graph import CausalRelation, ChunkGraph, Mention, Polarity, RelationType
+from graphrag.models.ingestion import IndexedDocument
+from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.telemetry import configure_logging
 from tests.factories import CREATED_AT, make_chunk, make_document
 
 CHUNKS_A_DOCUMENT = 10

@@ -12,6 +12,7 @@ from tests.model_server import Reply
 if TYPE_CHECKING:
     from playwright.async_api import Locator, Page
 
+
 CHROMIUM = Path("/usr/bin/chromium")
 IN_CHROMIUM = [
     pytest.mark.slow,

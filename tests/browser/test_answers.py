@@ -15,6 +15,7 @@ from tests.processes import ROOT
 if TYPE_CHECKING:
     from playwright.async_api import Locator, Route
 
+
 pytestmark = IN_CHROMIUM
 GOLDEN = {case["query"]: case for case in json.loads((ROOT / "tests" / "golden" / "demo.json").read_text())}
 DOUBTFUL = (

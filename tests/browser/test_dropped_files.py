@@ -16,6 +16,7 @@ from tests.graphrag.parsers.documents import make_pdf
 if TYPE_CHECKING:
     from playwright.async_api import FilePayload, Locator, Page, Route
 
+
 pytestmark = IN_CHROMIUM
 TEXT = "La caldera se paró porque la válvula estaba obstruida. "
 SLOWLY = 50_000  # bytes a second

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import SecretStr
 
+from graphrag.config.settings import Settings
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.api.identities import Keys, make_keys_in
 from tests.browser.chromium import ARGUMENTS, CHROMIUM, IN_CHROMIUM, expect, playwright_api
 from tests.conftest import DEMO, Server, run_server
 
 if TYPE_CHECKING:
     from playwright.async_api import Page
+
 
 pytestmark = IN_CHROMIUM
 QUESTION = "When did Harrowmere's goods-in check catch the mistake?"

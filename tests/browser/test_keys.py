@@ -12,6 +12,7 @@ from tests.conftest import DEMO, PATIENT, Server, run_server
 if TYPE_CHECKING:
     from playwright.async_api import Locator, Page
 
+
 pytestmark = IN_CHROMIUM
 BROUGHT = "yearly-review-2025.md"
 QUESTION = "Why did Épicerie Valadour leave?"

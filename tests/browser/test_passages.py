@@ -14,6 +14,7 @@ from tests.conftest import DEMO, Server
 if TYPE_CHECKING:
     from playwright.async_api import Locator
 
+
 pytestmark = IN_CHROMIUM
 axe = pytest.importorskip("axe_playwright_python.async_playwright")
 AUDIT = ("fr", "demo", "Quelle note l'entrepôt de Toulouse a-t-il obtenue à l'audit ?")

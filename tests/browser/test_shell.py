@@ -10,6 +10,7 @@ from tests.conftest import Server
 if TYPE_CHECKING:
     from playwright.async_api import Page, Response
 
+
 pytestmark = IN_CHROMIUM
 axe = pytest.importorskip("axe_playwright_python.async_playwright", reason="axe-playwright-python is not installed")
 QUESTION = "Why did the Christmas tins reach Bristol so late?"

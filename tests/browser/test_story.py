@@ -20,6 +20,7 @@ from tests.model_server import Body, Fail, ModelServer, Reply
 if TYPE_CHECKING:
     from playwright.async_api import FilePayload, Page
 
+
 pytestmark = IN_CHROMIUM
 BROUGHT = ["audit-entrepot-toulouse.pdf", "ventas-2025.xlsx", "yearly-review-2025.md"]
 SALES = "¿Cuánto subieron las ventas en diciembre de 2025?"

@@ -16,6 +16,7 @@ from tests.processes import ROOT
 if TYPE_CHECKING:
     from playwright.async_api import Locator, Route
 
+
 pytestmark = IN_CHROMIUM
 QUESTION = "Why did the Christmas tins reach Bristol so late?"
 NONSENSE = '<img src=x onerror="window.hacked=1">'

@@ -11,6 +11,7 @@ from tests.model_server import ModelServer, Reply
 if TYPE_CHECKING:
     from playwright.async_api import Route
 
+
 pytestmark = IN_CHROMIUM
 MARKDOWN = """## Tins
 

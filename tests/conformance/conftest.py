@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from pydantic import SecretStr
 
+from graphrag.config.settings import Settings
 from graphrag.protocols import ChunkIndex
-from graphrag.settings import Settings
-from graphrag.stores.chroma import ChromaIndex
-from graphrag.stores.typesense import TypesenseIndex
+from graphrag.stores.indexes.chroma import ChromaIndex
+from graphrag.stores.indexes.typesense import TypesenseIndex
 from tests.chroma_server import run_chroma_server
 from tests.conformance.toy_index import ToyIndex
 from tests.typesense_server import KEY, TypesenseServer

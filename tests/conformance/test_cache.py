@@ -9,12 +9,12 @@ import pytest
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
+from graphrag.cache.redis import RedisCache
+from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings, MissingExtra
 from graphrag.protocols import Cache
-from graphrag.redis_cache import RedisCache
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.testing import InMemoryCache
+from graphrag.testing.in_memory_store import InMemoryCache
 from tests.redis_server import run_redis_server
 
 

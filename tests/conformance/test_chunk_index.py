@@ -8,10 +8,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from graphrag.index_models import Candidate, IndexEntry
 from graphrag.models import Collection, Document, VectorKind
+from graphrag.models.ingestion import Candidate, IndexEntry
 from graphrag.protocols import ChunkIndex
-from graphrag.stores.index_entries import BOTH, PLAIN, SITUATED
+from graphrag.stores.indexes.reconciliation import BOTH, PLAIN, SITUATED
 from tests.conformance.indexes import INDEXES
 from tests.factories import make_chunk, make_document
 

@@ -10,13 +10,13 @@ from uuid import uuid4
 import pytest
 
 from graphrag.errors import CollectionChanged, CollectionExists, CollectionNotFound, InvalidSettings
-from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import Chunk, Collection, Document, Filters
+from graphrag.models.ingestion import IndexedDocument
 from graphrag.protocols import ChunkIndex, ChunkStore
 from graphrag.services import Services
-from graphrag.stores.indexed import IndexedStore
-from graphrag.stores.postgres import PostgresStore
-from graphrag.testing import InMemoryStore
+from graphrag.stores.indexes.indexed_store import IndexedStore
+from graphrag.stores.postgres.chunks import PostgresStore
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.conformance.indexes import INDEXES
 from tests.factories import CREATED_AT, make_chunk, make_document
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from graphrag.config.settings import Settings
 from graphrag.errors import FileUnavailable
-from graphrag.files.keys import check_key
-from graphrag.files.opening import open_files
+from graphrag.file_storage.local import check_key
+from graphrag.file_storage.opening import open_files
 from graphrag.protocols import FileStorage
-from graphrag.settings import Settings
 from tests.s3_server import run_s3_server
 
 KEY = "collection/document/content"

@@ -9,7 +9,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from graphrag.causal_graph.concepts import concept_words
-from graphrag.graph_models import (
+from graphrag.models import Collection, Direction, Document, Filters, Span
+from graphrag.models.graph import (
     MOST_CHUNKS,
     TITLE_WEIGHT,
     CausalEdge,
@@ -20,12 +21,11 @@ from graphrag.graph_models import (
     Polarity,
     RelationType,
 )
-from graphrag.ingestion_models import IndexedDocument
-from graphrag.models import Collection, Direction, Document, Filters, Span
+from graphrag.models.ingestion import IndexedDocument
 from graphrag.protocols import ChunkStore, GraphStore
 from graphrag.services import Services
-from graphrag.testing import InMemoryStore
-from graphrag.testing_graph import InMemoryGraph
+from graphrag.testing.in_memory_graph import InMemoryGraph
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document
 

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import Filters
+from graphrag.models.ingestion import IndexedDocument
 from graphrag.protocols import ChunkIndex
 from graphrag.services import Services
-from graphrag.stores.indexed import IndexedStore
-from graphrag.stores.postgres import PostgresStore
+from graphrag.stores.indexes.indexed_store import IndexedStore
+from graphrag.stores.postgres.chunks import PostgresStore
 from tests.conformance.indexes import INDEXES
 from tests.conformance.test_chunk_store import Shelf, tile
 from tests.factories import make_document

@@ -8,12 +8,12 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from graphrag.deadline import deadline
+from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings, OutOfTime, ProviderError
 from graphrag.models import UNDATED, Hit
 from graphrag.protocols import Retriever
+from graphrag.resilience.deadline import deadline
 from graphrag.retrieval.chunkenizer import Chunkenizer, open_chunkenizer
-from graphrag.settings import Settings
 from tests.chunkenizer_server import Script, passage, run_chunkenizer
 
 SECONDS = 0.5

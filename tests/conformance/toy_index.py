@@ -7,10 +7,10 @@ from uuid import UUID
 
 import numpy as np
 
-from graphrag.index_models import Candidate, IndexEntry
-from graphrag.language import fold, words
+from graphrag.config.settings import Settings
+from graphrag.linguistics.language import fold, words
 from graphrag.models import Collection, VectorKind
-from graphrag.settings import Settings
+from graphrag.models.ingestion import Candidate, IndexEntry
 
 Documents = Sequence[UUID] | None  # None: of all
 

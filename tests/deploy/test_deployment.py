@@ -14,8 +14,8 @@ import pytest
 import typer
 import yaml
 
-from api.cli import app
-from graphrag.variables import known_variables
+from api.cli.main import app
+from graphrag.config.reference import known_variables
 from tests.deploy.deployment import (
     KUBERNETES,
     commands,

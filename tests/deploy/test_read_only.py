@@ -42,7 +42,7 @@ def writable() -> Iterator[Path]:
 
 @contextmanager
 def contained(writable: Path, **environment: str) -> Iterator[httpx.Client]:
-    command = ["unshare", "--mount", "sh", "-c", CONTAINED, "sh", sys.executable, "-m", "api.cli"]
+    command = ["unshare", "--mount", "sh", "-c", CONTAINED, "sh", sys.executable, "-m", "api.cli.main"]
     places = {"CAUSEWAY_HOME": str(writable / "home"), "TMPDIR": str(writable / "tmp"), "HOME": str(writable / "home")}
     process = subprocess.Popen(
         command, cwd=ROOT, env=os.environ | places | environment, stdout=subprocess.PIPE, text=True

@@ -10,11 +10,11 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pydantic import SecretStr
 
-from graphrag.database import Database
-from graphrag.database_ping import answers
+from graphrag.config.settings import Settings
+from graphrag.db.database import Database
+from graphrag.db.server_watch import answers
 from graphrag.errors import DatabaseUnavailable, DatabaseUnprepared
-from graphrag.hurry import hurried
-from graphrag.settings import Settings
+from graphrag.observability.request_context import hurried
 from tests.api.expectations import check_error
 from tests.conftest import run_server
 from tests.own_postgres import OwnPostgres, run_postgres

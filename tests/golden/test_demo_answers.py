@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from graphrag.config.settings import ParsingLimits
 from graphrag.ingestion.enrichment import detect_language
-from graphrag.ingestion.spreadsheets import with_computed
+from graphrag.ingestion.tables.computed_tables import with_computed
 from graphrag.parsers.parsing import parse
-from graphrag.settings import ParsingLimits
 from tests.conftest import DEMO, Server
 
 CASES: list[dict[str, Any]] = json.loads(Path(__file__).with_name("demo.json").read_text(encoding="utf-8"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.evaluation.estimate import SUPPORTED_FROM
+from agent.evaluation.judges import SUPPORTED_FROM
 from tests.benchmarks.estimate import FAITHFUL, Scored, accuracy, auc, best_threshold, kappa, score_half
 
 pytestmark = pytest.mark.slow

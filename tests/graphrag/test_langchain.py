@@ -13,12 +13,12 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from graphrag.config.settings import Settings
 from graphrag.errors import CollectionNotFound, InvalidQuestion, MissingExtra
 from graphrag.ingestion.sources import SourceText
 from graphrag.langchain import CausewayRetriever, open_vector_store
 from graphrag.models import Collection, Filters
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.processes import ROOT
 
 TEXTS = [

@@ -2,13 +2,13 @@
 
 import pytest
 
+from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings
 from graphrag.protocols import Reranker
 from graphrag.rerankers.bundled import BundledReranker
-from graphrag.rerankers.fallback import FallbackReranker
 from graphrag.rerankers.mmr import MMRReranker
+from graphrag.rerankers.opening import FallbackReranker
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.factories import make_hit
 from tests.model_server import Fail, ModelServer
 

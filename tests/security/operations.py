@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 
 from api.app import create_app
+from graphrag.config.settings import Settings
 from graphrag.services import Services
-from graphrag.settings import Settings
 
 OWN_ID = r"\b[0-9a-f]{32}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 OWN = re.compile(OWN_ID + r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)")

@@ -155,7 +155,7 @@ def test_there_is_no_key_in_the_tree(package: str) -> None:
 
 
 def test_errors_are_logged_as_they_are() -> None:
-    """Security 20: whoever words one for a log gives away what it repeats (graphrag/error_outlines.py)."""
+    """Security 20: whoever words one for a log gives away what it repeats (graphrag/observability/logging.py)."""
     worded = [
         place(name, node)
         for name, node in nodes(ast.Call)

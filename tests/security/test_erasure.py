@@ -19,10 +19,10 @@ from psycopg import sql
 from pydantic import SecretStr
 
 from api.app import create_app
+from graphrag.config.settings import Settings
+from graphrag.db.database import fetch
 from graphrag.errors import CollectionNotFound
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.stores.queries import fetch
 from tests.model_server import Body, ModelServer, Reply
 
 SECRET = re.compile(r"xqzw\w*", re.IGNORECASE)  # the beginning of every word that only the document has

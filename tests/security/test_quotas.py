@@ -7,10 +7,10 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from graphrag.config.settings import Settings
 from graphrag.errors import QuotaExceeded
 from graphrag.ingestion.sources import SourceFile
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.api.expectations import check_error
 from tests.conftest import Server, run_server
 

@@ -19,14 +19,14 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from agent.context import Context
-from agent.events import answer
 from agent.graph import graph
-from graphrag.ingestion.loading import Loading
+from agent.output.events import answer
+from graphrag.config.settings import RetrievalConfig
+from graphrag.ingestion.bulk import Loading
 from graphrag.ingestion.sources import find_files
 from graphrag.models import LOCAL_OWNER
 from graphrag.retrieval.filters import KNOWN
 from graphrag.services import Services
-from graphrag.settings import RetrievalConfig
 from tests.conftest import DEMO, with_services
 from tests.processes import ROOT, unused_port
 

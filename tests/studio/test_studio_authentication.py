@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from graphrag.ingestion.loading import Loading
+from graphrag.ingestion.bulk import Loading
 from graphrag.ingestion.sources import find_files
 from graphrag.services import Services
 from tests.api.identities import Keys, make_keys, shown

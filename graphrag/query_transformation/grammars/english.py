@@ -1,11 +1,11 @@
 """How English asks. All patterns read flattened text."""
 
-from graphrag.query_transformation.grammar import (
+from graphrag.query_transformation.phrases import (
     Asking,
     Clauses,
     Comparing,
-    Grammar,
     Intents,
+    QuestionGrammar,
     alternatives,
     exactly,
     folded,
@@ -229,4 +229,4 @@ COMPARING = Comparing(
         " earlier one ones anyone anything everyone all them any planned forecast budgeted ago was it that it's necessary we i they he she"
     ),
 )
-ENGLISH = Grammar("en", ASKING, INTENTS, CLAUSES, COMPARING, MULTI_HOP)
+ENGLISH = QuestionGrammar("en", ASKING, INTENTS, CLAUSES, COMPARING, MULTI_HOP)

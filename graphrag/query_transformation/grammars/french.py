@@ -1,11 +1,11 @@
 """How French asks. All patterns read flattened text."""
 
-from graphrag.query_transformation.grammar import (
+from graphrag.query_transformation.phrases import (
     Asking,
     Clauses,
     Comparing,
-    Grammar,
     Intents,
+    QuestionGrammar,
     alternatives,
     exactly,
     folded,
@@ -176,4 +176,4 @@ COMPARING = Comparing(
         " habitude tous toutes an annees hier aujourd hui jour fois possible celui ceux celles ca cela tout moi nous"
     ),
 )
-FRENCH = Grammar("fr", ASKING, INTENTS, CLAUSES, COMPARING, MULTI_HOP)
+FRENCH = QuestionGrammar("fr", ASKING, INTENTS, CLAUSES, COMPARING, MULTI_HOP)

@@ -1,11 +1,11 @@
 """How Spanish asks. All patterns read flattened text."""
 
-from graphrag.query_transformation.grammar import (
+from graphrag.query_transformation.phrases import (
     Asking,
     Clauses,
     Comparing,
-    Grammar,
     Intents,
+    QuestionGrammar,
     alternatives,
     exactly,
     folded,
@@ -194,4 +194,4 @@ COMPARING = Comparing(
         " previsto prevista esperado hoy ayer habitual todos todas todo hace dia vez ultimo ultima nadie nada yo tu nosotros"
     ),
 )
-SPANISH = Grammar("es", ASKING, INTENTS, CLAUSES, COMPARING, MULTI_HOP)
+SPANISH = QuestionGrammar("es", ASKING, INTENTS, CLAUSES, COMPARING, MULTI_HOP)

@@ -13,13 +13,13 @@ import pytest
 from agent.evaluation.answer_metrics import (
     ANSWER_METRICS,
     AnswerJudge,
+    GivenAnswer,
     count_statements,
     judge_answer,
     measure_answer,
     stated_in,
 )
-from agent.evaluation.answering import GivenAnswer
-from agent.evaluation.estimate import Estimate
+from agent.evaluation.judges import EstimatingJudge
 from agent.messages import say
 from agent.verification.checking import verify
 from graphrag.errors import ProviderError
@@ -159,8 +159,8 @@ async def test_an_estimate_bears_its_name() -> None:
     right = given("El horno H2 se paró porque se rompió el retén de su puerta [1].", OVEN, BRIDGE)
     wrong = given("El puente se cerró el 8 de junio de 2021 [2].", OVEN, BRIDGE)
     for expected in ("", "Se rompió el retén de la puerta."):
-        best, _ = await judged(right, Estimate(), expected=expected)
-        worst, _ = await judged(wrong, Estimate(), expected=expected)
+        best, _ = await judged(right, EstimatingJudge(), expected=expected)
+        worst, _ = await judged(wrong, EstimatingJudge(), expected=expected)
         assert set(best) == set(worst) == {"faithfulness_estimate", "answer_relevance_estimate"} <= set(ANSWER_METRICS)
         assert best["faithfulness_estimate"] == 1.0 > worst["faithfulness_estimate"]
         assert 1 >= best["answer_relevance_estimate"] > worst["answer_relevance_estimate"] + 0.2 >= 0.2
@@ -169,5 +169,5 @@ async def test_an_estimate_bears_its_name() -> None:
 async def test_an_estimate_of_a_blank_context_is_zero() -> None:
     """R10.3 edge case: passages without a sentence support nothing."""
     answer = replace(given("Se rompió el retén de la puerta."), passages=(make_passage("  "),))
-    metrics, _ = await judged(answer, Estimate())
+    metrics, _ = await judged(answer, EstimatingJudge())
     assert metrics["faithfulness_estimate"] == 0.0

@@ -8,14 +8,13 @@ import pytest
 from prometheus_client import REGISTRY
 from pydantic import SecretStr
 
+from agent.evaluation.answer_run import open_judge
 from agent.evaluation.golden_run import Evaluator, order_run
 from agent.evaluation.judges import PROMPTS, PROMPTS_HASH
-from agent.evaluation.judging import open_judge
-from graphrag.errors import CausewayError, CollectionChanged
-from graphrag.evaluation_errors import JudgeUnavailable
-from graphrag.evaluation_models import CaseResult, EvaluationRun
+from graphrag.config.settings import Settings
+from graphrag.errors import CausewayError, CollectionChanged, JudgeUnavailable
+from graphrag.models.evaluation import CaseResult, EvaluationRun
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.golden_library import HORNO, PUENTE, Shelf, draft, open_shelf
 from tests.model_server import CutStream, Garbage, ModelServer, Reply
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from agent.evaluation.comparison import Comparison, compare
-from graphrag.evaluation_models import CaseResult, EvaluationRun, RunStatus
+from graphrag.models.evaluation import CaseResult, EvaluationRun, RunStatus
 from tests.agent.evaluation.test_summary import A, B, C, result, skipped
 
 Sides = tuple[list[CaseResult], list[CaseResult]]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.evaluation.dataset import CorpusDocument, InvalidDataset, Query, read_dataset
+from agent.evaluation.retrieval_run import CorpusDocument, InvalidDataset, Query, read_dataset
 
 CORPUS = [{"id": "d1", "title": "Horno", "text": "El horno H2."}, {"id": "d2", "title": "", "text": "La cisterna."}]
 QUERIES = [{"id": "q1", "text": "¿Qué horno?"}, {"id": "q2", "text": "¿Qué cisterna?"}]

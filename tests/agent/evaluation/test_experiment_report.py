@@ -11,7 +11,7 @@ import pytest
 from agent.evaluation import significance
 from agent.evaluation.experiment_report import compare_units, report
 from agent.evaluation.significance import ALPHA, independent
-from graphrag.experiment_models import Experiment, SideCounts, Unit, Variant
+from graphrag.models.experiments import Experiment, SideCounts, Unit, Variant
 from tests.factories import COLLECTION_ID
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from agent.evaluation.gate import Baseline, Held, NotComparable, Question, hold
-from agent.evaluation.summary import summarise
-from graphrag.evaluation_models import CaseResult
+from agent.evaluation.comparison import summarise
+from agent.evaluation.gate import Baseline, BaselineQuestion, MetricCheck, NotComparable, hold
+from graphrag.models.evaluation import CaseResult
 from tests.agent.evaluation.test_summary import A, B, result, skipped
 
 
@@ -18,10 +18,12 @@ def questions(*ranks: int) -> list[CaseResult]:
 
 
 def kept(results: list[CaseResult], *, cases: bool = True) -> Baseline:
-    return Baseline(summarise(results), tuple(Question(of.query, of.metrics) for of in results) if cases else None)
+    return Baseline(
+        summarise(results), tuple(BaselineQuestion(of.query, of.metrics) for of in results) if cases else None
+    )
 
 
-def held(results: list[CaseResult], baseline: Baseline, metric: str = "mrr@10", max_drop: float = 0.02) -> Held:
+def held(results: list[CaseResult], baseline: Baseline, metric: str = "mrr@10", max_drop: float = 0.02) -> MetricCheck:
     (found,) = hold(results, baseline, metrics=[metric], max_drop=max_drop)
     return found
 

@@ -12,22 +12,23 @@ from pydantic import SecretStr
 
 from agent.evaluation.comparison import compare_runs
 from agent.evaluation.golden_run import Evaluator, order_run
-from graphrag.causal_graph.spacy_pipelines import open_recognizer
+from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
-from graphrag.errors import CausewayError, CollectionChanged
-from graphrag.evaluation_errors import (
+from graphrag.errors import (
+    CausewayError,
+    CollectionChanged,
     EvaluationNotFound,
     EvaluationUnfinished,
     GoldenVersionNotFound,
     NoGoldenCases,
 )
-from graphrag.evaluation_models import CaseResult, CaseStatus, EvaluationRun, RunPlan, RunStatus
+from graphrag.linguistics.spacy_pipelines import open_recognizer
+from graphrag.models.evaluation import CaseResult, CaseStatus, EvaluationRun, RunPlan, RunStatus
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.agent.library import replace_part
 from tests.golden_library import HORNO, PUENTE, TINS, Shelf, draft, open_shelf
-from tests.graphrag.causal_graph.installed_pipelines import install_pipeline
 from tests.graphrag.embeddings.stubborn import failing
+from tests.graphrag.linguistics.installed_pipelines import install_pipeline
 
 NO_ANSWER = "¿Quién ganó la liga en 1987?"
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from agent.evaluation.judges import MOST_STATEMENTS, PROMPTS, ModelJudge
-from graphrag.chat_models import open_chat_model
+from graphrag.config.settings import Settings
 from graphrag.errors import ProviderError
-from graphrag.settings import Settings
+from graphrag.llm.chat_models import open_chat_model
 from tests.agent.verification.passages import make_passage
 from tests.model_server import Behaviour, Fail, Garbage, Hang, ModelServer, Reply
 

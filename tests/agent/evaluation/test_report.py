@@ -12,13 +12,20 @@ from pydantic import SecretStr
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from agent.evaluation.golden_run import Evaluator, order_run
-from agent.evaluation.report import RunReport, find_latest, read_report
-from agent.evaluation.report_figures import distribute, find_worst, group_cases, order_metrics
+from agent.evaluation.report import (
+    RunReport,
+    distribute,
+    find_latest,
+    find_worst,
+    group_cases,
+    order_metrics,
+    read_report,
+)
 from agent.evaluation.report_page import WORDS, write_page
-from graphrag.evaluation_errors import EvaluationNotFound, EvaluationUnfinished
-from graphrag.evaluation_models import CaseResult, CaseStatus, EvaluationRun
+from graphrag.config.settings import Settings
+from graphrag.errors import EvaluationNotFound, EvaluationUnfinished
+from graphrag.models.evaluation import CaseResult, CaseStatus, EvaluationRun
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.golden_library import HORNO, PUENTE, TINS, Shelf, draft, open_shelf
 
 HOSTILE = '<script>alert(1)</script> "y" & <img src=x onerror=alert(1)>'

@@ -7,12 +7,11 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from agent.evaluation.dataset import CorpusDocument, Dataset, InvalidDataset, Query
-from agent.evaluation.retrieval_run import Report, loaded, run_queries
+from agent.evaluation.retrieval_run import CorpusDocument, Dataset, InvalidDataset, Query, Report, loaded, run_queries
+from graphrag.config.settings import RetrievalConfig, Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
-from graphrag.settings import RetrievalConfig, Settings
 from tests.agent.library import replace_part
 from tests.graphrag.embeddings.stubborn import failing
 

@@ -7,15 +7,19 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from agent.evaluation.golden_run import Evaluator
-from agent.evaluation.scheduled_run import Scheduler, add_schedule
-from graphrag.database import Connection
-from graphrag.errors import DatabaseUnavailable, InvalidSettings, QuotaExceeded
-from graphrag.evaluation_errors import GoldenVersionNotFound, InvalidSchedule, ScheduleNotFound
-from graphrag.evaluation_models import EvaluationRun, RunStatus
-from graphrag.schedules import Schedule, Timetable
+from agent.evaluation.golden_run import Evaluator, Scheduler, add_schedule
+from graphrag.config.settings import Settings
+from graphrag.db.database import Connection
+from graphrag.errors import (
+    DatabaseUnavailable,
+    GoldenVersionNotFound,
+    InvalidSchedule,
+    InvalidSettings,
+    QuotaExceeded,
+    ScheduleNotFound,
+)
+from graphrag.models.evaluation import EvaluationRun, RunStatus, Schedule, Timetable
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.golden_library import HORNO, Shelf, draft, open_shelf
 
 NIGHTLY = Timetable("0 3 * * *")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.evaluation.comparison import summarise
 from agent.evaluation.metrics import METRICS, first_rank, measure
-from agent.evaluation.summary import summarise
-from graphrag.evaluation_models import CaseResult, CaseStatus
+from graphrag.models.evaluation import CaseResult, CaseStatus
 
 A, B, C = (UUID(int=number) for number in (1, 2, 3))
 

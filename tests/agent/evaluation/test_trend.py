@@ -2,7 +2,7 @@
 
 from agent.evaluation.golden_run import Evaluator, order_run
 from agent.evaluation.trend import read_trend
-from graphrag.evaluation_models import EvaluationRun
+from graphrag.models.evaluation import EvaluationRun
 from graphrag.services import Services
 from tests.golden_library import Shelf, draft, open_shelf
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agent.verification.support import Finding, Support, find_support
+from agent.verification.support import Support, SupportFinding, find_support
 from graphrag.models import Passage
 from tests.factories import make_document
 
@@ -14,7 +14,7 @@ def make_passage(content: str, *, language: str = "es", start: int = 0, title: s
     return Passage(document, 0, start, start + len(content), content, ((start, start + len(content)),), score=0.9)
 
 
-def check(statement: str, content: str, *, language: str = "es") -> Finding:
+def check(statement: str, content: str, *, language: str = "es") -> SupportFinding:
     return find_support(statement, make_passage(content, language=language))
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.verification.quantities import read_quantities
 from agent.verification.support import Support
+from graphrag.linguistics.numbers import read_quantities
 from tests.agent.verification.passages import check
 
 

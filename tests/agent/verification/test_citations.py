@@ -8,8 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent.verification.checking import verify
-from agent.verification.marks import MarkFilter
-from agent.verification.statements import StatementStream, find_statements
+from agent.verification.statements import MarkFilter, StatementStream, find_statements
 from agent.verification.support import Support
 from graphrag.models import Passage
 from tests.factories import make_document

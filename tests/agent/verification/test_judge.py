@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 from agent.messages import say
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.services import Services
-from graphrag.testing import InMemoryStore
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import ask, data_of, done, open_library
 from tests.model_server import Behaviour, Fail, Garbage, Hang, ModelServer, Reply
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.verification.checking import verify
-from agent.verification.marks import MarkFilter
-from agent.verification.statements import StatementStream, find_statements
+from agent.verification.statements import MarkFilter, StatementStream, find_statements
 from agent.verification.support import Support
 from tests.agent.verification.passages import check, make_passage
 

@@ -5,14 +5,14 @@ from datetime import date
 
 import pytest
 
-from agent.events import describe_citation
+from agent.output.events import describe_citation
 from agent.verification.checking import cite
-from graphrag.models import Passage, Place, TemporalContext
+from graphrag.models import Passage, SourceLocation, TemporalContext
 from tests.agent.verification.passages import make_passage
 from tests.factories import make_document
 
 ROW = "Mes: diciembre de 2025; Ventas: 1250"
-CELL = Place(0, len(ROW), sheet="Ventes", cells="C12", temporal=TemporalContext(date(2025, 12, 15), "day"))
+CELL = SourceLocation(0, len(ROW), sheet="Ventes", cells="C12", temporal=TemporalContext(date(2025, 12, 15), "day"))
 SHEET = Passage(make_document(filename="sales.xlsx"), 4, 0, len(ROW), ROW, ((0, len(ROW)),), 0.9, (CELL,))
 PROSE = "# Obra\n\nEl puente se cerró\ntras la riada. La obra costó 9.240 euros.\n"
 
@@ -42,6 +42,6 @@ def test_prose_is_told_by_its_page_or_its_lines() -> None:
     told = describe_citation(cite("La obra costó 9.240 euros.", 1, later), language="en")
     assert told["sentence"] == "According to the document notas.md: La obra costó 9.240 euros."
     assert told["first_line"] is None
-    paged = replace(passage, places=(Place(0, len(PROSE), page=2),))
+    paged = replace(passage, places=(SourceLocation(0, len(PROSE), page=2),))
     told = describe_citation(cite("La obra costó 9.240 euros.", 1, paged), language="fr")
     assert told["sentence"] == "Selon la page 2 (fichier notas.md): La obra costó 9.240 euros."

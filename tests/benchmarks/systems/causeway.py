@@ -9,15 +9,15 @@ from uuid import UUID, uuid5
 
 from pydantic import SecretStr
 
-from graphrag import language as languages
+from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.ingestion_models import IndexedDocument
+from graphrag.linguistics import language as languages
 from graphrag.models import LOCAL_OWNER, Chunk, Collection, Document, Hit
+from graphrag.models.ingestion import IndexedDocument
 from graphrag.query_transformation.transformation import transform
-from graphrag.retrieval.search import search
+from graphrag.retrieval.pipeline import search
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.stores.postgres import PostgresStore
+from graphrag.stores.postgres.chunks import PostgresStore
 from tests.benchmarks.corpus import Passage
 from tests.benchmarks.systems.databases import database_bytes
 from tests.benchmarks.systems.protocol import Batch, Search, Workplace

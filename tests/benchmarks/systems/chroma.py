@@ -1,6 +1,4 @@
 """Chroma: vectors alone, in a folder, in this process."""
-# mypy: disable-error-code="import-not-found,import-untyped"
-# The peers are in the extra `bench` alone.
 
 import asyncio
 from collections.abc import Mapping
@@ -10,6 +8,9 @@ import chromadb
 from chromadb.config import Settings
 
 from tests.benchmarks.systems.protocol import Batch, Search, Workplace, folder_bytes
+
+# mypy: disable-error-code="import-not-found,import-untyped"
+# The peers are in the extra `bench` alone.
 
 
 class ChromaSystem:

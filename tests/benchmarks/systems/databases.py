@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from graphrag.embedded_postgres import EmbeddedPostgres, create_database
+from graphrag.db.embedded_postgres import EmbeddedPostgres, create_database
 
 
 @contextmanager

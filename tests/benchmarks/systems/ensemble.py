@@ -1,6 +1,4 @@
 """LangChain's EnsembleRetriever: BM25 in memory and vectors in PostgreSQL, each with half of the weight."""
-# mypy: disable-error-code="import-not-found,import-untyped"
-# The peers are in the extra `bench` alone.
 
 import asyncio
 import re
@@ -16,6 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from tests.benchmarks.systems.databases import database_bytes
 from tests.benchmarks.systems.pgvector_store import add_to_store, open_store, tidy
 from tests.benchmarks.systems.protocol import Batch, Search, Workplace
+
+# mypy: disable-error-code="import-not-found,import-untyped"
+# The peers are in the extra `bench` alone.
+
 
 EACH = 10  # as many as are asked for; with 50 of each, whose lower places agree by chance, it finds less
 _WORD = re.compile(r"\w+")

@@ -1,6 +1,4 @@
 """LanceDB: its own full text and vectors, fused by its RRF reranker."""
-# mypy: disable-error-code="import-not-found,import-untyped"
-# The peers are in the extra `bench` alone.
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -12,6 +10,10 @@ from lancedb.rerankers import RRFReranker
 
 from tests.benchmarks.systems.protocol import Batch, Search, Workplace, folder_bytes
 from tests.benchmarks.vectors import DIMENSIONS
+
+# mypy: disable-error-code="import-not-found,import-untyped"
+# The peers are in the extra `bench` alone.
+
 
 EF = 100
 LANGUAGES = {"es": "Spanish", "fr": "French", "en": "English"}

@@ -1,6 +1,4 @@
 """langchain-postgres: PGVectorStore with its hybrid search, in PostgreSQL."""
-# mypy: disable-error-code="import-not-found,import-untyped"
-# The peers are in the extra `bench` alone.
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -17,6 +15,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from tests.benchmarks.systems.databases import database_bytes
 from tests.benchmarks.systems.protocol import Batch, Search, Workplace
 from tests.benchmarks.vectors import DIMENSIONS
+
+# mypy: disable-error-code="import-not-found,import-untyped"
+# The peers are in the extra `bench` alone.
+
 
 TABLE = "passages"
 EF_SEARCH = 100  # as Chroma's default; pgvector's is 40

@@ -12,11 +12,11 @@ from pydantic import SecretStr
 
 from graphrag.authentication.api_keys import KEY, ApiKeys
 from graphrag.authentication.identity import Identity, Scope
-from graphrag.database import Database
+from graphrag.config.settings import Settings
+from graphrag.db.database import Database
+from graphrag.db.migrate import APPLICATION_ROLE
 from graphrag.errors import ApiKeyNotFound, DatabaseUnavailable, Unauthorized
-from graphrag.migrating import APPLICATION_ROLE
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.api.identities import OVER, make_keys
 
 ROLE = "causeway_authentication"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.authentication import issuer_keys
-from graphrag.authentication.issuer_keys import FRESH_SECONDS, KEPT_SECONDS, MAX_BYTES, PAUSE_SECONDS, IssuerKeys
+from graphrag.authentication import tokens
+from graphrag.authentication.tokens import FRESH_SECONDS, KEPT_SECONDS, MAX_BYTES, PAUSE_SECONDS, IssuerKeys
 from graphrag.errors import AuthenticationUnavailable, InvalidSettings
 from tests.graphrag.authentication.issuer import IssuerServer, jwks, private_key, public_jwk, serving
 
@@ -99,7 +99,7 @@ async def test_a_hanging_issuer_is_an_error_and_no_hang(
     keys: IssuerKeys, issuer: IssuerServer, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Security 16. Who asks next is told at once."""
-    monkeypatch.setattr(issuer_keys, "READ_SECONDS", 1)
+    monkeypatch.setattr(tokens, "READ_SECONDS", 1)
     issuer.goes_on.clear()
     for _ in range(3):
         with pytest.raises(AuthenticationUnavailable):

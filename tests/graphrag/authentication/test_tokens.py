@@ -15,11 +15,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphrag.authentication.configuration import AuthenticationConfig
 from graphrag.authentication.identity import Identity, Scope
 from graphrag.authentication.tokens import LEEWAY_SECONDS, MAX_CHARS, Tokens, open_tokens
+from graphrag.config.service import AuthenticationConfig
+from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings, Unauthorized
-from graphrag.settings import Settings
 from tests.graphrag.authentication.issuer import AUDIENCE, ISSUER, claims, jwks, private_key, public_jwk, sign
 
 BOTH = frozenset({Scope.READ, Scope.WRITE})

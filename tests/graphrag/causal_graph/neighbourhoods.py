@@ -6,7 +6,8 @@ from typing import Any
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 from graphrag.causal_graph.concepts import concept_words
-from graphrag.graph_models import (
+from graphrag.models import EVERYTHING, Chunk, Collection, Direction, Document, Filters, Hit
+from graphrag.models.graph import (
     CausalEdge,
     CausalNeighbourhood,
     Entity,
@@ -15,7 +16,6 @@ from graphrag.graph_models import (
     Polarity,
     RelationType,
 )
-from graphrag.models import EVERYTHING, Chunk, Collection, Direction, Document, Filters, Hit
 from graphrag.protocols import NOTHING
 from tests.factories import make_document
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.causal_graph.drawing import BOX_WIDTH, LABEL_CHARS, LABEL_LINES, draw, wrap
-from graphrag.causal_graph.layout import Box, Node, lay_out
-from graphrag.graph_models import CausalEdge, Polarity, RelationType
+from graphrag.causal_graph.drawing import BOX_WIDTH, LABEL_CHARS, LABEL_LINES, LayoutBox, Node, draw, lay_out, wrap
+from graphrag.models.graph import CausalEdge, Polarity, RelationType
 from tests.factories import make_document
 from tests.graphrag.causal_graph.neighbourhoods import make_edge
 
@@ -147,7 +146,7 @@ def test_nothing_lies_on_anything(arrows: list[tuple[int, int]], heights: list[f
             assert on_side(route[-1], layout.boxes[effect])
 
 
-def are_apart(one: Box, other: Box) -> bool:
+def are_apart(one: LayoutBox, other: LayoutBox) -> bool:
     gap = 1.0
     return (
         one.x + one.width + gap <= other.x
@@ -157,6 +156,6 @@ def are_apart(one: Box, other: Box) -> bool:
     )
 
 
-def on_side(point: tuple[float, float], box: Box) -> bool:
+def on_side(point: tuple[float, float], box: LayoutBox) -> bool:
     x, y = point
     return min(abs(x - box.x), abs(x - box.x - box.width)) < 0.1 and abs(y - box.middle) < 0.1

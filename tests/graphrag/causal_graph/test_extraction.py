@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 from graphrag.causal_graph.extraction import extract_from_chunks, extract_relations
-from graphrag.graph_models import CausalRelation, Polarity, RelationType
 from graphrag.models import Chunk
+from graphrag.models.graph import CausalRelation, Polarity, RelationType
 from tests.factories import make_chunk, make_document
 
 Told = tuple[str, str]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from graphrag.causal_graph.extraction import extract_relations
-from graphrag.graph_models import CausalRelation, Polarity
-from graphrag.language import content_words, fold
+from graphrag.linguistics.language import content_words, fold
 from graphrag.models import Span
+from graphrag.models.graph import CausalRelation, Polarity
 
 FILES = sorted(Path(__file__).with_name("sentences").glob("*.jsonl"))  # es.development.jsonl: language, part
 SAME = 0.5  # F1 of the words of two spans

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.causal_graph.extraction import GRAMMARS, extract_relations
-from graphrag.causal_graph.shadow import shadow
+from graphrag.linguistics.normalization import shadow
 
 PIECES = st.sampled_from(
     [

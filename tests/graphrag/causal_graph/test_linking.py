@@ -5,7 +5,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.causal_graph.linking import LINKED, MOST_LINKS, MOST_STARTS, choose_links, rank_starts, root, roots
+from graphrag.causal_graph.concepts import LINKED, MOST_LINKS, MOST_STARTS, choose_links, rank_starts, root, roots
 
 words = st.lists(st.sampled_from(["fug", "aceit", "compresor", "c3", "presion", "pression", "caid"]), min_size=1)
 

@@ -9,7 +9,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from graphrag.causal_graph.chunk_graphs import chunk_graphs, with_relations
+from graphrag.causal_graph.document_graph import chunk_graphs, with_relations
 from graphrag.causal_graph.model_extraction import (
     CONFIDENCE,
     HOPELESS,
@@ -18,13 +18,13 @@ from graphrag.causal_graph.model_extraction import (
     ModelExtractor,
     merge,
 )
+from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings
-from graphrag.graph_models import CausalRelation, ChunkGraph, Polarity, RelationType
 from graphrag.models import Chunk, Span
+from graphrag.models.graph import CausalRelation, ChunkGraph, Polarity, RelationType
 from graphrag.protocols import Cache
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.testing import InMemoryCache
+from graphrag.testing.in_memory_store import InMemoryCache
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document
 from tests.model_server import Body, Fail, Garbage, ModelServer, Reply

@@ -6,19 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.causal_graph.chains import MAX_EDGES
 from graphrag.causal_graph.question import forms, read_question
-from graphrag.causal_graph.traversal import find_paths, rank_paths
-from graphrag.graph_models import CausalNeighbourhood, CausalPath
+from graphrag.causal_graph.traversal import MAX_EDGES, find_paths, rank_paths
 from graphrag.models import Collection, Direction, Filters, Intent, TransformedQuery
+from graphrag.models.graph import CausalNeighbourhood, CausalPath
 from tests.factories import COLLECTION_ID, make_document
-from tests.graphrag.causal_graph.neighbourhoods import (
-    HandMadeGraph,
-    link,
-    make_edge,
-    make_entity,
-    make_neighbourhood,
-)
+from tests.graphrag.causal_graph.neighbourhoods import HandMadeGraph, link, make_edge, make_entity, make_neighbourhood
 
 COLLECTION = Collection(COLLECTION_ID, "local", "demo", "bundled")
 WEAR = make_edge("el desgaste del retén", "la caída de presión")

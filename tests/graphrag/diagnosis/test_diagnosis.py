@@ -13,13 +13,13 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from graphrag.db.embedded_postgres import create_database
+from graphrag.db.migrate import APPLICATION_ROLE
 from graphrag.diagnosis.examination import examine
 from graphrag.diagnosis.findings import Finding, Level
-from graphrag.embedded_postgres import create_database
-from graphrag.migrating import APPLICATION_ROLE
 from tests.chunkenizer_server import run_chunkenizer
 from tests.conftest import with_services
-from tests.graphrag.causal_graph.installed_pipelines import install_pipeline
+from tests.graphrag.linguistics.installed_pipelines import install_pipeline
 from tests.model_server import Fail, ModelServer, Reply
 
 PATCH = pytest.MonkeyPatch
@@ -212,7 +212,7 @@ def test_a_spacy_pipeline_that_is_of_no_use_is_told(url: str, tmp_path: Path, mo
 @pytest.mark.slow
 def test_a_spacy_pipeline_is_told_with_its_version(url: str, tmp_path: Path, monkeypatch: PATCH) -> None:
     """R7.1, R11.2"""
-    from tests.graphrag.causal_graph.tiny_pipelines import save_ruled
+    from tests.graphrag.linguistics.tiny_pipelines import save_ruled
 
     folder = save_ruled(tmp_path / "es", "es", rosa="PER")
     monkeypatch.setenv("RAG_SPACY_PIPELINES", str(folder))

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from graphrag.config.settings import Settings
 from graphrag.diagnosis.findings import Finding, Level
-from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import LOCAL_OWNER
+from graphrag.models.ingestion import IndexedDocument
 from graphrag.services import Services
-from graphrag.settings import Settings
 from tests.chroma_server import run_chroma_server
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document

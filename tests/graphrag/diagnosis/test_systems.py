@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from api.doctor_cli import WORDS
+from api.cli.doctor import WORDS
+from graphrag.config.settings import Settings
 from graphrag.diagnosis.findings import Finding, Level
-from graphrag.diagnosis.models import examine_models
-from graphrag.diagnosis.storage import examine_storage
-from graphrag.settings import Settings
+from graphrag.diagnosis.installation import examine_models, examine_storage
 from tests.chat_providers import GEMINI, KEYS, OLLAMA, point_at
 from tests.graphrag.embeddings.test_providers import SERVERS
 from tests.model_server import Fail, ModelServer, Reply

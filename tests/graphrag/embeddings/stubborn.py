@@ -7,8 +7,8 @@ from dataclasses import replace
 from langchain_core.embeddings import Embeddings
 
 from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.retrying import Patience
-from graphrag.testing import FailingEmbeddings
+from graphrag.resilience.retry import Patience
+from graphrag.testing.in_memory_store import FailingEmbeddings
 
 IMPATIENT = Patience(retries=3, first_wait_seconds=0.001, longest_wait_seconds=0.01)
 Answer = Exception | Sequence[Sequence[float]]

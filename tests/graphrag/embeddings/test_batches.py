@@ -5,8 +5,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.embeddings.batches import embed_batches
-from graphrag.embeddings.registry import EmbeddingModel
+from graphrag.embeddings.registry import EmbeddingModel, embed_batches
 from tests.graphrag.embeddings.stubborn import ScriptedEmbeddings, make_model
 
 

@@ -7,12 +7,11 @@ import pytest
 from prometheus_client import REGISTRY
 from pydantic import SecretStr
 
-from graphrag.embeddings.cached import CachedEmbeddingModel, cached
-from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
+from graphrag.config.settings import Settings
+from graphrag.embeddings.registry import CachedEmbeddingModel, EmbeddingModel, EmbeddingRegistry, cached, load_registry
 from graphrag.errors import ProviderError
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.testing import InMemoryCache
+from graphrag.testing.in_memory_store import InMemoryCache
 from tests.model_server import Fail, ModelServer, unit_vector
 
 SMALL = "embeddings: [{id: small, provider: openai, model: text-embedding-3-small}]"

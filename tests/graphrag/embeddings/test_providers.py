@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import structlog
 
-from graphrag.embeddings.configuration import Entry
+from graphrag.embeddings.configuration import ModelEntry
 from graphrag.embeddings.providers import open_embeddings
 from graphrag.embeddings.registry import EmbeddingModel, load_registry
 from graphrag.errors import InvalidSettings, MissingExtra, ProviderError
@@ -311,7 +311,7 @@ def test_names_are_looked_for_in_the_cache_alone(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     monkeypatch.setattr(socket.socket, "connect", refuse)
-    entry = Entry(id="hub", provider="sentence-transformers", model="nobody/nothing-of-this-name")
+    entry = ModelEntry(id="hub", provider="sentence-transformers", model="nobody/nothing-of-this-name")
     with pytest.raises(OSError, match=r"nobody/nothing-of-this-name|cached files"):
         open_embeddings(entry)
     with pytest.raises(NetworkUsed):

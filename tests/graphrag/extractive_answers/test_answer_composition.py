@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.messages import say
-from graphrag.extractive_answers.composition import Asked, OwnSentences, compose_answer
+from graphrag.extractive_answers.composition import AnswerRequest, OwnSentences, compose_answer
 from graphrag.extractive_answers.extraction import Excerpt
-from graphrag.language import ANSWER_LANGUAGES
-from graphrag.sentences import plain
+from graphrag.linguistics.language import ANSWER_LANGUAGES
+from graphrag.linguistics.sentences import plain
 
 TODAY = date(2026, 1, 29)
 TEXTS = {
@@ -55,7 +55,7 @@ def answer(
 ) -> str:
     """Of excerpts that are given as (language, text)."""
     excerpts = [Excerpt(number, "Informe", text, spoken) for number, (spoken, text) in enumerate(texts, start=1)]
-    return compose_answer(Asked(question, language, today, parts, compares), excerpts, own=own(language))
+    return compose_answer(AnswerRequest(question, language, today, parts, compares), excerpts, own=own(language))
 
 
 @pytest.mark.parametrize("language", ANSWER_LANGUAGES)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.extractive_answers.extraction import MAX_STATEMENTS, Excerpt, Statement, extract_answer
-from graphrag.sentences import plain
+from graphrag.extractive_answers.extraction import MAX_STATEMENTS, Excerpt, ExtractedStatement, extract_answer
+from graphrag.linguistics.sentences import plain
 
 SPANISH = """# Informe de avería del horno H2
 
@@ -462,7 +462,7 @@ SENTENCES = [
 def test_every_statement_stands_in_its_excerpt(question: str, found: list[tuple[str, str]], language: str) -> None:
     """R8.4: word for word, but for markup and a stop at the end; at most three; whatever is asked."""
     excerpts = [excerpt(text, own, number=number) for number, (text, own) in enumerate(found, start=1)]
-    statements: list[Statement] = extract_answer(question, excerpts, language=language)
+    statements: list[ExtractedStatement] = extract_answer(question, excerpts, language=language)
     assert len(statements) <= MAX_STATEMENTS
     for statement in statements:
         assert statement.text.removesuffix(".").split()[0] in plain(excerpts[statement.number - 1].text)

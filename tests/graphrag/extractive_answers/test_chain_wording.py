@@ -3,7 +3,7 @@
 import pytest
 
 from graphrag.extractive_answers.chain_wording import ToldChain, ToldLink, word_chain
-from graphrag.extractive_answers.extraction import Excerpt, Statement
+from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement
 from graphrag.models import Span
 
 SEAL = "El retén del eje estaba gastado y por eso el compresor perdió presión."
@@ -43,7 +43,7 @@ def test_a_sentence_that_states_two_links_is_told_once() -> None:
 
 def test_a_chain_that_is_not_sure_is_not_told() -> None:
     """R7.2 What else answers is."""
-    statement = Statement("Nadie lo vio.", 1, "es", 1.0)
+    statement = ExtractedStatement("Nadie lo vio.", 1, "es", 1.0)
     chain = ToldChain((link(SEAL), link(VALVE)), 0.2, answering=1)
     worded = word_chain([chain], [statement], [EXCERPT], language="es")
     assert (worded.told, worded.beside) == ((), (statement,))
@@ -51,7 +51,7 @@ def test_a_chain_that_is_not_sure_is_not_told() -> None:
 
 def test_a_chain_is_told_where_its_link_is_the_best_statement() -> None:
     """R7.2 Though not sure by itself: two ways led to it."""
-    statement = Statement(VALVE, 1, "es", 1.0)
+    statement = ExtractedStatement(VALVE, 1, "es", 1.0)
     chain = ToldChain((link(SEAL), link(f"2. {VALVE}")), 0.2, answering=1)
     worded = word_chain([chain], [statement], [EXCERPT], language="es")
     assert [each.text for each in worded.told] == [SEAL, VALVE]

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.extractive_answers.compared_values import say_difference
-from graphrag.extractive_answers.extraction import Statement
+from graphrag.extractive_answers.direct_answers import say_difference
+from graphrag.extractive_answers.extraction import ExtractedStatement
 
 
 def difference(question: str, *texts: str, language: str = "es", is_row: bool = False) -> str | None:
-    statements = [Statement(text, number, language, 1.0, is_row) for number, text in enumerate(texts, start=1)]
+    statements = [ExtractedStatement(text, number, language, 1.0, is_row) for number, text in enumerate(texts, start=1)]
     return say_difference(question, ["A", "B"], statements, language=language)
 
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.extractive_answers.extraction import Statement
-from graphrag.extractive_answers.relative_times import read_relative, say_relative
-from graphrag.periods import name, of_day
+from graphrag.extractive_answers.direct_answers import read_relative, say_relative
+from graphrag.extractive_answers.extraction import ExtractedStatement
+from graphrag.linguistics.dates import name, of_day
 
 TODAY = date(2026, 11, 22)
 
@@ -16,7 +16,9 @@ TODAY = date(2026, 11, 22)
 def said(question: str, sentence: str, *, language: str, around: str = "") -> str | None:
     asked = read_relative(question)
     assert asked, question
-    return say_relative(asked, Statement(sentence, 1, language, 1.0), around=around, today=TODAY, language=language)
+    return say_relative(
+        asked, ExtractedStatement(sentence, 1, language, 1.0), around=around, today=TODAY, language=language
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.extractive_answers.extraction import Excerpt, Statement
-from graphrag.extractive_answers.statement_order import arrange, opened, points_back
+from graphrag.extractive_answers.composition import arrange, opened, points_back
+from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement
 
 TEXT = (
     "El puente se cerró en mayo. La riada dañó dos pilares. Esto obligó a desviar el tráfico. "
@@ -16,11 +16,11 @@ BRIDGE = Excerpt(1, "Puente", TEXT, "es")
 OTHER = Excerpt(2, "Presupuesto", "La obra costó mucho dinero. El seguro pagó la mitad.", "es")
 
 
-def statement(text: str, number: int = 1, *, language: str = "es", is_row: bool = False) -> Statement:
-    return Statement(text, number, language, 1.0, is_row)
+def statement(text: str, number: int = 1, *, language: str = "es", is_row: bool = False) -> ExtractedStatement:
+    return ExtractedStatement(text, number, language, 1.0, is_row)
 
 
-def order(*statements: Statement) -> list[str]:
+def order(*statements: ExtractedStatement) -> list[str]:
     return [each.text for each in arrange(statements, [BRIDGE, OTHER])]
 
 

@@ -10,14 +10,13 @@ from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from graphrag.embeddings.batches import embed_batches
-from graphrag.embeddings.registry import load_registry
+from graphrag.embeddings.registry import embed_batches, load_registry
 from graphrag.ingestion.contextualization import HOPELESS, LONGEST, contextual_text, situate
-from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import Chunk, Document
+from graphrag.models.ingestion import IndexedDocument
 from graphrag.protocols import Cache
 from graphrag.services import Services
-from graphrag.testing import InMemoryCache
+from graphrag.testing.in_memory_store import InMemoryCache
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document
 from tests.model_server import Fail, ModelServer, Reply

@@ -8,12 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.ingestion import division
-from graphrag.ingestion.chunking import chunk
-from graphrag.ingestion.division import DIVISIONS, Divide, by_headings, by_meaning, by_paragraphs, by_rows, by_words
+from graphrag.config.settings import ParsingLimits
+from graphrag.ingestion.chunking import division
+from graphrag.ingestion.chunking.chunking import chunk
+from graphrag.ingestion.chunking.division import (
+    DIVISIONS,
+    Divide,
+    by_headings,
+    by_meaning,
+    by_paragraphs,
+    by_rows,
+    by_words,
+)
 from graphrag.models import Chunking, ParsedText
 from graphrag.parsers.parsing import parse
-from graphrag.settings import ParsingLimits
 
 PIECES = [
     "El horno se paró. ",

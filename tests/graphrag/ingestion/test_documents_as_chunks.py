@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.ingestion.chunking import Chunked, ChunkSpan, chunk_document
-from graphrag.ingestion.cleaning import clean
-from graphrag.ingestion.splitters import PACKAGES
-from graphrag.models import Chunking, Heading, ParsedText, Place, Span, Table, TableRow
+from graphrag.config.settings import PACKAGES, IngestionConfig, ParsingLimits
+from graphrag.ingestion.chunking.chunking import Chunked, ChunkSpan, chunk_document
+from graphrag.linguistics.sentences import split_sentences
+from graphrag.models import Chunking, Heading, ParsedText, SourceLocation, Span, Table, TableRow
 from graphrag.parsers.parsing import parse
-from graphrag.sentences import split_sentences
-from graphrag.settings import IngestionConfig, ParsingLimits
+from graphrag.parsers.text_builder import clean
 
 STRATEGIES = [pytest.param(name, marks=[pytest.mark.slow] if name in PACKAGES else []) for name in get_args(Chunking)]
 BY_SENTENCES = ("sentence", "heading_section", "semantic", "parent_child")  # these keep whole what fits
@@ -68,7 +67,7 @@ def parsed_texts(draw: st.DrawFn) -> ParsedText:
     offsets = st.integers(0, len(text) - 1)
     headings = [Heading(draw(st.integers(1, 3)), "H", start) for start in sorted(draw(st.sets(offsets, max_size=4)))]
     stretches = list(pairwise(sorted({0, *draw(st.sets(offsets, max_size=5)), len(text)})))
-    places = [Place(start, end, page=number) for number, (start, end) in enumerate(stretches, start=1)]
+    places = [SourceLocation(start, end, page=number) for number, (start, end) in enumerate(stretches, start=1)]
     tables = [
         Table("S", (f"columna {number}",), 0, (TableRow(start, end, 1, ()),))
         for number, (start, end) in enumerate(draw(st.lists(st.sampled_from(stretches), max_size=2, unique=True)))
@@ -207,7 +206,8 @@ def sheets() -> ParsedText:
         "text/csv",
         headings=(Heading(1, "Norte", starts[0]), Heading(1, "Sur", starts[3])),
         places=tuple(
-            Place(starts[n], ends[n], sheet="Norte" if n < 3 else "Sur", cells=f"A{n}") for n in (1, 2, 4, 5, 6)
+            SourceLocation(starts[n], ends[n], sheet="Norte" if n < 3 else "Sur", cells=f"A{n}")
+            for n in (1, 2, 4, 5, 6)
         ),
         tables=(Table("Norte", ("mes", "kg"), 0, (rows[1], rows[2])), Table("Sur", ("mes", "t"), 0, (rows[5],))),
     )

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphrag.config.settings import ParsingLimits
 from graphrag.ingestion.enrichment import AUTHOR_CHARS, TITLE_CHARS, authors, detect_language, title
 from graphrag.models import ParsedText
 from graphrag.parsers import parsing
-from graphrag.settings import ParsingLimits
 
 
 def parse(data: bytes, *, filename: str) -> ParsedText:

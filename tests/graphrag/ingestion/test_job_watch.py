@@ -10,10 +10,9 @@ from procrastinate.jobs import Job
 from procrastinate.testing import InMemoryConnector
 from prometheus_client import REGISTRY
 
-from graphrag import telemetry
-from graphrag.ingestion.job_watch import GIVEN_UP, JobWatch
-from graphrag.ingestion.queue import MOST_ATTEMPTS
-from graphrag.records import note
+from graphrag.ingestion.queue import GIVEN_UP, MOST_ATTEMPTS, JobWatch
+from graphrag.observability import telemetry
+from graphrag.observability.request_context import note
 
 
 async def purge(**_: Any) -> None:

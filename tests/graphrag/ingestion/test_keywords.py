@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.ingestion.keywords import MOST, keywords
+from graphrag.ingestion.enrichment import MOST, keywords
 from graphrag.models import Heading, ParsedText
 
 WORDS = "horno Hornos plan de acción la l' 2024 H2 ISO 9001 à jour . \n 日本語".split(" ")

@@ -7,16 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.embeddings.cached import cached
-from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, load_registry
-from graphrag.ingestion.keywords import MOST, Phrase, different
-from graphrag.ingestion.keywords_by_meaning import MOST_PHRASES, NOT_EMBEDDED, with_keywords
+from graphrag.config.settings import ParsingLimits, Settings
+from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry, cached, load_registry
+from graphrag.ingestion.enrichment import MOST, MOST_PHRASES, NOT_EMBEDDED, Keyphrase, different, with_keywords
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.sources import SourceText
 from graphrag.models import Document
-from graphrag.parsers.in_process import InProcessParser
-from graphrag.settings import ParsingLimits, Settings
-from graphrag.testing import InMemoryCache, InMemoryStore
+from graphrag.parsers.parsing import InProcessParser
+from graphrag.testing.in_memory_store import InMemoryCache, InMemoryStore
 from tests.conftest import DEMO
 from tests.factories import make_document
 from tests.graphrag.embeddings.stubborn import IMPATIENT
@@ -54,7 +52,7 @@ def test_they_are_phrases_of_the_document(
     given: list[tuple[tuple[str, ...], list[float]]], chunks: list[list[float]]
 ) -> None:
     """R13.5 R1.3: whatever the vectors are, at most ten, none of which shares half of its words with another."""
-    phrases = [Phrase(key, " ".join(key)) for key, _ in given]
+    phrases = [Keyphrase(key, " ".join(key)) for key, _ in given]
     found = with_keywords(make_document(), phrases, [vector for _, vector in given], chunks=chunks)
     by_text = {phrase.text: phrase for phrase in phrases}
     assert found.warnings == ()

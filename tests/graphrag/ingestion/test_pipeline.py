@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from graphrag.config.settings import ParsingLimits, Settings
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.sources import SourceFile, SourceText, find_files, read_file
-from graphrag.ingestion_models import IngestionOutcome, IngestionStatus
 from graphrag.models import Collection
-from graphrag.parsers.in_process import InProcessParser
+from graphrag.models.ingestion import IngestionOutcome, IngestionStatus
+from graphrag.parsers.parsing import InProcessParser
 from graphrag.protocols import ChunkStore, Parser
-from graphrag.settings import ParsingLimits, Settings
-from graphrag.testing import InMemoryCache, InMemoryStore
+from graphrag.testing.in_memory_store import InMemoryCache, InMemoryStore
 from tests.graphrag.embeddings.stubborn import failing
 
 REPORT = "# Informe\n\n## Horno\n\nEl horno H2 falló. La galleta salió húmeda.\n\n## Fin\n\nSe cambió el retén.\n"

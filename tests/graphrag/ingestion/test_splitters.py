@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphrag.config.settings import PACKAGES, IngestionConfig, Settings, check_splitter
 from graphrag.errors import InvalidSettings, MissingExtra
-from graphrag.ingestion.chunking import chunk_document
-from graphrag.ingestion.splitters import PACKAGES, by_splitter, check_splitter
+from graphrag.ingestion.chunking.chunking import chunk_document
+from graphrag.ingestion.chunking.splitters import by_splitter
 from graphrag.models import Chunking, ParsedText
-from graphrag.settings import IngestionConfig, Settings
 
 PIECES = [
     "El horno se paró. ",

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graphrag.ingestion.cell_values import read_numbers
-from graphrag.ingestion.cleaning import clean
-from graphrag.ingestion.computed_lines import written
-from graphrag.ingestion.spreadsheets import MOST_LINES, with_computed
-from graphrag.models import Cell, ParsedText, Place, Table, TableRow
+from graphrag.config.settings import ParsingLimits
+from graphrag.ingestion.tables.computed_lines import written
+from graphrag.ingestion.tables.computed_tables import MOST_LINES, with_computed
+from graphrag.linguistics.cell_values import read_numbers
+from graphrag.models import Cell, ParsedText, SourceLocation, Table, TableRow
+from graphrag.parsers.source_locations import cell_range, corners
 from graphrag.parsers.spreadsheet import parse_csv
 from graphrag.parsers.spreadsheet import written as written_cell
-from graphrag.places import cell_range, corners
-from graphrag.settings import ParsingLimits
+from graphrag.parsers.text_builder import clean
 
 Rows = Sequence[Sequence[Cell]]
 MONTHS = "Enero Febrero Marzo Abril Mayo Junio Julio Agosto Septiembre Octubre Noviembre Diciembre".split()
@@ -26,7 +26,7 @@ SALES = [810, 820, 830, 840, 850, 860, 870, 880, 890, 900, 1000, 1250]
 def parsed_table(headers: Sequence[str], rows: Rows, *, sheet: str = "Ventas", caption: str = "") -> ParsedText:
     """A sheet as its parser gives it: headers in row 1, a row a line."""
     text = f"{sheet}\n" + (f"{caption}\n" if caption else "")
-    places = [Place(len(sheet) + 1, len(text) - 1, sheet=sheet, cells="A1")] if caption else []
+    places = [SourceLocation(len(sheet) + 1, len(text) - 1, sheet=sheet, cells="A1")] if caption else []
     lines = []
     first_row = 3 if caption else 2
     for number, values in enumerate(rows, start=first_row):
@@ -35,7 +35,7 @@ def parsed_table(headers: Sequence[str], rows: Rows, *, sheet: str = "Ventas", c
         ]
         line = clean("; ".join(parts)) or "-"
         places.append(
-            Place(
+            SourceLocation(
                 len(text),
                 len(text) + len(line),
                 sheet=sheet,

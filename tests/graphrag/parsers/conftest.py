@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from graphrag.config.settings import ParsingLimits
 from graphrag.parsers.isolation import IsolatedParser
-from graphrag.settings import ParsingLimits
 
 
 @pytest.fixture(scope="session")

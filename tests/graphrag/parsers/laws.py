@@ -2,10 +2,10 @@
 
 from itertools import pairwise
 
-from graphrag.ingestion.cleaning import clean
 from graphrag.models import ParsedText
 from graphrag.parsers.detection import MARKDOWN
 from graphrag.parsers.spreadsheet import written
+from graphrag.parsers.text_builder import clean
 
 
 def assert_lawful(parsed: ParsedText) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
 from graphrag.parsers.isolation import IsolatedParser
-from graphrag.settings import ParsingLimits
 from tests.graphrag.parsers.documents import make_xlsx
 from tests.processes import ROOT
 

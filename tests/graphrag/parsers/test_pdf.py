@@ -2,11 +2,11 @@
 
 import pytest
 
+from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText
 from graphrag.parsers.parsing import parse
 from graphrag.parsers.pdf import join_words, without_repeated_lines
-from graphrag.settings import ParsingLimits
 from tests.graphrag.parsers.documents import make_pdf
 from tests.graphrag.parsers.laws import assert_lawful
 

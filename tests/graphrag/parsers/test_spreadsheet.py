@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
-from graphrag.models import ParsedText, Place, Table, TableRow
+from graphrag.models import ParsedText, SourceLocation, Table, TableRow
 from graphrag.parsers.parsing import parse
+from graphrag.parsers.source_locations import letters
 from graphrag.parsers.spreadsheet import written
-from graphrag.places import letters
-from graphrag.settings import ParsingLimits
 from tests.graphrag.parsers.documents import SALES, make_xlsx, part, with_part
 from tests.graphrag.parsers.laws import assert_lawful
 
@@ -31,7 +31,7 @@ def test_row_is_a_line_with_its_headers_and_cells() -> None:
     second = "Fecha: 2024-02-15; Cliente: Lefèvre; Unidades: 5; Precio: 11.25"
     assert parsed.text == f"Ventas\n{first}\n{second}"
     start, end = 7, 7 + len(first)
-    assert parsed.places[0] == Place(start, end, sheet="Ventas", cells="A2:D2")
+    assert parsed.places[0] == SourceLocation(start, end, sheet="Ventas", cells="A2:D2")
     rows = (
         TableRow(start, end, 2, (date(2024, 1, 15), "Muñoz", 3, 12.5)),
         TableRow(end + 1, len(parsed.text), 3, (date(2024, 2, 15), "Lefèvre", 5, 11.25)),

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.errors import UnreadableDocument
-from graphrag.models import Heading, ParsedText, Place, Table, TableRow
-from graphrag.parsers.wire import END, Reading, written, written_error
+from graphrag.models import Heading, ParsedText, SourceLocation, Table, TableRow
+from graphrag.parsers.wire import END, FrameReader, written, written_error
 
 CELLS = st.one_of(
     st.none(),
@@ -29,7 +29,7 @@ PARSED = ParsedText(
     TEXT,
     "text/plain",
     (Heading(1, "Hola", 0),),
-    (Place(0, 4, page=1), Place(6, 18, sheet="Uno", cells="A1:B2")),
+    (SourceLocation(0, 4, page=1), SourceLocation(6, 18, sheet="Uno", cells="A1:B2")),
     (
         Table("Uno", ("a", "b"), 3, (TableRow(0, 4, 2, (None, "2024-01-01", date(2024, 1, 1))),)),
         Table("Dos", (), 0, ()),
@@ -41,7 +41,7 @@ PARSED = ParsedText(
 
 
 def read(payloads: list[bytes]) -> ParsedText | None:
-    reading = Reading()
+    reading = FrameReader()
     *before, last = [reading.add(payload) for payload in payloads]
     assert not any(before)
     return last
@@ -64,7 +64,7 @@ def test_cells_of_every_type_arrive_as_they_were(rows: list[tuple[object, ...]])
 
 def test_many_rows_come_in_many_frames() -> None:
     """R1.5: a large table does not hold the event loop."""
-    places = tuple(Place(0, 4, cells=f"A{number}") for number in range(1, 10_001))
+    places = tuple(SourceLocation(0, 4, cells=f"A{number}") for number in range(1, 10_001))
     rows = tuple(TableRow(0, 4, number, (time(1), timedelta(1), datetime(2024, 1, 1))) for number in range(10_000))
     sent = replace(PARSED, places=places, tables=(Table("", (), 0, rows),))
     payloads = list(written(sent))
@@ -75,7 +75,7 @@ def test_many_rows_come_in_many_frames() -> None:
 def test_error_is_raised_where_it_arrives() -> None:
     """R1.2"""
     with pytest.raises(UnreadableDocument, match="nada") as caught:
-        Reading().add(written_error(UnreadableDocument("nada", reason="empty")))
+        FrameReader().add(written_error(UnreadableDocument("nada", reason="empty")))
     assert caught.value.details == {"reason": "empty"}
 
 

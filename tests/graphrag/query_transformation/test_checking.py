@@ -3,7 +3,7 @@
 import pytest
 
 from graphrag.errors import InvalidQuestion
-from graphrag.query_transformation.checking import check_question
+from graphrag.query_transformation.transformation import check_question
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphrag.language import fold, stem, stop_words, words
+from graphrag.linguistics.language import fold, stem, stop_words, words
 from graphrag.models import TransformedQuery
 from graphrag.query_transformation.transformation import transform
 

@@ -6,11 +6,11 @@ import pytest
 
 from graphrag.errors import ProviderError
 from graphrag.models import Intent, TransformedQuery
+from graphrag.observability.request_context import rehearsal
+from graphrag.query_transformation.follow_ups import FIRST, FOLLOW_UP, Exchange
 from graphrag.query_transformation.refinement import LONGEST_ANSWER, Refiner
-from graphrag.query_transformation.topic import FIRST, FOLLOW_UP, Exchange
 from graphrag.query_transformation.transformation import transform
-from graphrag.rehearsal import rehearsal
-from graphrag.testing import InMemoryCache
+from graphrag.testing.in_memory_store import InMemoryCache
 from tests.graphrag.query_transformation.understanding_model import earlier, question, understanding, understood
 from tests.graphrag.rerankers.grading_model import connect
 from tests.model_server import Behaviour, CutStream, Fail, Garbage, Hang, ModelServer, Reply

@@ -2,8 +2,15 @@
 
 import pytest
 
+from graphrag.query_transformation.follow_ups import (
+    FIRST,
+    FOLLOW_UP,
+    MOST_TOPIC_WORDS,
+    STANDALONE,
+    Exchange,
+    topic_words,
+)
 from graphrag.query_transformation.grammars import GRAMMARS
-from graphrag.query_transformation.topic import FIRST, FOLLOW_UP, MOST_TOPIC_WORDS, STANDALONE, Exchange, topic_words
 from graphrag.query_transformation.transformation import transform
 
 CONVERSATIONS = {

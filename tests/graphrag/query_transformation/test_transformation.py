@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.language import content_words, fold, words
+from graphrag.linguistics.language import content_words, fold, words
 from graphrag.models import Intent
 from graphrag.query_transformation.transformation import transform
 

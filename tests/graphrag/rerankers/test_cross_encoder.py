@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from graphrag.deadline import deadline
 from graphrag.errors import InvalidSettings, MissingExtra, OutOfTime, ProviderError
 from graphrag.models import Hit
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
+from graphrag.resilience.deadline import deadline
 from tests.factories import make_hit
 
 TEXTS = {"horno": "La pieza del horno.", "fuga": "Hubo una fuga de gas.", "turno": "Turno, taller y sala."}

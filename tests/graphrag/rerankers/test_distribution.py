@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.models import Document
-from graphrag.rerankers.distribution import one_per_document_first
+from graphrag.rerankers.mmr import one_per_document_first
 from tests.factories import make_document, make_hit
 
 DOCUMENTS = [make_document(filename=f"{number}.md") for number in range(4)]

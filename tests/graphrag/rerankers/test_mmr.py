@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.deadline import deadline, seconds_left
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import Hit
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.mmr import MMRReranker, mmr
-from graphrag.testing import FailingEmbeddings
+from graphrag.resilience.deadline import deadline, seconds_left
+from graphrag.testing.in_memory_store import FailingEmbeddings
 from tests.factories import make_hit
 from tests.graphrag.embeddings.stubborn import failing
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.language import content_words, fold, stem, words
-from graphrag.rerankers.word_matches import Matches, find_words, read_question
+from graphrag.linguistics.language import content_words, fold, stem, words
+from graphrag.rerankers.bundled import Matches, find_words, read_question
 
 FORMS = {
     "es": "avería averias averiado averiar horno Hornos HORNEAR de la paró parar parada año 2019 2.019 niño niña",

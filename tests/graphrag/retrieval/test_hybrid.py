@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from langchain_core.embeddings import Embeddings
 
+from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.errors import DatabaseUnavailable, RetrievalUnavailable
-from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Intent, TransformedQuery
+from graphrag.models.ingestion import IndexedDocument
 from graphrag.retrieval import hybrid
 from graphrag.retrieval.query_cache import QueryCache
-from graphrag.settings import RetrievalConfig
-from graphrag.testing import InMemoryStore
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document
 from tests.graphrag.embeddings.stubborn import failing

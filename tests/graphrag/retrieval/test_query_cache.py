@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
+from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
-from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import EVERYTHING, Collection, Filters, Hit
+from graphrag.models.ingestion import IndexedDocument
 from graphrag.query_transformation.transformation import transform
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.retrieval import hybrid, query_cache
 from graphrag.retrieval.hybrid import Retrieval
+from graphrag.retrieval.pipeline import search
 from graphrag.retrieval.query_cache import UNCACHED, QueryCache
-from graphrag.retrieval.search import search
-from graphrag.settings import RetrievalConfig
-from graphrag.testing import InMemoryStore
-from graphrag.testing_graph import InMemoryGraph
+from graphrag.testing.in_memory_graph import InMemoryGraph
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document, make_hit
 from tests.graphrag.embeddings.stubborn import failing

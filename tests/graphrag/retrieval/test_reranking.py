@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from graphrag.config.settings import RetrievalConfig
 from graphrag.models import Hit, Intent, TransformedQuery
 from graphrag.retrieval.hybrid import Retrieval
-from graphrag.retrieval.search import rank
-from graphrag.settings import RetrievalConfig
+from graphrag.retrieval.pipeline import rank
 from tests.factories import make_hit
 
 QUERY = TransformedQuery("¿Qué horno falló?", "es", Intent.FACTUAL)

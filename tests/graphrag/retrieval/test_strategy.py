@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.retrieval.strategy import choose_strategy, quoted_phrases
+from graphrag.retrieval.hybrid import choose_strategy, quoted_phrases
 
 LONG = {
     "es": "explica cómo el deterioro gradual del equipo afecta la calidad final del producto durante el invierno",

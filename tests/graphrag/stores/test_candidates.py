@@ -6,7 +6,7 @@ from itertools import chain, combinations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from graphrag.stores.candidates import AFFORDABLE, MOST_WORDS, Lexeme, any_of, idf, likely_best
+from graphrag.stores.postgres.search import AFFORDABLE, MOST_WORDS, Lexeme, any_of, idf, likely_best
 
 CHUNKS = 300_000
 WANTED = 1_000

@@ -15,14 +15,14 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
+from graphrag.config.settings import Settings
 from graphrag.errors import IndexUnavailable, InvalidSettings
-from graphrag.index_models import IndexEntry
 from graphrag.models import Collection
+from graphrag.models.ingestion import IndexEntry
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.stores.chroma import ChromaIndex
-from graphrag.stores.index_entries import BOTH
-from graphrag.stores.indexed import IndexedStore
+from graphrag.stores.indexes.chroma import ChromaIndex
+from graphrag.stores.indexes.indexed_store import IndexedStore
+from graphrag.stores.indexes.reconciliation import BOTH
 from tests.chroma_server import run_chroma_server
 from tests.factories import make_chunk
 

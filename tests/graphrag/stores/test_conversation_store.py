@@ -10,12 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.conversation_branches import branch, last_answer, versions, without
-from graphrag.conversation_models import Conversation, Message, MessageStatus, Turn
+from graphrag.db.database import fetch
 from graphrag.errors import CausewayError, ConversationNotFound, MessageNotFound
-from graphrag.retention import Retention
+from graphrag.ingestion.worker import Retention
+from graphrag.models.conversations import (
+    Conversation,
+    Message,
+    MessageStatus,
+    Turn,
+    branch,
+    last_answer,
+    versions,
+    without,
+)
 from graphrag.services import Services
-from graphrag.stores.queries import fetch
 
 OWNED = ("conversations", "messages", "feedback", "checkpoints", "checkpoint_blobs", "checkpoint_writes")
 CITATIONS = [{"title": "Acta"}, {"title": "Informe"}]

@@ -12,16 +12,14 @@ import pytest
 from psycopg.types.json import Jsonb
 from pydantic import SecretStr
 
-from graphrag.conversation_models import Message, MessageStatus, Turn
-from graphrag.database import Connection
-from graphrag.erasure import GAPS
-from graphrag.ingestion_models import IndexedDocument
-from graphrag.migrating import OPTIONS
+from graphrag.config.settings import Settings
+from graphrag.db.database import Connection, fetch
+from graphrag.db.migrate import OPTIONS
 from graphrag.models import Collection, Document
+from graphrag.models.conversations import Message, MessageStatus, Turn
+from graphrag.models.ingestion import IndexedDocument
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.stores.erasure import BATCH
-from graphrag.stores.queries import fetch
+from graphrag.stores.postgres.erasure import BATCH, GAPS
 from tests.factories import make_chunk, make_document
 
 TEXT = "El horno ardió por la zambomba."

@@ -6,14 +6,14 @@ from uuid import uuid4
 
 import pytest
 
-from graphrag.errors import CollectionNotFound
-from graphrag.evaluation_errors import (
+from graphrag.errors import (
+    CollectionNotFound,
     GoldenCaseExists,
     GoldenCaseNotFound,
     GoldenVersionNotFound,
     InvalidGoldenCase,
 )
-from graphrag.evaluation_models import DocumentReference, GoldenCase, hash_cases, query_key
+from graphrag.models.evaluation import DocumentReference, GoldenCase, hash_cases, query_key
 from graphrag.services import Services
 from tests.golden_library import HORNO, PUENTE, TINS, Shelf, draft, open_shelf
 

@@ -13,13 +13,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from graphrag.errors import IndexUnavailable
-from graphrag.index_models import IndexEntry
-from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import Collection, Document, Filters, Hit
+from graphrag.models.ingestion import IndexedDocument, IndexEntry
 from graphrag.protocols import ChunkIndex
 from graphrag.services import Services
-from graphrag.stores.index_entries import BOTH
-from graphrag.stores.indexed import FAILURES, IndexedStore
+from graphrag.stores.indexes.indexed_store import FAILURES, IndexedStore
+from graphrag.stores.indexes.reconciliation import BOTH
 from tests.conformance.test_chunk_store import tile
 from tests.conformance.toy_index import ToyIndex
 from tests.factories import make_chunk, make_document

@@ -11,15 +11,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from graphrag.causal_graph.linking import MOST_LINKS
-from graphrag.graph_models import CausalNeighbourhood
+from graphrag.causal_graph.concepts import MOST_LINKS
+from graphrag.config.settings import Settings
+from graphrag.db.database import fetch
 from graphrag.models import Collection
+from graphrag.models.graph import CausalNeighbourhood
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.stores import graph_writing
-from graphrag.stores.queries import fetch
-from graphrag.testing import InMemoryStore
-from graphrag.testing_graph import InMemoryGraph
+from graphrag.stores.postgres import graph
+from graphrag.testing.in_memory_graph import InMemoryGraph
+from graphrag.testing.in_memory_store import InMemoryStore
 from tests.conformance.test_graph_store import Shelf
 from tests.factories import make_document
 
@@ -107,7 +107,7 @@ async def test_frequent_words_still_bring_what_shares_two_of_them(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, rare: int
 ) -> None:
     """R7.2 where no word of an entity is rare, the two rarest together are."""
-    monkeypatch.setattr(graph_writing, "RARE", rare)
+    monkeypatch.setattr(graph, "RARE", rare)
     for number in range(6):
         await shelf.say([(f"La presión número {number}", f"la fuga número {number}")])
     await shelf.say([("El calor", "la caída de la presión del aire")])
@@ -154,11 +154,11 @@ async def test_walks_read_their_indexes_alone(
 
     async def explain_first(connection: Any, statement: str, values: Any) -> list[dict[str, Any]]:
         for name in INDEXES:
-            if statement.startswith(graph_writing.QUERIES[name][:100]):
+            if statement.startswith(graph.QUERIES[name][:100]):
                 plans[name] = str(await fetch(connection, f"EXPLAIN {statement}", values))
         return await fetch(connection, statement, values)
 
-    monkeypatch.setattr("graphrag.stores.graph.fetch", explain_first)
+    monkeypatch.setattr("graphrag.stores.postgres.graph.fetch", explain_first)
     try:
         async with services.database.maintenance() as connection:  # as the superuser: not row by row
             for statement in (*CROWD, "ANALYZE"):

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pydantic import SecretStr
 
-from graphrag.database import Connection, Database
-from graphrag.ingestion_models import IndexedDocument
+from graphrag.config.settings import Settings
+from graphrag.db.database import Connection, Database
+from graphrag.db.database import fetch as fetch_rows
 from graphrag.models import Collection, Filters
+from graphrag.models.ingestion import IndexedDocument
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.stores import filtering, fulltext, vectors
-from graphrag.stores.candidates import AFFORDABLE
-from graphrag.stores.ingestions import Ingestions
-from graphrag.stores.postgres import PostgresStore
-from graphrag.stores.queries import fetch as fetch_rows
+from graphrag.stores.postgres import search
+from graphrag.stores.postgres.chunks import PostgresStore
+from graphrag.stores.postgres.ingestions import Ingestions
+from graphrag.stores.postgres.search import AFFORDABLE
 from tests.conformance.test_chunk_store import Shelf, tile
 from tests.factories import make_document
 
@@ -174,8 +174,8 @@ async def test_best_of_a_part_is_found_though_not_all_of_it_is_looked_at(
     services: Services, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R4.3, R4.5 41 of its chunks hold a word, 20 may be looked at: the one that holds both words is among them."""
-    monkeypatch.setattr(filtering, "FEW_CHUNKS", 1)
-    monkeypatch.setattr(fulltext, "FEW_CHUNKS", 1)
+    monkeypatch.setattr(search, "FEW_CHUNKS", 1)
+    monkeypatch.setattr(search, "FEW_CHUNKS", 1)
     store = PostgresStore(services.database, fulltext_candidates=20 // AFFORDABLE)
     shelf = Shelf(store, await store.create_collection(owner, "parts", embedding_model="tiny"))
     await shelf.put(*["El horno rojo."] * 10, tags=("others",))
@@ -251,8 +251,8 @@ async def test_k_results_whenever_k_chunks_are_visible(
     crowd: Crowd, monkeypatch: pytest.MonkeyPatch, exact: bool
 ) -> None:
     """R4.8, security 6: an index scan under the policy gives no fewer; of 1, 50 and 5,000 rows among 100,000."""
-    monkeypatch.setattr(vectors, "EXACT_CHUNKS", 10**9 if exact else 0)
-    monkeypatch.setattr(vectors, "DETOUR_CHUNKS", 0)
+    monkeypatch.setattr(search, "EXACT_CHUNKS", 10**9 if exact else 0)
+    monkeypatch.setattr(search, "DETOUR_CHUNKS", 0)
     vector = [0.3, -0.2, 0.1, 0.4, 0.0, -0.1, 0.2, 0.3]
     for size, collection in crowd.owned.items():
         for k in (1, 10, 50):
@@ -273,8 +273,8 @@ async def test_big_collection_is_searched_by_its_models_index(crowd: Crowd, monk
             plans.append(str(await fetch_rows(connection, f"EXPLAIN {statement}", values)))
         return await fetch_rows(connection, statement, values)
 
-    monkeypatch.setattr(vectors, "fetch", explain_first)
-    monkeypatch.setattr(filtering, "FEW_DOCUMENTS", 0)
+    monkeypatch.setattr(search, "fetch", explain_first)
+    monkeypatch.setattr(search, "FEW_DOCUMENTS", 0)
     store, collection = crowd.services.store, crowd.owned[94_949]
     vector = [0.3, -0.2, 0.1, 0.4, 0.0, -0.1, 0.2, 0.3]
     exactly = await store.search_vectors(replace(collection, chunk_count=1), vector, limit=10)

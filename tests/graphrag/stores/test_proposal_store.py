@@ -8,14 +8,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from graphrag.conversation_models import Message, MessageStatus
-from graphrag.errors import CollectionNotFound
-from graphrag.evaluation_errors import GoldenCaseExists, InvalidGoldenCase
-from graphrag.evaluation_models import DocumentReference
-from graphrag.proposal_models import (
+from graphrag.errors import CollectionNotFound, GoldenCaseExists, InvalidGoldenCase
+from graphrag.models.conversations import Message, MessageStatus
+from graphrag.models.evaluation import (
     CaseEdits,
     CaseProposal,
     DocumentProposal,
+    DocumentReference,
     ProposalDecided,
     ProposalNotFound,
     ProposalState,

@@ -12,11 +12,11 @@ import pytest
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
+from graphrag.config.settings import Settings
 from graphrag.errors import IndexUnavailable, InvalidSettings, MissingExtra
-from graphrag.index_models import IndexEntry
-from graphrag.models import Collection, Document, Place, VectorKind
-from graphrag.settings import Settings
-from graphrag.stores.typesense import TypesenseIndex
+from graphrag.models import Collection, Document, SourceLocation, VectorKind
+from graphrag.models.ingestion import IndexEntry
+from graphrag.stores.indexes.typesense import TypesenseIndex
 from tests.factories import make_chunk, make_document
 from tests.typesense_server import KEY, Cut, Fail, Garbage, Hang, Saying, TypesenseServer
 from tests.typesense_server.collection import Collection as Foreign
@@ -112,7 +112,7 @@ async def test_a_chunk_is_told_with_what_cites_it(
     """R13.1 its ids, text, where it stands in which file, and when it expires."""
     expires_at = datetime.now(UTC) + timedelta(hours=24)
     document = make_document(filename="plan.xlsx", expires_at=expires_at)
-    places = (Place(0, 5, sheet="Abril", cells="A2:F2"), Place(5, 9, page=3))
+    places = (SourceLocation(0, 5, sheet="Abril", cells="A2:F2"), SourceLocation(5, 9, page=3))
     told = entry("El horno", [0.6, 0.8], document=document, places=places, context="plan > Abril")
     lasting = entry("Otro", None, kinds=frozenset({"content"}))
     await index.put(collection, [told, lasting])

@@ -9,13 +9,13 @@ import pytest
 from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
+from graphrag.config.settings import RetrievalConfig, Settings
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import IndexUnavailable
-from graphrag.ingestion_models import IndexedDocument
 from graphrag.models import Collection, Hit, Intent, TransformedQuery
+from graphrag.models.ingestion import IndexedDocument
 from graphrag.retrieval import hybrid
 from graphrag.services import Services
-from graphrag.settings import RetrievalConfig, Settings
 from tests.api.uploads import REPORT, ask, finished, upload
 from tests.conformance.test_chunk_store import tile
 from tests.conftest import run_server

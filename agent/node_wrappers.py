@@ -1,0 +1,86 @@
+"""What wraps the graph's nodes: spans, the time for preparation, Studio's stored stages."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cache, wraps
+from typing import Any, ParamSpec, Protocol, Self, TypeVar
+
+from langgraph.channels import LastValue, UntrackedValue
+from langgraph.errors import InvalidUpdateError
+from langgraph.graph import StateGraph
+from langgraph.runtime import Runtime
+from pydantic import TypeAdapter, ValidationError
+
+from agent.context import Context
+from graphrag.models import Collection
+from graphrag.observability.tracing import span
+from graphrag.resilience.deadline import opening
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def in_span(node: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
+    """With the node's signature, by which LangGraph knows what to hand it."""
+
+    @wraps(node)
+    async def traced(*args: P.args, **kwargs: P.kwargs) -> T:
+        with span(f"node {node.__name__}"):
+            return await node(*args, **kwargs)
+
+    return traced
+
+
+S = TypeVar("S")
+S_contra = TypeVar("S_contra", contravariant=True)
+
+
+class Node(Protocol[S_contra]):
+    def __call__(self, state: S_contra, runtime: Runtime[Context]) -> Awaitable[dict[str, Any]]: ...
+
+
+def preparing(node: Node[S]) -> Node[S]:
+    """In a span. All such nodes have the same beginning of the answer's time; without a deadline, all the time."""
+
+    @in_span
+    @wraps(node)
+    async def prepare(state: S, runtime: Runtime[Context]) -> dict[str, Any]:
+        with opening(runtime.context.services.settings.preparation_seconds):
+            return await node(state, runtime)
+
+    return prepare
+
+
+def keeping_stages(builder: StateGraph[Any, Any, Any, Any]) -> StateGraph[Any, Any, Any, Any]:
+    for name, channel in builder.channels.items():
+        if isinstance(channel, UntrackedValue):
+            builder.channels[name] = KeptValue(channel.typ, name)
+    return builder
+
+
+class KeptValue(LastValue[Any]):
+    """JSON in checkpoints, whose own format makes lists of tuples. What a person edits in Studio is JSON too."""
+
+    def update(self, values: Sequence[Any]) -> bool:
+        return super().update([self._read(value) for value in values])
+
+    def checkpoint(self) -> Any:
+        return _adapter(self.typ).dump_python(self.value, mode="json") if self.is_available() else self.value
+
+    def from_checkpoint(self, checkpoint: Any) -> Self:
+        kept = super().from_checkpoint(checkpoint)
+        if kept.is_available():
+            kept.value = _adapter(self.typ).validate_python(checkpoint)
+        return kept
+
+    def _read(self, value: Any) -> Any:
+        if self.typ is Collection and not isinstance(value, Collection):
+            raise InvalidUpdateError("Which collection is searched is the context's to say.")
+        try:
+            return _adapter(self.typ).validate_python(value)
+        except ValidationError as exc:
+            raise InvalidUpdateError(f"{self.key}: {exc.errors()[0]['msg']}") from exc
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)

@@ -1,0 +1,267 @@
+"""Events of a streamed answer, their back-pressure, and the notice of a slow model."""
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
+from dataclasses import fields
+from typing import Any, TypedDict, cast
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AnyMessage
+from langgraph.graph.state import CompiledStateGraph
+
+from agent.chains import describe_paths
+from agent.context import Context
+from agent.messages import is_not_found, say
+from agent.verification.checking import CheckedStatement, Citation, Verification, reference, sentence
+from graphrag.linguistics.dates import trend_in
+from graphrag.llm.chat_models import EXTRACTIVE
+from graphrag.llm.resilient_chat_model import ResilientChatModel
+from graphrag.models import Passage, SourceLocation
+from graphrag.models.graph import CausalPath
+from graphrag.observability.request_context import collect_timings, note
+from graphrag.observability.telemetry import count_degraded, measure_first_token, stage
+from graphrag.resilience.deadline import lacks_time, seconds_left
+
+MOST_AHEAD = 16  # events
+
+
+class Backpressure:
+    def __init__(self, most_ahead: int = MOST_AHEAD) -> None:
+        self._most_ahead = most_ahead
+        self._written = 0
+        self._taken = 0
+        self._taking = asyncio.Event()
+
+    def counted(self, write: Callable[[Any], None]) -> Callable[[Any], None]:
+        def write_counted(event: Any) -> None:
+            self._written += 1
+            write(event)
+
+        return write_counted
+
+    def took_one(self) -> None:
+        self._taken += 1
+        self._taking.set()
+
+    async def room(self) -> None:
+        """Returns when all but the last few of what was written have been taken.
+
+        A task that was cancelled before is cancelled here: a client's library may have lost it, and nobody will ever
+        take what is written.
+        """
+        while self._written - self._taken > self._most_ahead:
+            if (task := asyncio.current_task()) and task.cancelling():
+                raise asyncio.CancelledError
+            self._taking.clear()
+            await self._taking.wait()
+
+
+_pace: ContextVar[Backpressure | None] = ContextVar("pace", default=None)
+
+
+def keep_pace() -> Backpressure:
+    """Of everything awaited from here on."""
+    pace = Backpressure()
+    _pace.set(pace)
+    return pace
+
+
+def kept_pace() -> Backpressure:
+    """One without an end where nobody counts what is taken, as in LangGraph Studio."""
+    return _pace.get() or Backpressure(sys.maxsize)
+
+
+class Event(TypedDict):
+    event: str
+    data: dict[str, Any]  # JSON values only
+
+
+def status_event(stage_name: str, message: str) -> Event:
+    return {"event": "status", "data": {"stage": stage_name, "message": message}}
+
+
+def sources_event(passages: Sequence[Passage], paths: Sequence[CausalPath]) -> Event:
+    return {
+        "event": "sources",
+        "data": {"sources": describe_sources(passages), "paths": describe_paths(paths, passages)},
+    }
+
+
+def token_event(text: str) -> Event:
+    return {"event": "token", "data": {"text": text}}
+
+
+def citation_event(citation: Citation, *, language: str) -> Event:
+    return {"event": "citation", "data": describe_citation(citation, language=language)}
+
+
+def flag_event(statement: CheckedStatement) -> Event:
+    """Of a statement that has no mark, and that no passage carries."""
+    return {"event": "citation", "data": {"number": None} | _describe_verdict(statement)}
+
+
+def describe_sources(passages: Sequence[Passage]) -> list[dict[str, Any]]:
+    return [
+        {
+            "number": number,
+            "document_id": str(passage.document.id),
+            "filename": passage.document.filename,
+            "title": passage.document.title,
+            "language": passage.document.language,
+            "chunk_index": passage.chunk_index,
+            "content_hash": passage.document.content_hash,
+            "elsewhere": passage.document.is_elsewhere,
+            "start_char": passage.start_char,
+            "end_char": passage.end_char,
+            "content": passage.content,
+            "score": round(passage.score, 4),
+        }
+        for number, passage in enumerate(passages, start=1)
+    ]
+
+
+def describe_citation(citation: Citation, *, language: str) -> dict[str, Any]:
+    values = {field.name: getattr(citation, field.name) for field in fields(citation) if field.name != "place"}
+    return (
+        values
+        | {"document_id": str(citation.document_id), "reasons": list(citation.reasons)}
+        | {"reference": reference(citation), "sentence": sentence(citation, language)}
+        | describe_place(citation.place, language=language)
+    )
+
+
+def describe_statement(statement: CheckedStatement, *, language: str) -> dict[str, Any]:
+    cited = [describe_citation(citation, language=language) for citation in statement.citations]
+    return _describe_verdict(statement) | {"start": statement.start, "end": statement.end, "citations": cited}
+
+
+def _describe_verdict(statement: CheckedStatement) -> dict[str, Any]:
+    return {
+        "statement": statement.text,
+        "status": statement.status,
+        "score": statement.score,
+        "reasons": list(statement.reasons),
+    }
+
+
+def describe_place(place: SourceLocation | None, *, language: str) -> dict[str, Any]:
+    """What is known of it; the trend in the language of the question."""
+    time = place.temporal if place else None
+    return {
+        "page": place.page if place else None,
+        "sheet": (place and place.sheet) or None,
+        "cell": (place and place.cells) or None,
+        "date": time.date.isoformat() if time else None,
+        "trend": (time and trend_in(time, language)) or None,
+    }
+
+
+async def stream_answer(
+    graph: CompiledStateGraph[Any, Context, Any, Any], messages: Sequence[AnyMessage], context: Context
+) -> AsyncGenerator[Event, None]:
+    """Every event of one answer; the last is `done`. Closing it stops the graph and the model call.
+
+    Raises CausewayError.
+    """
+    timings, pace = collect_timings(), keep_pace()
+    state: dict[str, Any] = {}
+    started, is_silent = time.perf_counter(), True
+    with stage("total"):
+        parts = graph.astream(
+            {"messages": list(messages)},
+            context=context,
+            stream_mode=["custom", "values"],
+            durability="exit" if graph.checkpointer else None,  # a thread is written to once, at the end
+        )
+        async with aclosing(cast(AsyncGenerator[tuple[str, Any], None], parts)) as stream:
+            async for mode, payload in stream:
+                if mode == "custom":
+                    if is_silent and payload["event"] == "token":
+                        is_silent = False
+                        measure_first_token(started)
+                    yield payload
+                    pace.took_one()
+                else:
+                    state = payload
+    done = describe_answer(state, timings)
+    _note(done)
+    yield {"event": "done", "data": done}
+
+
+def _note(done: dict[str, Any]) -> None:
+    count_degraded(done["degraded"])
+    note(
+        found=done["found"],
+        model=done["chat_model"],
+        sources=len(done["sources"]),
+        cited=len(done["citations"]),
+        unsupported=len(done["unsupported_statements"]),
+        warnings=len(done["warnings"]),
+    )
+
+
+async def answer(
+    graph: CompiledStateGraph[Any, Context, Any, Any], messages: Sequence[AnyMessage], context: Context
+) -> dict[str, Any]:
+    """The data of `done`. Raises CausewayError."""
+    return await last_of(stream_answer(graph, messages, context))
+
+
+async def last_of(events: AsyncGenerator[Event, None]) -> dict[str, Any]:
+    """The data of the last event."""
+    data: dict[str, Any] = {}
+    async with aclosing(events) as parts:
+        async for event in parts:
+            data = event["data"]
+    return data
+
+
+def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[str, Any]:
+    verification: Verification = state["verification"]
+    query, passages = state["query"], state["passages"]
+    used = {citation.number for citation in verification.citations}
+    degraded = list(dict.fromkeys([*state["degraded"], *lacks_time()]))
+    return {
+        "answer": verification.answer,
+        "citations": [describe_citation(citation, language=query.language) for citation in verification.citations],
+        "statements": [describe_statement(each, language=query.language) for each in verification.statements],
+        "sources": describe_sources(passages),
+        "paths": describe_paths(state["paths"], passages),
+        "degraded": degraded,
+        "degraded_messages": [_tell_degraded(name, state) for name in degraded],
+        "warnings": state["warnings"],
+        "unsupported_statements": list(verification.unsupported_statements),
+        "found": not is_not_found(verification.answer, query.language),
+        "reliability": round(len(used) / len(passages), 3) if passages else 0.0,
+        "language": query.language,
+        "intent": query.intent.value,
+        "chat_model": state["chat_model"],
+        "timings_ms": timings,
+    }
+
+
+def _tell_degraded(name: str, state: dict[str, Any]) -> str:
+    by_another = name == "generate" and state["chat_model"] != EXTRACTIVE
+    return say(f"degraded_{name}{'_other_model' if by_another else ''}", state["query"].language)
+
+
+SLOW_SECONDS = 3
+
+
+@contextmanager
+def told_when_slow(
+    model: BaseChatModel, write: Callable[[Event], None], *, language: str
+) -> Iterator[asyncio.TimerHandle]:
+    """That it lasts, and how long it may. What is given is to be cancelled at the first word."""
+    limit = model.guard.first_word_seconds if isinstance(model, ResilientChatModel) else SLOW_SECONDS
+    seconds = f"{limit:g}" if limit <= (left := seconds_left()) else f"{left:.0f}"
+    event = status_event("generate", say("status_slow", language).format(seconds=seconds))
+    timer = asyncio.get_running_loop().call_later(SLOW_SECONDS, write, event)
+    try:
+        yield timer
+    finally:
+        timer.cancel()

@@ -1,0 +1,303 @@
+"""Questions that rules make of a document."""
+
+import re
+from collections.abc import Iterator
+
+from agent.proposals.questions import MadeQuestion, ReadDocument
+from agent.proposals.wording import ask, ask_cause, has_verb, is_alone, lowered
+from graphrag.causal_graph.extraction import extract_relations
+from graphrag.extractive_answers.extraction import Excerpt
+from graphrag.extractive_answers.table_answers import SeenRow, SeenTable, tables
+from graphrag.linguistics.dates import Period, ToldDate, find_told_dates, months, name, only_year, parse_period
+from graphrag.linguistics.language import fold, words
+from graphrag.linguistics.names import FULL_NAME
+from graphrag.linguistics.numbers import write_number
+from graphrag.models.evaluation import Category
+from graphrag.models.graph import CausalRelation, Polarity, RelationType
+
+SURE = 0.7  # confidence in a relation: below it the wording may mean something else
+
+
+def causal_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
+    """Of the relations that are facts, as the causal graph reads them; the answer is what the document says of it."""
+    for relation in extract_relations(read.text, language=read.language):
+        if relation.polarity is not Polarity.FACT or relation.confidence < SURE or not read.is_harmless(relation.quote):
+            continue
+        effect = read.read(relation.effect)
+        question = ask("why", effect, read.language)
+        if question is None and _is_predicate(read, relation):
+            question = ask_cause(effect, read.language, triggered=relation.type is RelationType.TRIGGERS)
+        if question:
+            quote = read.text[relation.quote.start : relation.quote.end]
+            yield MadeQuestion(question, read.read(relation.quote), quote, "causal", "cause")
+
+
+def _is_predicate(read: ReadDocument, relation: CausalRelation) -> bool:
+    """A verb or a colon stands between cause and effect: then they are noun phrases, whatever verbs we know."""
+    first, last = sorted((relation.cause, relation.effect), key=lambda span: span.start)
+    between = read.text[first.end : last.start]
+    return ":" in between or has_verb(between, read.language)
+
+
+MOST_WORDS = 9  # of what is paid for
+_COST = {
+    "es": re.compile(
+        r"^(?P<what>[^,;:.()]+?) (?:costó|ha costado|costaron|cuesta) (?:unos |solo )?(?P<price>\d[\d., ]*(?:euros|€))"
+    ),
+    "fr": re.compile(
+        r"^(?P<what>[^,;:.()]+?) (?:a coûté|ont coûté|coûte) (?:environ )?(?P<price>\d[\d., \u00a0\u202f]*(?:euros|€))"
+    ),
+    "en": re.compile(r"^(?P<what>[^,;:.()]+?) cost (?:us )?(?:about |only )?(?P<price>[€£$]\d[\d,.]*\d)"),
+}
+_ASKS_COST = {"es": "¿Cuánto costó {}?", "fr": "Combien a coûté {} ?", "en": "How much did {} cost?"}
+_OPENING = re.compile(r"(?:el|la|le|the|an?|un|una|une) |l['’]|[A-ZÁÉÍÓÚÑÀÂÇÈÊÎÔŒ]", re.IGNORECASE)
+_PLURAL = re.compile(r"(?:los|las|les|des) ", re.IGNORECASE)
+
+
+def cost_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
+    for span in read.sentences:
+        sentence = read.read(span)
+        told = _COST[read.language].match(sentence)
+        if told is None:
+            continue
+        what = lowered(told["what"].strip())
+        is_one_thing = _OPENING.match(what) and not _PLURAL.match(what) and len(words(what)) <= MOST_WORDS
+        if is_one_thing and is_alone(what, read.language):
+            quote = read.text[span.start : span.end].strip()
+            yield MadeQuestion(_ASKS_COST[read.language].format(what), told["price"].strip(), quote, "factual", "cost")
+
+
+# What stands around a date that is the time of the whole clause; «desde el», "until" say something else.
+_BEFORE = {
+    "es": re.compile(
+        r"(?:^|(?<=\s))(?:el (?:día |lunes |martes |miércoles |jueves |viernes |sábado |domingo )?|en )$", re.I
+    ),
+    "fr": re.compile(r"(?:^|(?<=\s))(?:le (?:lundi |mardi |mercredi |jeudi |vendredi |samedi |dimanche )?|en )$", re.I),
+    "en": re.compile(r"(?:^|(?<=\s))(?:on (?:\w+day,? )?|in )$", re.I),
+}
+_RANGE = {
+    "es": re.compile(r"\b(?:desde|hasta|antes|después|partir|entre|del?|para|dese|a|mismo)\s*$", re.I),
+    "fr": re.compile(r"\b(?:depuis|jusqu'à|jusqu'au|avant|après|partir|dès|entre|du|au|que|pour)\s*$", re.I),
+    "en": re.compile(r"\b(?:since|until|till|before|after|from|by|between|to|as|due)\s*$", re.I),
+}
+
+
+def dated_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
+    """Dates without a year are those of the document's only year."""
+    year = only_year(read.text[:1_000])
+    for span in read.sentences:
+        sentence = read.read(span)
+        dates = find_told_dates(sentence, read.language, year=year)
+        if len(dates) != 1 or dates[0].period.unit not in ("day", "month"):
+            continue
+        clause, last = _clause(sentence, dates[0], read.language)
+        question = ask("when", clause, read.language) if clause else None
+        if question and last in {*words(question), *words(question.lower())}:
+            yield MadeQuestion(question, sentence, read.text[span.start : span.end].strip(), "temporal", "date")
+
+
+def _clause(sentence: str, date: ToldDate, language: str) -> tuple[str, str]:
+    """The sentence without its date, where that opens or ends it, and the word that the date belongs to: what the
+    question leaves out must not be what was dated. Else ("", "").
+    """
+    before, after = sentence[: date.start], sentence[date.end :]
+    opening = _BEFORE[language].search(before)
+    if opening is None or _RANGE[language].search(before[: opening.start()]):
+        return "", ""
+    head = before[: opening.start()].strip(" ,")
+    clause = head if head and (not after.strip(" .") or after.startswith(",")) else "" if head else after.strip(" ,.")
+    found = words(clause)
+    return (clause, found[-1] if head else found[0].lower()) if found else ("", "")
+
+
+_ROLES = {
+    "es": r"(?:(?:responsable|jef[ea]|técnic[oa]|gerente|encargad[oa]|operari[oa]|presidente|vocal)"
+    r"|(?:director|ajustador|conductor|coordinador)a?)",
+    "fr": r"(?:responsable|direct(?:eur|rice)|chef(?:fe)?|technicien(?:ne)?|gérante?|acheteu(?:r|se)|audit(?:eur|rice)"
+    r"|présidente?)",
+    "en": r"(?:(?:\w+ )?(?:manager|director|buyer|engineer|mixer|technician|supervisor|auditor)|head|chair|leader)",
+}
+_OPEN = {
+    "es": r"(?:(?:el|la|su|nuestr[oa]) )?",
+    "fr": r"(?:(?:le|la|son|sa|leur|notre) |l['’])?",
+    "en": r"(?:(?:the|an?|his|her|its|our|their) |[A-Z]\w+['’]s )?",
+}
+_ASKS_ROLE = {
+    "es": "¿Qué puesto tiene {}?",
+    "fr": "Quelle est la fonction de {} ?",
+    "en": "What is {}’s role?",
+}
+_OPENS = re.compile(r"(?:el|la|su|nuestr[oa]|le|son|sa|leur|notre|the|an?|his|her|its|our|their) |l['’]", re.IGNORECASE)
+_PRAISE = re.compile(r"\b(?:muy|très|very)\b")  # no role: «una encargada muy querida»
+_VOWEL = re.compile(r"[AEIOUÉÈÊÎÔ]", re.IGNORECASE)
+
+
+def role_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
+    """Each person is asked for once, whatever else the document calls them."""
+    asked: set[str] = set()
+    for span in read.sentences:
+        sentence = read.read(span)
+        for match in _pattern(read.language).finditer(sentence):
+            name = match["a"] or match["b"] or match["c"]
+            role = match["x"] or match["y"] or match["z"]
+            if name not in asked and not _PRAISE.search(role):
+                asked.add(name)
+                quote = read.text[span.start : span.end].strip()
+                yield MadeQuestion(
+                    _question(name, read.language),
+                    _bare(role),
+                    quote,
+                    "factual",
+                    "role",
+                )
+
+
+def _bare(role: str) -> str:
+    opening = _OPENS.match(role.strip())
+    return role.strip()[opening.end() :] if opening else role.strip()
+
+
+def _pattern(language: str) -> re.Pattern[str]:
+    role = rf"{_OPEN[language]}{_ROLES[language]}\b[^,.;:()\d]{{0,50}}"
+    return re.compile(
+        rf"(?P<a>{FULL_NAME}), (?P<x>{role})(?=[,.;)])"
+        rf"|(?P<b>{FULL_NAME}) \((?P<y>{role})\)"
+        rf"|(?<![\w'’-])(?P<z>(?i:{_OPEN[language]}){_ROLES[language]}\b[^,.;:()\d]{{0,40}}), "
+        rf"(?P<c>{FULL_NAME})(?=[,.;)])"
+    )
+
+
+def _question(name: str, language: str) -> str:
+    asks = (
+        _ASKS_ROLE[language].replace("de {}", "d'{}")
+        if language == "fr" and _VOWEL.match(name)
+        else _ASKS_ROLE[language]
+    )
+    return asks.format(name)
+
+
+MOST_OF_A_COLUMN = 1  # in one table: those of its other rows would read alike
+_WHO = frozenset("responsable responsible who owner quien encargado".split())
+_WHEN = frozenset("plazo when by deadline due echeance fecha delai".split())
+_INFINITIVE = {
+    "es": re.compile(r"[A-ZÁÉÍÓÚÑ]\w+(?:ar|er|ir)(?:se)?\b"),
+    "fr": re.compile(r"[A-ZÀÂÇÉÈÊÎÔŒ]\w+(?:er|ir|re)\b(?! (?:de|du|des)\b)"),
+}
+_WHO_OF = {"es": ("¿Quién tiene que {}?", "¿Quién es responsable de «{}»?"),
+           "fr": ("Qui doit {} ?", "Qui est responsable de « {} » ?"),
+           "en": ("", "Who is responsible for “{}”?")}  # fmt: skip
+_WHEN_OF = {"es": ("¿Para cuándo hay que {}?", "¿Para cuándo está previsto «{}»?"),
+            "fr": ("Pour quand faut-il {} ?", "Pour quand est prévu « {} » ?"),
+            "en": ("", "When is “{}” planned?")}  # fmt: skip
+_COUNTED = {"es": re.compile(r"[a-záéíóúñ]+(?:os|as|etes|eles)", re.I), "fr": re.compile(r"[a-zàâçéèêîô]{3,}s", re.I),
+            "en": re.compile(r"[a-z]{3,}s", re.I)}  # fmt: skip
+_WHOLE = re.compile(r"\d{1,3}(?:[ .,\u202f\u00a0]\d{3})*|\d+")
+_IN = {"es": "en {}", "fr": "en {}", "en": "in {}"}
+_ROW_VOWEL = re.compile(r"[aeiouyhâàéèêîô]", re.IGNORECASE)
+_UNIT = re.compile(r"\s*\((?P<unit>[€£$%]|\w{1,5})\)\s*$")
+_TOTAL = re.compile(r"\W*(?:sub-?)?(?:total|suma|sum|somme|media|moyenne|average)", re.I)
+
+
+def row_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
+    for table in _tables(read):
+        for number in range(1, len(table.headers)):
+            asked = (_ask(table, row, number, read.language) for row in table.rows if len(row.cells) > 1)
+            yield from [question for question in asked if question][:MOST_OF_A_COLUMN]
+
+
+def _tables(read: ReadDocument) -> Iterator[SeenTable]:
+    markdown = Excerpt(0, "", read.text, read.language)
+    sheets = (
+        Excerpt(0, "", chunk.content, read.language, chunk.start_char, chunk.places, chunk.headers)
+        for chunk in read.chunks
+        if chunk.headers
+    )
+    for excerpt in (markdown, *sheets):
+        yield from tables(excerpt)
+
+
+def _ask(table: SeenTable, row: SeenRow, number: int, language: str) -> MadeQuestion | None:
+    label, value = row.cells.get(0, "").strip(), row.cells.get(number, "").strip()
+    header = table.headers[number].strip()
+    if not label or not value or not header or _TOTAL.match(label):
+        return None
+    question = _of_task(header, label, value, language) or _of_count(table, number, label, value, language)
+    if question is None or len(words(label)) > 14:
+        return None
+    category: Category = "temporal" if fold(header) in _WHEN else "factual"
+    return MadeQuestion(question, _written(value, language), row.text, category, "row")
+
+
+def _written(value: str, language: str) -> str:
+    """A spreadsheet's bare number as a person writes it."""
+    return write_number(int(value), language) if value.isdecimal() and len(value) > 3 else value
+
+
+def _of_task(header: str, label: str, value: str, language: str) -> str | None:
+    """Of a plan's row: its label is what is to be done."""
+    asks = _WHO_OF if fold(header) in _WHO else _WHEN_OF if fold(header) in _WHEN else None
+    if asks is None or (asks is _WHEN_OF and not _is_time(value)) or parse_period(label):
+        return None
+    to_do, named = asks[language]
+    is_to_do = language in _INFINITIVE and _INFINITIVE[language].match(label)
+    return to_do.format(label[0].lower() + label[1:].rstrip(".")) if is_to_do else named.format(label.rstrip("."))
+
+
+def _of_count(table: SeenTable, number: int, label: str, value: str, language: str) -> str | None:
+    """How many, of a column that is called by what it counts: «Pedidos», "Packs"; or how much money."""
+    unit = _UNIT.search(table.headers[number])
+    counted = _UNIT.sub("", table.headers[number]).strip()
+    if not _WHOLE.fullmatch(value) or not _COUNTED[language].fullmatch(counted):
+        return None
+    counted = counted.lower() if not counted.isupper() else counted
+    period = _period(label, table)
+    where = (_IN[language].format(name(period, language)) if period.unit != "year" else "") if period else ""
+    if (period and not where) or (not period and re.fullmatch(r"[\d.,\s]+", label)):
+        return None
+    if unit:
+        return _how_much(counted, where, language) if unit["unit"] in "€£$" and where else None
+    return _how_many(counted, where, _named(table.headers[0], label, language), language)
+
+
+def _period(label: str, table: SeenTable) -> Period | None:
+    """A day that is the first of its month, as they all are in their column, means the month."""
+    period = parse_period(label)
+    if period is None or period.unit != "day":
+        return period
+    days = [parse_period(row.cells.get(0, "")) for row in table.rows]
+    are_months = all(of.first_day.day == 1 for of in days if of and of.unit == "day" and of.first_day)
+    return period.within("month") if are_months else None
+
+
+def _named(header: str, label: str, language: str) -> str:
+    """«al lote A-2517»: a code says nothing without what it is of."""
+    is_code = len(label.split()) == 1 and any(map(str.isdigit, label))
+    if language != "es":
+        return lowered(label)
+    if not (is_code and header.isalpha()):
+        return f"a {lowered(label)}"
+    return f"{'a la' if header.endswith(('a', 'ción', 'dad')) else 'al'} {header.lower()} {label}"
+
+
+def _is_time(value: str) -> bool:
+    return any(map(str.isdigit, value)) or any(fold(word) in months() for word in words(value))
+
+
+def _how_many(counted: str, where: str, label: str, language: str) -> str:
+    match language:
+        case "es":
+            many = "Cuántas" if counted.endswith("as") else "Cuántos"
+            return f"¿{many} {counted} hubo {where}?" if where else f"¿{many} {counted} corresponden {label}?"
+        case "fr":
+            of = "d'" if _ROW_VOWEL.match(counted) else "de "
+            return f"Combien {of}{counted} y a-t-il {f'eu {where}' if where else f'pour {label}'} ?"
+    return f"How many {counted} were there {where}?" if where else f"How many {counted} are listed for {label}?"
+
+
+def _how_much(counted: str, where: str, language: str) -> str:
+    match language:
+        case "es":
+            return f"¿A cuánto ascendieron {'las' if counted.endswith('as') else 'los'} {counted} {where}?"
+        case "fr":
+            return f"Quel était le montant des {counted} {where} ?"
+    return f"What did {counted} come to {where}?"

@@ -1,0 +1,220 @@
+"""Turn a statement's clause into a question."""
+
+import re
+from collections.abc import Callable
+from typing import Literal
+
+from graphrag.causal_graph.extraction import GRAMMARS
+from graphrag.linguistics.language import content_words, words
+from graphrag.linguistics.names import NAME
+from graphrag.linguistics.normalization import shadow
+
+_IRREGULAR = {
+    past: base
+    for pair in (
+        "came:come went:go took:take ran:run lost:lose fell:fall broke:break rose:rise made:make "
+        "left:leave met:meet got:get gave:give kept:keep told:tell said:say saw:see found:find felt:feel "
+        "became:become began:begin grew:grow held:hold brought:bring bought:buy sent:send spent:spend "
+        "built:build paid:pay sold:sell won:win wrote:write drove:drive froze:freeze burst:burst "
+        "shut:shut cut:cut led:lead meant:mean sank:sink spoke:speak chose:choose stood:stand"
+    ).split()
+    for past, base in [pair.split(":")]
+}
+_DOUBLED = re.compile(r"(\w*[aeiou])([bdgmnprt])\2ed")
+_WITHOUT_E = re.compile(
+    r"(\w+(?:ll|ss|sh|ch|sk|st|ct|pt|nt|rt|lt|nd|ld|rd|ck|wn|en|on|er|ow|ew|ay|ey|oy|rn|rm|lp|mp|lk|rk|nk|ai[lnrt]|ea[dlt]|oa[dn]"
+    r"|oin|ook|eed|eet|ff|ss|sit|fit|mit|al|x))ed"
+)
+_WITH_E = re.compile(
+    r"(\w+(?:[cuvz]|(?:[aeiou]|[lnpr])s|[dr]g|ang|ir|ur|ar|[bdkptfgz]l|in|id|od|ud|iz|ot|ut|ok|ik|op|ap|am|um|im)e)d"
+)
+
+
+def base_form(past: str) -> str | None:
+    """None where the rules are not sure of it."""
+    if past in _IRREGULAR:
+        return _IRREGULAR[past]
+    if past.endswith("ied"):
+        return f"{past[:-3]}y"
+    if doubled := _DOUBLED.fullmatch(past):
+        return doubled[1] + doubled[2]
+    found = _WITHOUT_E.fullmatch(past) or _WITH_E.fullmatch(past)
+    return found[1] if found else None
+
+
+Asked = Literal["why", "when"]
+MOST_WORDS, FEWEST_WORDS = 18, 3  # of a clause that makes a question which is read at once
+MOST_SUBJECT_WORDS = 10
+WORDS = {
+    "es": {"why": "¿Por qué {}?", "when": "¿Cuándo {}?"},
+    "fr": {"why": "Pourquoi {} ?", "when": "Quand {} ?"},
+    "en": {"why": "Why {}?", "when": "When {}?"},
+}
+CAUSE_OF = {"es": "¿Qué causó {}?", "fr": "Qu'est-ce qui a causé {} ?", "en": "What caused {}?"}
+TRIGGER_OF = {"es": "¿Qué desencadenó {}?", "fr": "Qu'est-ce qui a déclenché {} ?", "en": "What triggered {}?"}
+MOST_PHRASE_WORDS = 8  # of a noun phrase: a longer one may be a clause whose verb nobody recognised
+FEWEST_CONTENT_WORDS = {
+    "why": 4,
+    "when": 2,
+}  # of a question without a name or a number: else it is nobody's in particular
+# What points outside of the clause, or speaks as one who was there: a question with it is not understood alone.
+_POINTS = {
+    "es": re.compile(
+        r"\b(?:este|esta|esto|estos|estas|ese|esa|eso|esos|esas|aquel|aquella|ello|ella|ellos|ellas|él|nos|me|mi|mis"
+        r"|nuestr[oa]s?|yo|nosotros|ambos|otr[oa]s?|mism[oa]s?|uno|alguno|allí|aquí|entonces|tampoco|también|así|hoy|ayer|lo)\b|\w+[aei]mos\b",
+        re.IGNORECASE,
+    ),
+    "fr": re.compile(
+        r"\b(?:ce|cet|cette|ces|cela|ceci|ça|il|elle|ils|elles|eux|lui|celui|celle|ceux|nous|notre|nos|je"
+        r"|me|mon|ma|mes|on|y|autres?|même|là|ici|aussi|aujourd|hier|vous|votre|vos|dernier|dernière)\b|\b(?:j|c)['’]",
+        re.IGNORECASE,
+    ),
+    "en": re.compile(
+        r"\b(?:he|she|it|they|him|hers|them|this|that|these|those|there|here|we|us|our|ours|i|me|my|you"
+        r"|your|other|others|same|both|also|then|today|yesterday|nor|so|last|which|who)\b",
+        re.IGNORECASE,
+    ),
+}
+_POSSESSIVE = re.compile(r"\b(?:sus?|son|sa|ses|leurs?|his|her|its|their)\b", re.IGNORECASE)  # of the subject, after it
+_OPENING = {
+    "es": re.compile(r"(?:el|la|los|las|un|una|unos|unas)\s|[A-ZÁÉÍÓÚÑ]|\d|se\s\w|no (?:hay|hubo|había)\b"),
+    "fr": re.compile(r"(?:le|la|les|un|une|des)\s|l['’]|[A-ZÀÂÇÉÈÊÎÔŒ]|\d"),
+    "en": re.compile(r"(?:the|an?|some|no|all|most|half)\s|[A-Z]|\d"),
+}
+_ARTICLE = re.compile(
+    r"l['’]|(?:el|la|los|las|un|una|unos|unas|se|no|le|les|des|une|the|an?|some|all|most|half|deux|dos|two)(?![\w-])",
+    re.IGNORECASE,
+)
+_NOUN = re.compile(
+    r"[A-Z][a-z]+ (?:(?:of|to|from|for|between|in) |[A-Z]-?\d)"
+)  # "Sales of the blue model", "Lot A-2518"
+_DETERMINER = re.compile(r"(?:el|la|los|las|un|una|le|les|une|the|an?)\s|l['’]", re.IGNORECASE)
+_SECOND = {
+    "es": re.compile(r"\s(?:y|e|pero|ni|aunque|mientras|cuando)\s"),
+    "fr": re.compile(r"\s(?:et|mais|ni|tandis|alors)\s"),
+    "en": re.compile(r"\s(?:and|but|or|while|when|although|after|because)\s"),
+}
+_CONNECTIVE = {
+    "es": re.compile(r"\s(?:por tanto|entonces|además|después)\b"),
+    "fr": re.compile(r"\s(?:donc|alors|ensuite|justement)\b"),
+    "en": re.compile(r"\s(?:therefore|thus|also|then)\b"),
+}
+_GROUP = re.compile(
+    r"\s*(?!demasiad)(?:\w+(?:ad[oa]|id[oa]|iert[oa])s?|hecho|visto|roto|puesto|escrito)\b"
+)  # a participle after its verb
+_BEFORE_VERB = re.compile(r"(?:\b(?:no|se|le|les|ya|apenas|casi|nunca|nadie)\s+)+$")
+_AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|would|must)\b")
+_VOWEL = re.compile(r"[aeiouyhàâéèêëîïôûœ]", re.IGNORECASE)
+
+
+def ask(asked: Asked, clause: str, language: str) -> str | None:
+    """None where no question comes of it that is grammatical and understood without the text around it."""
+    bare = _tidy(clause, language)
+    if bare is None or not _is_particular(bare, asked, language) or (verb := _verb(bare, language)) is None:
+        return None
+    if _POSSESSIVE.search(bare, 0, verb.start()):
+        return None
+    told = _TURNED[language](bare, verb, asked)
+    return WORDS[language][asked].format(told) if told else None
+
+
+def ask_cause(phrase: str, language: str, *, triggered: bool = False) -> str | None:
+    """Of a noun phrase: what caused it."""
+    bare = _tidy(phrase, language)
+    if bare is None or _verb(bare, language) or not _DETERMINER.match(bare) or _POSSESSIVE.search(bare):
+        return None
+    if len(words(bare)) > MOST_PHRASE_WORDS or not _is_particular(bare, "why", language):
+        return None
+    return (TRIGGER_OF if triggered else CAUSE_OF)[language].format(bare)
+
+
+def has_verb(text: str, language: str) -> bool:
+    return _verb(text, language) is not None
+
+
+def is_alone(text: str, language: str) -> bool:
+    """Whether it is understood without the text around it."""
+    return _POINTS[language].search(text) is None
+
+
+def lowered(text: str) -> str:
+    """For the midst of a sentence: an article or a noun loses its capital, a name does not."""
+    return text[0].lower() + text[1:] if _ARTICLE.match(text) or _NOUN.match(text) else text
+
+
+def _tidy(clause: str, language: str) -> str | None:
+    """One clause without asides, or None."""
+    text = " ".join(clause.split()).strip(" .;:,")
+    text = _CONNECTIVE[language].sub("", _without_aside(text, language))
+    text = _first_clause(text, language)
+    count = len(words(text))
+    is_read = FEWEST_WORDS <= count <= MOST_WORDS and not re.search(r"[;:?!()\[\]«»\"“”—–|]", text)
+    if not text or not is_read or not _OPENING[language].match(text) or not is_alone(text, language):
+        return None
+    return lowered(text)
+
+
+def _without_aside(text: str, language: str) -> str:
+    """«El lote A-2518, en cambio, se detuvo» → «El lote A-2518 se detuvo»; "Their cook, Ann, left" → "Ann left".
+    What follows a single comma goes, too.
+    """
+    parts = text.split(", ")
+    if len(parts) > 1 and _verb(parts[0], language):
+        return parts[0]
+    if len(parts) == 3:
+        return f"{parts[1]} {parts[2]}" if NAME.fullmatch(parts[1]) else f"{parts[0]} {parts[2]}"
+    return text if len(parts) == 1 else ""
+
+
+def _first_clause(text: str, language: str) -> str:
+    for joint in _SECOND[language].finditer(text):
+        if _verb(text[: joint.start()], language) and _verb(text[joint.end() :], language):
+            return text[: joint.start()]
+    return text
+
+
+def _is_particular(text: str, asked: Asked, language: str) -> bool:
+    has_name = any(word[0].isupper() or word[0].isdigit() for word in words(text)[1:])
+    return has_name or len(content_words(text, language)) >= FEWEST_CONTENT_WORDS[asked]
+
+
+def _verb(text: str, language: str) -> re.Match[str] | None:
+    """The first finite one; no name that looks like one: «Abadía»."""
+    found = re.finditer(GRAMMARS[language].finite, shadow(text))
+    return next((match for match in found if text[match.start()].islower()), None)
+
+
+def _spanish(clause: str, verb: re.Match[str], asked: Asked) -> str | None:
+    """The verb before its subject: «¿Por qué no se revisó el gráfico hasta abril?»"""
+    start, end = verb.span()
+    if before := _BEFORE_VERB.search(clause[:start]):
+        start = before.start()
+    if participle := _GROUP.match(clause, end):
+        end = participle.end()
+    subject, rest = clause[:start].strip(), clause[end:].strip()
+    if not subject:
+        return clause
+    if len(words(subject)) > MOST_SUBJECT_WORDS or re.search(r"\b(?:que|quien|donde)\b", subject):
+        return clause if asked == "why" else None
+    return " ".join(filter(None, [clause[start:end].strip(), subject, rest]))
+
+
+def _french(clause: str, verb: re.Match[str], asked: Asked) -> str | None:
+    if asked == "when" and re.search(r"\bqu[ei]\b|\bqu['’]", clause[: verb.start()]):
+        return None
+    return f"est-ce qu'{clause}" if _VOWEL.match(clause) else f"est-ce que {clause}"
+
+
+def _english(clause: str, verb: re.Match[str], asked: Asked) -> str | None:
+    """The auxiliary before the subject: "Why was lot A-2517 recalled?"; else with "did"."""
+    subject, rest = clause[: verb.start()].strip(), clause[verb.end() :].strip()
+    if not subject or len(words(subject)) > MOST_SUBJECT_WORDS or re.search(r",|\bthat\b", subject):
+        return None
+    said = verb[0].strip()
+    if _AUXILIARY.fullmatch(said):
+        return " ".join(filter(None, [said, subject, rest])) if rest else None
+    base = base_form(said)
+    return " ".join(filter(None, ["did", subject, base, rest])) if base and not _verb(rest, "en") else None
+
+
+_TURNED: dict[str, Callable[[str, re.Match[str], Asked], str | None]] = {"es": _spanish, "fr": _french, "en": _english}

@@ -1,0 +1,25 @@
+"""The demo documents, as the notebooks open them: those of a checkout, indexed by the command line's own means."""
+
+from pathlib import Path
+
+from api.cli.ingest import load
+from graphrag.ingestion.sources import find_files
+from graphrag.models import Collection
+from graphrag.observability.telemetry import configure_logging
+from graphrag.services import Services, shared_services
+
+CHECKOUT = Path(__file__).parents[1]
+DOCUMENTS = CHECKOUT / "notebooks" / "demo"
+QUESTIONS = CHECKOUT / "tests" / "golden" / "demo.json"
+
+
+async def open_demo() -> tuple[Services, Collection]:
+    """They are indexed once; a second time nothing is left to do."""
+    services = shared_services()
+    configure_logging("ERROR")  # a notebook shows what went wrong itself
+    await services.open()
+    owner = services.settings.owner
+    collection = await services.make_collection(owner, "demo")
+    async with services.library.queue.working(services.workshop):
+        await load(services, collection, find_files([DOCUMENTS]))
+    return services, await services.collection(owner, collection.name)

@@ -1,0 +1,170 @@
+"""The commands eval golden and its proposals."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+from rich.table import Table
+
+from agent.proposals.proposals import Proposed, propose_cases
+from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, run
+from api.schemas.golden import MOST_PROPOSALS, ProposalOut, ProposedOut
+from api.schemas.golden_files import GoldenExport, GoldenImport, export_golden, read_golden_file
+from graphrag.models.evaluation import (
+    CaseEdits,
+    CaseProposal,
+    DocumentReference,
+    Existing,
+    GoldenCase,
+    Method,
+    Origin,
+    ProposalState,
+)
+from graphrag.services import Services
+from graphrag.stores.postgres.golden import ImportedCases
+
+Ids = Annotated[list[UUID], typer.Argument(metavar="ID...", help="See `eval golden proposals`.")]
+
+
+def propose(
+    collection: CollectionOption = None,
+    documents: Annotated[
+        list[str] | None, typer.Option(help="One by its id, source or filename; again for more. Without it, all.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_PROPOSALS, help="New ones, at most.")] = 20,
+    by: Annotated[Method, typer.Option(help="model: the chat model; where it can't, the rules.")] = "rules",
+    max_calls: Annotated[int | None, typer.Option(min=0, help="Of the chat model; RAG_PROPOSAL_CALLS at most.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make questions of documents, as proposals: a case is what you accept of them."""
+
+    async def made(services: Services) -> Proposed:
+        asked = await services.collection(services.settings.owner, collection)
+        return await propose_cases(
+            asked, services=services, documents=documents or (), limit=limit, method=by, max_calls=max_calls
+        )
+
+    proposed = run(made)
+    if as_json:
+        print_json(ProposedOut.of(proposed).model_dump(mode="json"))
+        return
+    _show(proposed.proposals)
+    for warning in proposed.warnings:
+        err.print(warning, style="yellow")
+
+
+def proposals(
+    collection: CollectionOption = None,
+    state: Annotated[ProposalState, typer.Option(help="What was decided of them.")] = ProposalState.PROPOSED,
+    origin: Annotated[Origin | None, typer.Option(help="Where they come from.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the proposals: from documents, and from answers that got a thumbs-down."""
+
+    async def listed(services: Services) -> list[CaseProposal]:
+        asked = await services.collection(services.settings.owner, collection)
+        return await services.proposals.list_all(asked, state=state, origin=origin)
+
+    found = run(listed)
+    if as_json:
+        print_json({"proposals": [ProposalOut.of(proposal).model_dump(mode="json") for proposal in found]})
+    else:
+        _show(found)
+
+
+def accept(
+    ids: Ids,
+    document: Annotated[
+        list[str] | None, typer.Option(help="A relevant one, by id, source or filename, in place of the proposed ones.")
+    ] = None,
+) -> None:
+    """Make golden cases of proposals."""
+    names = None if document is None else tuple(map(DocumentReference.named, document))
+    _decide(
+        ids, lambda services, each: services.proposals.accept(services.settings.owner, each, CaseEdits(documents=names))
+    )
+    out.print(f"{len(ids)} accepted", highlight=False)
+
+
+def reject(ids: Ids) -> None:
+    """Proposals that are not to come again."""
+    _decide(ids, lambda services, each: services.proposals.reject(services.settings.owner, each))
+    out.print(f"{len(ids)} rejected", highlight=False)
+
+
+def _decide(ids: list[UUID], decide: Callable[[Services, UUID], Awaitable[object]]) -> None:
+    """One after another: those before one that fails are decided."""
+
+    async def all_of_them(services: Services) -> None:
+        for each in ids:
+            await decide(services, each)
+
+    run(all_of_them)
+
+
+def _show(found: Sequence[CaseProposal]) -> None:
+    for proposal in found:
+        origin = f"{proposal.category}, {proposal.difficulty}, from {proposal.origin} by {proposal.method}"
+        out.print(f"{proposal.id} {origin}", style="dim", highlight=False, soft_wrap=True)
+        out.print(f"  {proposal.query}", highlight=False, soft_wrap=True)
+        if told := proposal.expected_answer or proposal.reason:
+            out.print(f"  → {told}", highlight=False, soft_wrap=True)
+    if not found:
+        out.print("No proposals.")
+
+
+app = typer.Typer(help="Golden cases: questions whose relevant documents are known.", no_args_is_help=True)
+for command in (propose, proposals, accept, reject):
+    app.command()(command)
+
+
+@app.command("import")
+def import_cases(
+    file: Annotated[Path, typer.Argument(help="JSON: an export, or a list of cases.")],
+    collection: CollectionOption = None,
+    existing: Annotated[Existing, typer.Option(help="What becomes of a question that is there already.")] = "refuse",
+) -> None:
+    """Add a file's cases, all of them or none."""
+    given = read_golden_file(file)
+    written = run(lambda services: _import(services, given, collection or given.collection, existing=existing))
+    out.print(f"{len(written.added)} added, {written.replaced} replaced, {written.kept} kept", highlight=False)
+
+
+async def _import(services: Services, given: GoldenImport, name: str | None, *, existing: Existing) -> ImportedCases:
+    collection = await services.collection(services.settings.owner, name)
+    return await services.golden.add(collection, given.drafts(), existing=existing)
+
+
+@app.command()
+def export(
+    file: Annotated[Path | None, typer.Argument(dir_okay=False, writable=True, help="Else standard output.")] = None,
+    collection: CollectionOption = None,
+    version: Annotated[int | None, typer.Option(min=1, help="Without one, the cases as they are now.")] = None,
+) -> None:
+    """Write all cases as JSON, which `import` reads, here or elsewhere."""
+    text = run(lambda services: _export(services, collection, version=version)).model_dump_json(indent=2) + "\n"
+    if file:
+        file.write_text(text, encoding="utf-8")
+    else:
+        out.file.write(text)
+
+
+async def _export(services: Services, name: str | None, *, version: int | None) -> GoldenExport:
+    collection = await services.collection(services.settings.owner, name)
+    return await export_golden(services.golden, collection, version=version)
+
+
+@app.command("list")
+def list_cases(collection: CollectionOption = None) -> None:
+    """Show the cases; a broken one names a document that has been deleted."""
+    table = Table("Question", "Category", "Difficulty", "Documents", "State")
+    for case in run(lambda services: _list(services, collection)):
+        state = f"broken: {len(case.missing_document_ids)} deleted" if case.missing_document_ids else "valid"
+        table.add_row(case.query, case.category, case.difficulty, str(len(case.relevant_document_ids)), state)
+    out.print(table)
+
+
+async def _list(services: Services, name: str | None) -> list[GoldenCase]:
+    return await services.golden.list_all(await services.collection(services.settings.owner, name))

@@ -1,0 +1,132 @@
+"""`causeway graph`: what the documents of a collection say caused what, and what a model would cost that reads them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID, uuid4
+
+import typer
+from rich.text import Text
+from rich.tree import Tree
+
+from api.cli.ingest import check_files
+from api.cli.terminal import CollectionOption, load_settings, out, run
+from graphrag.causal_graph.model_extraction import ExtractionEstimate, ModelExtractor
+from graphrag.errors import CollectionNotFound, InvalidSettings
+from graphrag.ingestion.bulk import estimate_relations
+from graphrag.ingestion.sources import find_files
+from graphrag.models import Collection
+from graphrag.models.graph import CausalEdge, Entity, Polarity
+from graphrag.services import Services
+
+app = typer.Typer(help="The causal graph: what the documents say caused what.", no_args_is_help=True)
+DOUBTS = {Polarity.NEGATED: "denied", Polarity.HYPOTHETICAL: "only possible"}
+
+
+@app.command()
+def show(
+    entity: Annotated[
+        str | None, typer.Argument(help="Words of a cause or an effect: what is near it. Without it, all.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture instead.")] = None,
+    limit: Annotated[int, typer.Option(help="Relations, the surest first.", min=1, max=2_000)] = 200,
+    collection: CollectionOption = None,
+) -> None:
+    """List causes with their effects, and the documents that say so."""
+    edges = run(lambda services: _read(services, collection, entity, limit))
+    if not edges:
+        out.print(f"Nothing is said of «{entity}»." if entity else "No document says what caused what.")
+    elif svg:
+        from graphrag.causal_graph.drawing import draw  # and what places it: every command would wait for that
+
+        _write(svg, draw(edges))
+        out.print(f"{svg}: {len(edges):,} relations", soft_wrap=True)
+    else:
+        for tree in trees(edges):
+            out.print(tree)
+
+
+@app.command()
+def estimate(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")], collection: CollectionOption = None
+) -> None:
+    """Tell how many calls of the chat model would look for relations in files; none is made."""
+    files = find_files(paths)
+    check_files(files, paths)
+    cost = run(lambda services: _estimate(services, files, collection))
+    limit = load_settings().graph_max_calls
+    out.print(f"{cost.calls:,} calls of the chat model, about {cost.tokens:,} tokens.")
+    out.print(
+        f"RAG_GRAPH_MAX_CALLS={limit} allows {min(limit, cost.calls):,} of them in one run; what was found is kept, so "
+        "that the next run goes on."
+        if limit
+        else "RAG_GRAPH_MAX_CALLS is not set: none is made, rules find relations."
+    )
+
+
+async def _estimate(services: Services, files: Sequence[Path], name: str | None) -> ExtractionEstimate:
+    if not services.settings.chat_model:
+        raise InvalidSettings("An estimate needs RAG_CHAT_MODEL: the model that would find relations.")
+    extractor = ModelExtractor(services.chat_model, services.cache, 0)
+    try:
+        collection = await services.collection(services.settings.owner, name)
+    except CollectionNotFound:  # it would be made with the files, as the settings say
+        collection = Collection(uuid4(), services.settings.owner, name or "", services.embeddings.default)
+    return await estimate_relations(
+        files,
+        pipeline=services.pipeline,
+        extractor=extractor,
+        collection=collection,
+        model=await services.embedding_model(collection),
+    )
+
+
+async def _read(services: Services, name: str | None, entity: str | None, limit: int) -> list[CausalEdge]:
+    collection = await services.collection(services.settings.owner, name)
+    return await services.graph.list_causal_edges(collection, entity=entity, limit=limit)
+
+
+def _write(path: Path, picture: str) -> None:
+    try:
+        path.write_text(picture, encoding="utf-8")
+    except OSError as exc:
+        raise InvalidSettings(f"{path} can't be written: {exc.strerror}.") from exc
+
+
+def trees(edges: Sequence[CausalEdge]) -> list[Tree]:
+    """One for each cause that nothing is said to have caused, and for each circle; what was shown before is not
+    unfolded again.
+    """
+    by_cause: dict[UUID, list[CausalEdge]] = {}
+    for edge in edges:
+        by_cause.setdefault(edge.cause.id, []).append(edge)
+    caused = {edge.effect.id for edge in edges}
+    causes = {edge.cause.id: edge.cause for edge in edges}
+    shown: set[UUID] = set()
+    ordered = sorted(causes.values(), key=lambda cause: cause.id in caused)
+    return [_grow(cause, by_cause, shown) for cause in ordered if cause.id not in shown]
+
+
+def _grow(cause: Entity, by_cause: dict[UUID, list[CausalEdge]], shown: set[UUID]) -> Tree:
+    tree = Tree(Text(_flat(cause.name), style="bold"), guide_style="dim")
+    pending = [(tree, cause.id)]
+    while pending:
+        branch, identity = pending.pop()
+        if identity in shown:
+            continue
+        shown.add(identity)
+        grown = [(branch.add(_label(edge)), edge.effect.id) for edge in by_cause.get(identity, ())]
+        pending += grown[::-1]
+    return tree
+
+
+def _label(edge: CausalEdge) -> Text:
+    doubt = DOUBTS.get(edge.polarity)
+    label = Text("→ ").append(_flat(edge.effect.name), style="dim" if doubt else "")
+    if doubt:
+        label.append(f" {doubt}", style="yellow")
+    return label.append(f"  {edge.document.filename}", style="cyan")
+
+
+def _flat(name: str) -> str:
+    return " ".join(name.split())

@@ -1,0 +1,219 @@
+"""`causeway ingest`, `rechunk`, `optimize` and `worker`: files into a collection, with a progress bar and a summary."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from watchfiles import awatch
+
+from agent.evaluation.golden_run import Evaluator, Scheduler
+from api.cli.terminal import CollectionOption, err, out, run
+from api.gauges import metrics_served
+from graphrag.config.settings import check_splitter
+from graphrag.errors import IndexUnavailable, UnreadableDocument
+from graphrag.ingestion.bulk import Loading, Rechunking
+from graphrag.ingestion.sources import find_files, source_of
+from graphrag.models import Chunking, Collection
+from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
+from graphrag.observability.telemetry import configure_thresholds
+from graphrag.services import Services
+
+LISTED_DOCUMENTS = 40  # of more, only those with something to say
+COLUMNS = (
+    TextColumn("Indexing"),
+    BarColumn(),
+    MofNCompleteColumn(),
+    TimeElapsedColumn(),
+    TextColumn("{task.description}", markup=False),
+)
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
+    collection: CollectionOption = None,
+    chunking: Annotated[Chunking | None, typer.Option(help="Without it, as the collection says.")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Then follow what changes in them, until Ctrl-C.")] = False,
+) -> None:
+    """Index files and folders; unchanged ones are skipped."""
+    outcomes = run(lambda services: _ingest(services, paths, collection, chunking=chunking, watch=watch))
+    if all(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def rechunk(
+    collection: CollectionOption = None,
+    chunking: Annotated[Chunking, typer.Option(help="How they are chunked.")] = "auto",
+    everything: Annotated[bool, typer.Option("--all", help="Also those that are chunked already.")] = False,
+) -> None:
+    """Chunk documents that are stored whole, one step after the other; ids and dates stay as they are."""
+    print_outcomes(run(lambda services: _rechunk(services, collection, chunking, everything=everything)))
+
+
+def optimize(
+    collection: Annotated[str | None, typer.Option("--collection", help="The collection; without it all.")] = None,
+) -> None:
+    """Make searches fast, and bring the search index (RAG_INDEX) in step with the database."""
+
+    async def each(services: Services) -> None:
+        owner = services.settings.owner
+        named = [await services.collection(owner, collection)] if collection else None
+        for of in named or await services.store.list_collections(owner):
+            await services.store.optimize(of)
+            out.print(f"{of.name}: {of.chunk_count:,} chunks", highlight=False)
+
+    run(each)
+
+
+def worker(
+    collection: CollectionOption = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(help="Where Prometheus finds this process's metrics; else nowhere.", min=1, max=65535)
+    ] = None,
+    metrics_host: Annotated[
+        str, typer.Option(help="Whoever reaches this address reads the metrics: no key is asked for.")
+    ] = "127.0.0.1",
+) -> None:
+    """Do background jobs until Ctrl-C: beside the service's own worker, or in its stead (RAG_WORKER=false)."""
+
+    async def work(services: Services) -> None:
+        configure_thresholds(services.settings.slow_seconds)
+        async with AsyncExitStack() as stack:
+            if metrics_port:
+                await stack.enter_async_context(metrics_served(services, metrics_host, metrics_port))
+            out.print("Waiting for jobs  (Ctrl-C stops it)")
+            await services.library.queue.work(services.workshop, Evaluator(services), Scheduler(services))
+
+    run(work, awaits_database=True)
+
+
+async def _rechunk(
+    services: Services, name: str | None, chunking: Chunking, *, everything: bool
+) -> list[IngestionOutcome]:
+    check_splitter(chunking)
+    collection = await services.collection(services.settings.owner, name)
+    model = await services.embedding_model(collection)
+    known = await services.store.list_documents(collection)
+    documents = [document for document in known if everything or document.processing_strategy == "none"]
+    rechunking = Rechunking(services.library, services.pipeline, collection, model)
+    async with services.library.queue.working(services.workshop):
+        return await _follow(rechunking.rechunk(documents, chunking=chunking), total=len(documents))
+
+
+async def _ingest(
+    services: Services, paths: Sequence[Path], name: str | None, *, chunking: Chunking | None, watch: bool
+) -> list[IngestionOutcome]:
+    check_splitter(chunking)
+    files = find_files(paths)
+    if not watch or not all(path.is_dir() for path in paths):
+        check_files(files, paths)
+    collection = await services.make_collection(services.settings.owner, name)
+    async with services.library.queue.working(services.workshop), AsyncExitStack() as stack:
+        changes = await stack.enter_async_context(_watching(paths)) if watch else None
+        outcomes = await load(services, collection, files, chunking=chunking)
+        print_outcomes(outcomes)
+        if changes:
+            await _forget_missing(services, collection, paths)
+            out.print("Following changes  (Ctrl-C stops it)")
+            async for _ in changes:
+                await _keep_in_step(services, collection, paths, chunking=chunking)
+    return outcomes
+
+
+@asynccontextmanager
+async def _watching(paths: Sequence[Path]) -> AsyncGenerator[AsyncIterator[object]]:
+    """From here on no change is missed, also while others are still dealt with."""
+    changes = awatch(*paths)
+    first = asyncio.create_task(anext(changes))
+    await asyncio.sleep(0)  # it begins
+
+    async def each() -> AsyncIterator[object]:
+        yield await first
+        async for change in changes:
+            yield change
+
+    try:
+        yield each()
+    finally:
+        first.cancel()
+
+
+def check_files(files: Iterable[Path], paths: Iterable[Path]) -> None:
+    """Before a mistyped path makes a collection. Raises UnreadableDocument."""
+    if not any(file.exists() for file in files):
+        raise UnreadableDocument(f"There is no file at {', '.join(map(str, paths))}.", reason="unreadable")
+
+
+async def load(
+    services: Services, collection: Collection, files: Sequence[Path], *, chunking: Chunking | None = None
+) -> list[IngestionOutcome]:
+    """While a worker is at work."""
+    outcomes = await _follow(Loading(services.library, collection, chunking).load(files), total=len(files))
+    if any(outcome.status is IngestionStatus.INDEXED for outcome in outcomes):
+        with suppress(IndexUnavailable):  # the worker's own job tries again
+            await services.store.optimize(collection)
+    return outcomes
+
+
+async def _follow(steps: AsyncGenerator[IngestionOutcome | Ingestion, None], *, total: int) -> list[IngestionOutcome]:
+    """With a progress bar."""
+    outcomes: list[IngestionOutcome] = []
+    with Progress(*COLUMNS, console=err) as progress:
+        task = progress.add_task("", total=total)
+        async with aclosing(steps):
+            async for step in steps:
+                if isinstance(step, IngestionOutcome):
+                    outcomes.append(step)
+                    progress.update(task, advance=1, description=Path(step.source).name)
+                else:
+                    progress.update(task, description=_describe(step))
+    return outcomes
+
+
+async def _keep_in_step(
+    services: Services, collection: Collection, paths: Sequence[Path], *, chunking: Chunking | None
+) -> None:
+    """With the paths: what is new, what has changed, what is gone."""
+    outcomes = await load(services, collection, find_files(paths), chunking=chunking)
+    if new := [outcome for outcome in outcomes if outcome.status is not IngestionStatus.UNCHANGED]:
+        print_outcomes(new)
+    await _forget_missing(services, collection, paths)
+
+
+async def _forget_missing(services: Services, collection: Collection, paths: Sequence[Path]) -> None:
+    folders = [path for path in paths if path.is_dir()]  # one that is away itself takes nothing with it
+    known = await services.store.list_documents(collection)
+    present = {source_of(file) for file in await asyncio.to_thread(find_files, folders)}
+    for document in known:
+        is_ours = any(document.source.startswith(f"{source_of(path)}{os.sep}") for path in folders)
+        if is_ours and document.source not in present:
+            await services.library.delete(collection, document.id)
+            out.print(f"Removed: {document.filename}")
+
+
+def print_outcomes(outcomes: Sequence[IngestionOutcome]) -> None:
+    listed = [outcome for outcome in outcomes if len(outcomes) <= LISTED_DOCUMENTS or outcome.cause]
+    if listed:
+        table = Table("Document", "Status", "Chunks", "Cause")
+        for outcome in listed:
+            chunks = str(outcome.chunks) if outcome.chunks else ""
+            table.add_row(Path(outcome.source).name, outcome.status.value, chunks, _say(outcome))
+        out.print(table)
+    counts = Counter(outcome.status.value for outcome in outcomes)
+    told = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+    out.print(f"{len(outcomes):,} documents: {told}; {sum(outcome.chunks for outcome in outcomes):,} chunks")
+
+
+def _say(outcome: IngestionOutcome) -> str:
+    return f"the same content as {outcome.same_as}" if outcome.same_as else outcome.cause
+
+
+def _describe(ingestion: Ingestion) -> str:
+    done = f" {ingestion.done:,} of {ingestion.total:,}" if ingestion.total else ""
+    return f"{ingestion.filename}: {ingestion.stage}{done}"

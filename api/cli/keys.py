@@ -1,0 +1,121 @@
+"""`causeway keys`: who may use the service over HTTP, and how it is taken back."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+from rich.table import Column, Table
+
+from api.cli.terminal import JsonOption, err, out, print_json, run
+from graphrag.authentication.api_keys import ID_CHARS, ApiKey
+from graphrag.authentication.identity import WHERE_NONE_IS_NAMED, Scope, is_owner_name
+from graphrag.errors import InvalidSettings
+from graphrag.services import Services
+
+MOST_DAYS = 36_500
+OwnerOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Whose: keys, tokens and RAG_OWNER share one space of names. Without it RAG_OWNER.", show_default=False
+    ),
+]
+app = typer.Typer(help="Keys for the HTTP service: RAG_AUTH=api_key asks for one.", no_args_is_help=True)
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Option(help="What or whom it is for; only to tell keys apart.")] = "",
+    owner: OwnerOption = None,
+    scopes: Annotated[
+        list[Scope] | None,
+        typer.Option("--scope", help="Repeatable; without one, read and write. metrics opens /metrics."),
+    ] = None,
+    expires_days: Annotated[
+        int | None, typer.Option(help="So many days it holds; without it, until it is revoked.", min=1, max=MOST_DAYS)
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a key. It is shown this once: only a hash of it is kept."""
+    valid_for = timedelta(days=expires_days) if expires_days else None
+    kept, shown = run(
+        lambda services: services.authentication.api_keys.create(
+            _owner(services, owner), _printable(name), scopes=scopes or WHERE_NONE_IS_NAMED, valid_for=valid_for
+        )
+    )
+    if as_json:
+        print_json({**_describe(kept), "key": shown})
+        return
+    out.print(shown, soft_wrap=True, highlight=False)
+    whose = f" --owner {shlex.quote(owner)}" if owner else ""
+    err.print(
+        f"Of {kept.owner_id}, for {', '.join(kept.scopes)}{_until(kept)}. Keep it: it is not shown again. "
+        f"`causeway keys revoke {kept.id}{whose}` takes it back.",
+        style="dim",
+        soft_wrap=True,
+        highlight=False,
+    )
+
+
+@app.command("list")
+def list_all(owner: OwnerOption = None, as_json: JsonOption = False) -> None:
+    """List an owner's keys, revoked ones too; never what their holders show."""
+    keys = run(lambda services: services.authentication.api_keys.list_all(_owner(services, owner)))
+    if as_json:
+        print_json({"keys": [_describe(key) for key in keys]})
+    else:
+        out.print(_table(keys) if keys else "There is no key: causeway keys create")
+
+
+@app.command()
+def revoke(key_id: str, owner: OwnerOption = None, as_json: JsonOption = False) -> None:
+    """Take a key back: from now on it is refused, in every process."""
+    key = run(lambda services: services.authentication.api_keys.revoke(_owner(services, owner), _printable(key_id)))
+    if as_json:
+        print_json(_describe(key))
+    else:
+        out.print(f"{key.id} is revoked.", highlight=False)
+
+
+def _owner(services: Services, named: str | None) -> str:
+    if named is not None and not is_owner_name(named):
+        raise InvalidSettings(f"--owner: {named!r} is no name: 1 to 255 printable characters, no space at either end.")
+    return named or services.settings.owner
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise InvalidSettings(f"{text!r} has characters that can't be printed.")
+    return text
+
+
+def _describe(key: ApiKey) -> dict[str, Any]:
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in (asdict(key) | {"status": _status(key)}).items()
+    }
+
+
+def _status(key: ApiKey) -> str:
+    if key.revoked_at:
+        return "revoked"
+    return "expired" if key.expires_at and key.expires_at <= datetime.now(UTC) else "valid"
+
+
+def _table(keys: Sequence[ApiKey]) -> Table:
+    whole = Column("Id", min_width=ID_CHARS)  # what `revoke` takes, however narrow the terminal
+    table = Table(whole, "Owner", "Name", "Scopes", "Status", "Created", "Until", "Last used")
+    for key in keys:
+        dates = (f"{moment:%Y-%m-%d %H:%M}" if moment else "" for moment in _moments(key))
+        table.add_row(key.id, key.owner_id, key.name, " ".join(key.scopes), _status(key), *dates)
+    return table
+
+
+def _moments(key: ApiKey) -> tuple[datetime | None, ...]:
+    return key.created_at, key.revoked_at or key.expires_at, key.last_used_at
+
+
+def _until(key: ApiKey) -> str:
+    return f", until {key.expires_at:%Y-%m-%d}" if key.expires_at else ""

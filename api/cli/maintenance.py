@@ -1,0 +1,102 @@
+"""The commands backup, restore, reembed, settings and mcp."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markdown import Markdown
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from api.cli.terminal import err, load_settings, out, run
+from graphrag.config.reference import themes, to_markdown
+from graphrag.db.backup import restore_backup, write_backup
+from graphrag.errors import InvalidSettings
+from graphrag.ingestion.reembedding import EmbeddingMigration
+from graphrag.services import Services
+
+ELSEWHERE = "The original files are in S3, and not in the backup: copy the bucket."
+
+
+def backup(path: Annotated[Path, typer.Argument(help="The file to write; it is not there yet.")]) -> None:
+    """Copy the database and the original files into one file. The service may run meanwhile."""
+    written = write_backup(load_settings(), path)
+    out.print(f"{path}: {path.stat().st_size / 1_000_000:,.1f} MB", highlight=False)
+    if not written.has_files:
+        err.print(ELSEWHERE, style="yellow")
+
+
+def restore(path: Annotated[Path, typer.Argument(help="What `causeway backup` has written.")]) -> None:
+    """Bring a backup back, into a CAUSEWAY_HOME or a DATABASE_URL that holds nothing yet."""
+    restored = restore_backup(load_settings(), path)
+    out.print(f"Restored what version {restored.version} had written.", highlight=False)
+    if not restored.has_files:
+        err.print(ELSEWHERE, style="yellow")
+
+
+def reembed(
+    collection: str,
+    model: Annotated[str | None, typer.Option(help="The id of the model, as in the embeddings configuration.")] = None,
+    rollback: Annotated[bool, typer.Option("--rollback", help="Go back to the model before.")] = False,
+) -> None:
+    """Move a collection to another embedding model while searches and uploads go on; run again, it goes on."""
+    if rollback == (model is not None):
+        raise InvalidSettings("Say where to: --model ID, or --rollback to go back to the model before.")
+    moved = run(lambda services: _reembed(services, collection, model))
+    out.print(f"{collection} is searched with {moved}.", highlight=False)
+
+
+async def _reembed(services: Services, name: str, model_id: str | None) -> str:
+    collection = await services.collection(services.settings.owner, name)
+    migration = EmbeddingMigration(services.database, collection, batch_size=services.settings.embedding_batch_size)
+    model = services.embeddings.get(model_id or await migration.previous_model())
+    columns = (TextColumn("Embedding"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err) as progress:
+        task = progress.add_task("", total=collection.chunk_count)
+        await migration.run(model, report=lambda done, total: progress.update(task, completed=done, total=total))
+    await services.library.queue.defer_optimization(collection)
+    return model.id
+
+
+INTRODUCTION = """\
+# Settings
+
+Everything is set by environment variables, which are checked at the start: a wrong value stops it, with its name.
+Where a heading says so, a collection may have values of its own (`PUT /api/v1/collections/NAME`), and a request too.
+This page is what `causeway settings` prints.
+"""
+
+
+def print_settings() -> None:
+    """Print every setting with its default; as Markdown where it goes to a file."""
+    page = f"{INTRODUCTION}\n{to_markdown(themes())}"
+    if out.file.isatty():
+        out.print(Markdown(page))
+    else:
+        out.file.write(page)
+
+
+INTERRUPTED = 130
+
+
+def mcp() -> None:
+    """Serve the documents to an assistant that speaks MCP, on standard input and output."""
+    run(_serve)
+
+
+async def _serve(services: Services) -> None:
+    """Until the client closes standard input, or a signal."""
+    from api.mcp.server import serve_stdio  # a third of a second, which every other command starts faster without
+
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    serving, stopping = asyncio.create_task(serve_stdio(services)), asyncio.create_task(stopped.wait())
+    await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if serving.done():
+        stopping.cancel()
+        return serving.result()
+    await services.close()
+    os._exit(INTERRUPTED)  # the thread that waits for the client's next line can't be told to stop

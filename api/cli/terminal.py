@@ -1,0 +1,67 @@
+"""What every command of the command line stands on: the terminal, the settings, the services."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+
+from graphrag.config.settings import Settings
+from graphrag.observability.telemetry import configure_logging
+from graphrag.observability.tracing import configure_tracing
+from graphrag.services import Services
+
+T = TypeVar("T")
+MOST_COLUMNS = 10_000  # of characters: where a table is measured, not printed
+out = Console(markup=False, emoji=False)  # documents and errors may hold what rich takes for its own marks
+err = Console(markup=False, emoji=False, stderr=True)
+
+CollectionOption = Annotated[
+    str | None, typer.Option("--collection", help="The collection; without it the default one.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Raises InvalidSettings or MissingExtra."""
+    settings = Settings.from_environment()
+    configure_logging(settings.log_level)
+    configure_tracing()
+    return settings.model_copy(update={name: value for name, value in overrides.items() if value is not None})
+
+
+def run(command: Callable[[Services], Awaitable[T]], *, awaits_database: bool = False) -> T:
+    """`awaits_database`: for one that goes on for ever, and may as well begin before it is there."""
+    services = Services(load_settings())
+
+    async def opened() -> T:
+        try:
+            await services.open(awaits_database=awaits_database)
+            return await command(services)
+        finally:
+            await services.close()
+
+    coroutine: Coroutine[Any, Any, T] = opened()
+    return asyncio.run(coroutine)
+
+
+def print_table(table: Table, spare: Sequence[str] = ()) -> None:
+    """Too narrow a terminal gets fewer columns: those headed `spare` go, in that order, until the others are whole."""
+    unlimited = out.options.update(max_width=MOST_COLUMNS)
+    left_out = []
+    for header in spare:
+        if Measurement.get(out, unlimited, table).minimum <= out.width:
+            break
+        table.columns[:] = [column for column in table.columns if column.header != header]
+        left_out.append(header)
+    out.print(table)
+    if left_out:
+        out.print(f"Not shown, for want of room: {', '.join(left_out)}", style="dim", highlight=False)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    out.file.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")

@@ -1,0 +1,190 @@
+"""HTTP status and wording of every error, in Spanish, French and English."""
+
+import re
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from typing import Any
+
+import yaml
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from api.middleware.observability import identity_headers
+from graphrag.errors import CausewayError, FileUnavailable
+from graphrag.linguistics.language import ANSWER_LANGUAGES
+from graphrag.observability.request_context import note
+from graphrag.observability.telemetry import log
+
+STATUS = {
+    "invalid_question": 400,
+    "invalid_filter": 400,
+    "invalid_request": 422,
+    "not_found": 404,
+    "collection_not_found": 404,
+    "document_not_found": 404,
+    "page_not_found": 404,
+    "view_unavailable": 409,
+    "conversation_not_found": 404,
+    "message_not_found": 404,
+    "stream_not_found": 404,
+    "model_not_found": 404,
+    "unsupported_parameter": 400,
+    "golden_case_not_found": 404,
+    "proposal_not_found": 404,
+    "evaluation_not_found": 404,
+    "experiment_not_found": 404,
+    "experiment_running": 409,
+    "golden_version_not_found": 404,
+    "schedule_not_found": 404,
+    "golden_case_exists": 409,
+    "proposal_decided": 409,
+    "no_golden_cases": 409,
+    "evaluation_unfinished": 409,
+    "judge_unavailable": 409,
+    "collection_exists": 409,
+    "invalid_golden_case": 400,
+    "invalid_schedule": 400,
+    "invalid_collection_name": 400,
+    "invalid_embedding_model": 400,
+    "embedding_model_fixed": 409,
+    "collection_changed": 409,
+    "invalid_documents": 400,
+    "invalid_cursor": 400,
+    "unauthorized": 401,
+    "forbidden": 403,
+    "precondition_failed": 412,
+    "request_too_large": 413,
+    "request_timeout": 408,
+    "foreign_origin": 403,
+    "idempotency_conflict": 409,
+    "rate_limited": 429,
+    "too_many_streams": 429,
+    "timeout": 504,
+    "out_of_time": 504,
+    "overloaded": 503,
+    "quota_exceeded": 409,
+    "unreadable_document": 400,
+    "invalid_settings": 400,
+    "file_unavailable": 503,
+    "embedding_model_unavailable": 503,
+    "authentication_unavailable": 503,
+    "database_unavailable": 503,
+    "indexing_unavailable": 503,
+    "index_unavailable": 503,
+    "database_full": 503,
+    "retrieval_unavailable": 503,
+    "model_unavailable": 502,
+    "model_interrupted": 502,
+    "stream_interrupted": 502,
+}
+# Worded by code, or by `details["reason"]` where REASONED says so.
+REASONED = {
+    "invalid_question",
+    "invalid_filter",
+    "idempotency_conflict",
+    "foreign_origin",
+    "quota_exceeded",
+    "invalid_schedule",
+    "invalid_embedding_model",
+    "invalid_documents",
+    "file_unavailable",
+}
+
+# By code or reason, then by language.
+MESSAGES: dict[str, dict[str, str]] = yaml.safe_load(files("api").joinpath("errors.yml").read_text("utf-8"))
+
+
+WHAT_TO_SHOW = {"WWW-Authenticate": "Bearer"}
+
+
+def request_language(request: Request) -> str:
+    """The first of Accept-Language that we speak; es by default."""
+    header = request.headers.get("accept-language", "")
+    weighted = sorted((_quality(entry) for entry in header.split(",") if entry.strip()), key=lambda pair: -pair[0])
+    preferred = [re.split("[-_]", tag)[0].lower() for quality, tag in weighted if quality > 0]
+    return next((language for language in preferred if language in ANSWER_LANGUAGES), ANSWER_LANGUAGES[0])
+
+
+def _quality(entry: str) -> tuple[float, str]:
+    tag, _, parameter = entry.strip().partition(";")
+    try:
+        return float(parameter.strip().removeprefix("q=")) if parameter else 1.0, tag.strip()
+    except ValueError:
+        return 0.0, tag.strip()
+
+
+def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any]]:
+    """HTTP status and body. Details are those of our own errors: a stranger's error may hold anything."""
+    if isinstance(exc, CausewayError) and exc.code in STATUS:
+        return STATUS[exc.code], _body(exc.code, dict(exc.details), request)
+    log.error("request failed", exc_info=exc)
+    return 500, _body("internal_error", {}, request)
+
+
+def error_response(exc: CausewayError, request: Request) -> JSONResponse:
+    """Of a route, or of what stands before all routes."""
+    status, body = describe_error(exc, request)
+    wait = exc.details.get("retry_after")
+    headers = {"Retry-After": str(wait)} if wait else WHAT_TO_SHOW if status == 401 else None
+    return JSONResponse(body, status, headers=headers)
+
+
+def word(code: str, details: Mapping[str, Any], language: str) -> str:
+    """For a person."""
+    key = details.get("reason", code) if code in REASONED else code
+    return MESSAGES[key][language].format(**details)
+
+
+def _body(code: str, details: dict[str, Any], request: Request) -> dict[str, Any]:
+    note(error=code)
+    request_id = request.state.request_id
+    message = word(code, {**details, "request_id": request_id}, request_language(request))
+    return {"error": {"code": code, "message": message, "details": details, "request_id": request_id}}
+
+
+def invalid_fields(errors: Iterable[Mapping[str, Any]], *, skipped: int) -> tuple[str, list[dict[str, str]]]:
+    """In a line, and one by one. `skipped`: parts of each place that no field is named by."""
+    found = dict.fromkeys(_field_and_message(error, skipped) for error in errors)  # every reader of a body reports it
+    reason = "; ".join(f"{field}: {message}".removeprefix(": ") for field, message in found)
+    return reason, [{"field": field, "message": message} for field, message in found]
+
+
+def _field_and_message(error: Mapping[str, Any], skipped: int) -> tuple[str, str]:
+    path = () if error["type"] == "json_invalid" else error["loc"][skipped:]  # there it is a position in the text
+    named = [str(part) for part in path if "[" not in str(part)]  # what has one is pydantic's name for a kind of value
+    return ".".join(named), error["msg"]
+
+
+def install(app: FastAPI) -> None:
+    @app.exception_handler(CausewayError)
+    async def causeway_error(request: Request, exc: CausewayError) -> JSONResponse:
+        return error_response(exc, request)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid_request(request: Request, exc: RequestValidationError) -> JSONResponse:
+        reason, fields = invalid_fields(exc.errors(), skipped=1)
+        details = {"reason": reason, "errors": fields}
+        return JSONResponse(_body("invalid_request", details, request), 422)
+
+    @app.exception_handler(HTTPException)
+    async def http_error(request: Request, exc: HTTPException) -> JSONResponse:
+        if isinstance(exc.__cause__, OSError):  # a large upload lies in a temporary file until it is read
+            full = FileUnavailable("The upload can't be kept: the folder of temporary files.", reason="disk_full")
+            return error_response(full, request)
+        code = "not_found" if exc.status_code == 404 else "invalid_request"
+        return JSONResponse(_body(code, {"reason": str(exc.detail)}, request), exc.status_code, headers=exc.headers)
+
+    @app.exception_handler(ClientDisconnect)
+    async def client_left(request: Request, exc: ClientDisconnect) -> Response:
+        return Response(status_code=499)  # for the log only: nobody reads it
+
+    @app.exception_handler(Exception)
+    async def unforeseen(request: Request, exc: Exception) -> JSONResponse:
+        status, body = describe_error(exc, request)
+        # Answered outside of all middleware, and raised again: the server then cuts the connection, and a client
+        # that was not told would send its next question into it.
+        headers = identity_headers(request.state.request_id) | {"Connection": "close"}
+        return JSONResponse(body, status, headers=headers)

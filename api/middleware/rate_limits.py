@@ -1,0 +1,117 @@
+"""How often one may ask: an owner for anything and for answers, an address with credentials that do not hold."""
+
+import hashlib
+import ipaddress
+import math
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from limits import RateLimitItem, RateLimitItemPerMinute
+from limits.aio.storage import MemoryStorage, RedisStorage
+from limits.aio.strategies import SlidingWindowCounterRateLimiter
+from limits.errors import StorageError
+from starlette.requests import Request
+
+from graphrag.cache.redis import open_redis
+from graphrag.config.settings import Settings
+from graphrag.errors import RateLimited, Unauthorized
+from graphrag.observability.telemetry import log
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+
+REQUESTS_PER_MINUTE, ANSWERS_PER_MINUTE = 600, 60  # of one owner, where it is known who asks
+WITHOUT_REDIS_SECONDS = 30  # after it failed: each request would wait for it
+ANSWERING = ("/chat", "/chat/stream", "/chat/completions")
+
+
+class RateLimits:
+    """In Redis for all processes together, where there is one and it answers; else each process counts alone."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises InvalidSettings or MissingExtra."""
+        is_known = settings.auth != "none"
+        requests, answers = settings.rate_per_minute, settings.answers_per_minute
+        self._requests = _limit("requests", REQUESTS_PER_MINUTE * is_known if requests is None else requests)
+        self._answers = _limit("answers", ANSWERS_PER_MINUTE * is_known if answers is None else answers)
+        self._refusals = _limit("refusals", settings.refusals_per_minute)
+        self._here = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._redis = open_redis(settings.redis_url.get_secret_value()) if settings.redis_url else None
+        self._shared = _shared_limiter(self._redis) if self._redis else None
+        self._shared_from = 0.0  # monotonic seconds
+
+    async def close(self) -> None:
+        if self._redis:
+            await self._redis.aclose()
+
+    async def count(self, request: Request, owner_id: str) -> None:
+        """Raises RateLimited."""
+        await self._count(self._requests, owner_id)
+        if request.method == "POST" and request.url.path.endswith(ANSWERING):
+            await self.count_answer(owner_id)
+
+    async def count_answer(self, owner_id: str) -> None:
+        """Of a door that has no address for answers alone. Raises RateLimited."""
+        await self._count(self._answers, owner_id)
+
+    @asynccontextmanager
+    async def refusing(self, request: Request) -> AsyncIterator[None]:
+        """Around the look at a credential. One that holds is not refused for those of others behind its address.
+
+        Raises RateLimited in place of Unauthorized.
+        """
+        try:
+            yield
+        except Unauthorized:
+            if "authorization" in request.headers:
+                await self._count(self._refusals, network_of(request.client.host if request.client else ""))
+            raise
+
+    async def _count(self, limit: RateLimitItem | None, who: str) -> None:
+        if limit is None:
+            return
+        name = hashlib.sha256(who.encode()).hexdigest()
+        if self._shared and time.monotonic() >= self._shared_from:
+            try:
+                return await _hit(self._shared, limit, name)
+            except StorageError as exc:
+                self._shared_from = time.monotonic() + WITHOUT_REDIS_SECONDS
+                log.warning("rates are counted without Redis", error=type(exc.__cause__).__name__)
+        await _hit(self._here, limit, name)
+
+
+def network_of(address: str) -> str:
+    """Of one client: whoever has an IPv6 address has 2^64 of them, but for an IPv4 address that is written as one."""
+    try:
+        found = ipaddress.IPv6Address(address)
+    except ValueError:
+        return address
+    return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
+
+
+def _limit(name: str, per_minute: int) -> RateLimitItem | None:
+    """None: as often as one likes."""
+    return RateLimitItemPerMinute(per_minute, namespace=name) if per_minute else None
+
+
+def _shared_limiter(redis: "Redis") -> SlidingWindowCounterRateLimiter:
+    storage = RedisStorage(
+        "redis://",  # the pool knows the way
+        wrap_exceptions=True,
+        implementation="redispy",
+        key_prefix="causeway:rates",
+        connection_pool=redis.connection_pool,  # type: ignore[arg-type] # as its own description has it
+    )
+    return SlidingWindowCounterRateLimiter(storage)
+
+
+async def _hit(limiter: SlidingWindowCounterRateLimiter, limit: RateLimitItem, name: str) -> None:
+    """Raises RateLimited, or StorageError."""
+    if await limiter.hit(limit, name):
+        return
+    window = await limiter.get_window_stats(limit, name)
+    seconds = max(1, math.ceil(window.reset_time - time.time()))
+    raise RateLimited(f"{limit.amount} {limit.namespace} a minute are over: wait {seconds} s.", retry_after=seconds)

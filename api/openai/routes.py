@@ -1,0 +1,173 @@
+"""The part of OpenAI's API that its clients need: a collection is a model."""
+
+import asyncio
+from base64 import b64encode
+from dataclasses import replace
+from typing import Annotated
+
+import numpy as np
+from fastapi import APIRouter, Path, Request, Response
+
+from agent.context import Context
+from agent.evaluation.experiments import in_experiment
+from agent.graph import graph
+from agent.output.events import last_of, stream_answer
+from api.dependencies import OwnerDep, ServicesDep, StreamsDep
+from api.openai.answers import (
+    CompletionStream,
+    Done,
+    Head,
+    OpenAIQuestion,
+    read_request,
+    write_chunks,
+    write_completion,
+)
+from api.openai.schemas import (
+    DEFAULT_MODEL,
+    Completion,
+    CompletionRequest,
+    EmbeddingOut,
+    EmbeddingsRequest,
+    EmbeddingsResponse,
+    EmbeddingsUsage,
+    ModelList,
+    ModelName,
+    ModelOut,
+    Usage,
+)
+from api.openapi import EVENT_STREAM
+from api.routes.chat import while_client_waits
+from api.schemas.common import errors
+from api.streaming.sse import with_errors
+from api.timed_search import answering
+from graphrag.embeddings.registry import EmbeddingModel, cached, embed_batches
+from graphrag.errors import CollectionNotFound, ModelNotFound, ProviderError, UnsupportedParameter
+from graphrag.models import Collection
+from graphrag.query_transformation.transformation import check_question
+from graphrag.services import Services
+
+router = APIRouter(tags=["openai"])
+
+
+async def find_collection(model: str, services: Services, owner: str) -> Collection:
+    """Raises ModelNotFound; CollectionNotFound where there is no default one."""
+    try:
+        return await services.collection(owner, model)
+    except CollectionNotFound as exc:
+        if model == DEFAULT_MODEL:
+            return await services.collection(owner, None)
+        known = [DEFAULT_MODEL, *exc.details["known"]]
+        raise ModelNotFound(f"There is no model {model!r}.", model=model, known=known) from exc
+
+
+async def make_context(body: CompletionRequest, asked: OpenAIQuestion, services: Services, owner: str) -> Context:
+    """Checked before a stream begins, so that what is wrong with the request still has its HTTP status."""
+    check_question(asked.messages[-1].text, max_chars=services.settings.max_question_chars)
+    opened = None
+    if services.settings.enabled:
+        opened = await find_collection(body.model, services, owner)
+        await services.embedding_model(opened)
+    return Context(
+        collection=opened.name if opened else None,
+        instructions=asked.instructions,
+        owner_id=owner,
+        opened=opened,
+        services=services,
+    )
+
+
+@router.post(
+    "/chat/completions",
+    summary="Answer the last question of a chat, whole or streamed, as OpenAI's API does",
+    description="The answer is kept nowhere. Its marks and citations are Markdown footnotes; `citations` and "
+    "`causeway`, in the answer or in the last chunk that has a choice, hold what was found out of them. A failure of a "
+    "stream that has begun is a chunk that has nothing but `error`, and what of the answer came as `partial_answer`.",
+    response_model=Completion,
+    responses={
+        200: {"content": EVENT_STREAM},
+        **errors(400, 404, 502, 504),
+    },
+)
+async def complete(
+    body: CompletionRequest, services: ServicesDep, streams: StreamsDep, owner: OwnerDep, request: Request
+) -> Completion | Response:
+    asked = read_request(body)
+    context = await make_context(body, asked, services, owner)
+    head = Head(body.model)
+
+    async def usage_of(done: Done) -> Usage:
+        read = [*(message.text for message in asked.messages), asked.instructions]
+        return await asyncio.to_thread(estimate_usage, read, done, services)
+
+    async with answering(services, owner) as place:
+        placed = replace(context, place=place)
+        events = in_experiment(placed, lambda by: stream_answer(graph, asked.messages, by))
+        if not body.stream:
+            done = await while_client_waits(request, last_of(events))
+            return write_completion(head, done, await usage_of(done), asked.warnings)
+        wants_usage = body.stream_options and body.stream_options.include_usage
+        chunks = write_chunks(events, head, warnings=asked.warnings, usage_of=usage_of if wants_usage else None)
+        async with streams.admitted(owner) as stream_id:
+            stream = streams.start(with_errors(chunks, request), owner, stream_id)
+            stream.at_end(place.keep())
+    return CompletionStream(stream, streams)
+
+
+def estimate_usage(read: list[str], done: Done, services: Services) -> Usage:
+    texts = [*read, *(source["content"] for source in done["sources"])]
+    *prompt, completion = services.bundled_embeddings.count_tokens([*texts, done["answer"]])
+    return Usage.of(sum(prompt), completion)
+
+
+@router.get("/models", summary="Your collections, and the default one as `causeway`")
+async def list_models(services: ServicesDep, owner: OwnerDep) -> ModelList:
+    names = [collection.name for collection in await services.store.list_collections(owner)]
+    try:
+        await services.collection(owner, None)
+        names = [DEFAULT_MODEL, *names]
+    except CollectionNotFound:
+        pass
+    return ModelList(data=[ModelOut(id=name) for name in dict.fromkeys(names)])
+
+
+@router.get("/models/{model:path}", summary="A collection as a model", responses=errors(404))
+async def get_model(model: Annotated[ModelName, Path()], services: ServicesDep, owner: OwnerDep) -> ModelOut:
+    await find_collection(model, services, owner)
+    return ModelOut(id=model)
+
+
+@router.post("/embeddings", summary="Embed texts as documents are embedded", responses=errors(400, 404, 502))
+async def embed(body: EmbeddingsRequest, services: ServicesDep, owner: OwnerDep) -> EmbeddingsResponse:
+    model = await find_embedding_model(body.model, services, owner)
+    if body.dimensions not in (None, model.dimensions):
+        raise UnsupportedParameter(f"{model.id!r} has {model.dimensions} dimensions.", param="dimensions")
+    vectors, failed = await embed_batches(body.texts, model, batch_size=services.settings.embedding_batch_size)
+    if failed:
+        raise ProviderError(failed[0].cause)
+    tokens = sum(await asyncio.to_thread(model.count_tokens, body.texts))
+    encode = _base64 if body.encoding_format == "base64" else _same
+    return EmbeddingsResponse(
+        data=[EmbeddingOut(index=index, embedding=encode(vector)) for index, vector in enumerate(vectors) if vector],
+        model=body.model,
+        usage=EmbeddingsUsage(prompt_tokens=tokens, total_tokens=tokens),
+    )
+
+
+async def find_embedding_model(name: str, services: Services, owner: str) -> EmbeddingModel:
+    """By its id, or of a collection. Raises ModelNotFound, CollectionNotFound or EmbeddingModelUnavailable."""
+    registry = services.embeddings
+    if name not in registry.models:
+        try:
+            return await services.embedding_model(await find_collection(name, services, owner))
+        except ModelNotFound as exc:
+            exc.details["known"] += registry.models
+            raise
+    return cached(registry.get(name), cache=services.cache, owner_id=owner)
+
+
+def _base64(vector: list[float]) -> str:
+    return b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
+
+
+def _same(vector: list[float]) -> list[float]:
+    return vector

@@ -1,0 +1,281 @@
+"""What the HTTP API takes and gives."""
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StringConstraints,
+    model_validator,
+)
+
+from graphrag.config.settings import RetrievalConfig
+from graphrag.retrieval.filters import KNOWN
+
+DEGRADED = "What was done without; with `time` or `load` where that is why"
+ANSWER_HTML = (
+    "The answer for a page, sanitized. Text of a statement is in `span.statement[data-statement]`, by its index in "
+    "`statements`; a mark is `span.mark[data-number][data-citation]`, by its place in `citations`, from 1"
+)
+MAX_MESSAGES = 100
+MAX_OPTIONS = 50
+
+
+def _encodable(text: str) -> str:
+    """JSON may hold halves of surrogate pairs, which no answer, no model and no database takes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as exc:
+        raise ValueError("the text is not valid Unicode") from exc
+    return text
+
+
+def check_number(value: object) -> object:
+    if isinstance(value, str | bool):
+        raise ValueError("it is no number")
+    return value
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+Storable = Annotated[Text, StringConstraints(pattern=r"^[^\x00]*$")]  # PostgreSQL holds NUL in no text
+
+
+def check_flag(value: object) -> object:
+    """Of a query: pydantic takes 1, on and y, too."""
+    if value not in ("true", "false"):
+        raise ValueError("true or false")
+    return value
+
+
+Flag = Annotated[bool, BeforeValidator(check_flag)]
+Whole = Annotated[int, Field(strict=False), BeforeValidator(check_number)]  # 5.0 too: JSON Schema calls it an integer
+# Without control characters: the database takes no NUL.
+Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]*$"), AfterValidator(_encodable)]
+
+
+class MessageIn(BaseModel):
+    role: Literal["user", "assistant"]
+    content: Text
+
+
+class ChatRequest(BaseModel):
+    """A question as `message`, which begins a conversation or goes on with one; or a conversation that is not kept as
+    `messages`, whose last is the question.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"message": "¿Qué provocó la retirada del lote A-2517?"}]}
+    )
+
+    message: Text | None = None
+    messages: list[MessageIn] = Field(default_factory=list, max_length=MAX_MESSAGES)
+    conversation_id: UUID | None = Field(default=None, description="Without one, `message` begins a conversation")
+    parent_id: UUID | None = Field(
+        default=None, description="The answer that the question follows; without one, the last that was shown"
+    )
+    edit_message_id: UUID | None = Field(default=None, description="The question that `message` is another version of")
+    regenerate_message_id: UUID | None = Field(
+        default=None, description="In place of a message: the answer to make another version of, or its question"
+    )
+    collection: Text | None = Field(
+        default=None, description="Without one, the conversation's, else the server's default collection"
+    )
+    rag_enabled: StrictBool = Field(default=True, description="false: plain chat, without the documents")
+    top_k: Annotated[int, Field(strict=False, ge=1, le=50), BeforeValidator(check_number)] | None = Field(
+        default=None, description="Chunks that reach the answer"
+    )
+    retrieval: dict[Text, Any] = Field(
+        default_factory=dict,
+        max_length=MAX_OPTIONS,
+        description=f"In place of the collection's values; one that is not valid is passed over, with a warning: "
+        f"{', '.join(RetrievalConfig.model_fields)}",
+    )
+    filters: dict[Text, Any] = Field(
+        default_factory=dict,
+        max_length=MAX_OPTIONS,
+        description=f"Which documents are searched, each by a value or a list of alternatives: {', '.join(KNOWN)}",
+    )
+
+    @model_validator(mode="after")
+    def _one_question(self) -> "ChatRequest":
+        if [self.message is None, not self.messages, self.regenerate_message_id is None].count(False) != 1:
+            raise ValueError("give either message or messages, or regenerate_message_id")
+        if self.messages and self.messages[-1].role != "user":
+            raise ValueError("the last of messages must be the user's")
+        return self
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "ChatRequest":
+        places = [self.parent_id, self.edit_message_id, self.regenerate_message_id]
+        if len(places) - places.count(None) > 1:
+            raise ValueError("give one of parent_id, edit_message_id and regenerate_message_id")
+        if self.conversation_id is None and any(places):
+            raise ValueError("parent_id, edit_message_id and regenerate_message_id need conversation_id")
+        if self.conversation_id and self.messages:
+            raise ValueError("a conversation has its messages: give message")
+        return self
+
+    @property
+    def question(self) -> str | None:
+        """None: one that was asked before."""
+        return self.messages[-1].content if self.messages else self.message
+
+
+class Source(BaseModel):
+    number: int = Field(description="The source's mark in the answer: [1]")
+    document_id: str
+    filename: str
+    title: str
+    language: str
+    chunk_index: int
+    content_hash: str = Field(default="", description="SHA-256 of the file that was read: another version has another")
+    elsewhere: bool = Field(default=False, description="Another service has the document: here it can't be opened")
+    start_char: int
+    end_char: int
+    content: str
+    score: float
+
+
+Reason = Literal["number", "date", "name", "unit", "negation", "direction", "role", "overlap", "model"]
+
+
+class CitationOut(BaseModel):
+    number: int
+    document_id: str
+    filename: str
+    title: str
+    chunk_index: int
+    quote: str
+    start_char: int
+    end_char: int
+    status: Literal["supported", "partly", "unsupported"]
+    score: float
+    statement: str = Field(description="The sentence of the answer, without its marks")
+    reasons: list[Reason] = Field(description="Why it is not supported")
+    implied: bool = Field(default=False, description="The answer has no mark there; this source carries the statement")
+    reference: str = Field(description="[document id:chunk index]")
+    sentence: str = Field(description="The citation as a person reads it, in the answer's language")
+    first_line: int | None = Field(default=None, description="Of the quote in the document's text, where it is known")
+    last_line: int | None = None
+    page: int | None = Field(default=None, description="Or slide, from 1")
+    sheet: str | None = None
+    cell: str | None = Field(default=None, description="Or cells: C12, A2:F2")
+    date: str | None = Field(default=None, description="What time the quote is of: its first day")
+    trend: str | None = Field(default=None, description="Against the period before, computed from the cells")
+
+
+class StatementOut(BaseModel):
+    """[start, end) of the answer. Its citations are those of its marks; without one, of the source that carries it."""
+
+    statement: str
+    start: int
+    end: int
+    status: Literal["supported", "partly", "unsupported"]
+    score: float
+    reasons: list[Reason]
+    citations: list[CitationOut]
+
+
+class PathEdgeOut(BaseModel):
+    """What one quote states."""
+
+    cause: str
+    effect: str
+    type: Literal["CAUSES", "TRIGGERS", "LEADS_TO"]
+    confidence: float
+    quote: str
+    document_id: str
+    filename: str
+    chunk_index: int
+    content_hash: str = Field(default="", description="SHA-256 of the file that was read")
+    start_char: int = Field(description="Of the quote, in the document's text")
+    end_char: int
+    source: int | None = Field(description="The number of the source that holds the quote")
+
+
+class PathOut(BaseModel):
+    """A causal chain: the effect of each edge is, or means nearly, the cause of the next."""
+
+    entities: list[str] = Field(description="From the first cause to the last effect")
+    edges: list[PathEdgeOut]
+    score: float
+
+
+class ChatResponse(BaseModel):
+    """`citations` has one entry a mark, in the order of the marks in the answer."""
+
+    answer: str = Field(description="Markdown")
+    answer_html: str = Field(description=ANSWER_HTML)
+    citations: list[CitationOut]
+    statements: list[StatementOut] = Field(description="What the answer states, each checked against the sources")
+    sources: list[Source]
+    paths: list[PathOut] = Field(description="Causal chains that the documents state, the best first")
+    degraded: list[str] = Field(description=DEGRADED)
+    degraded_messages: list[str]
+    warnings: list[str] = Field(description="What of the request was not used, and why")
+    unsupported_statements: list[str]
+    found: bool = Field(description="false: the documents hold no answer")
+    reliability: float = Field(description="Passages used / passages at hand")
+    language: Literal["es", "fr", "en"]
+    intent: Literal["factual", "causal", "temporal", "comparative"]
+    chat_model: str | None = Field(description="That wrote the answer; null where none was asked")
+    timings_ms: dict[str, float]
+    variant: Literal["A", "B"] | None = Field(
+        default=None, description="Of a running experiment: the side that answered"
+    )
+    conversation_id: UUID | None = Field(default=None, description="null: the conversation is not kept")
+    parent_id: UUID | None = Field(default=None, description="The question's")
+    message_id: UUID | None = Field(default=None, description="The answer's")
+
+
+class ErrorBody(BaseModel):
+    code: str
+    message: str = Field(description="In the language of Accept-Language: es (default), fr, en")
+    details: dict[str, Any]
+    request_id: str
+
+
+class ErrorResponse(BaseModel):
+    error: ErrorBody
+
+
+class EmbeddingModelOut(BaseModel):
+    id: str
+    name: str
+    status: Literal["loaded"]
+    dimensions: int
+
+
+class CrossEncoderOut(BaseModel):
+    model: str
+    status: Literal["loaded"]
+
+
+class BreakerOut(BaseModel):
+    """Of what is left alone for a while when it fails again and again."""
+
+    name: str = Field(description="Of a model, or database, or redis")
+    state: Literal["closed", "open", "half_open"] = Field(description="closed: it is used")
+    failures: int = Field(description="In a row")
+    retry_after: float = Field(description="Seconds until it is tried again")
+
+
+class Health(BaseModel):
+    status: Literal["ok", "degraded"]
+    version: str
+    database: Literal["ok", "unavailable"]
+    chat_model: str
+    embedding_models: list[EmbeddingModelOut]
+    cross_encoder: CrossEncoderOut | None = Field(default=None, description="Where one is loaded")
+    name_pipelines: list[str] | None = Field(default=None, description="Names and versions of spaCy's, where some are")
+    breakers: list[BreakerOut]
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For a route's `responses`."""
+    return {status: {"model": ErrorResponse} for status in statuses}

@@ -1,0 +1,157 @@
+"""How surely the effect of one causal link is the cause of another, however their documents word it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cached_property, lru_cache
+from math import log
+from uuid import UUID
+
+from graphrag.causal_graph.concepts import concept_words, word_similarity
+from graphrag.causal_graph.question import FAMILY_LETTERS, contradict, holds
+from graphrag.linguistics.language import CACHED_WORDS, fold
+from graphrag.models.graph import CausalEdge, Entity
+
+HEAD = 2.0  # what the word that a cause or an effect begins with weighs against its others
+NAMED = 1.5  # a name or a code
+SLIGHT = 0.3  # «falta de presión» is about pressure
+REFERRED = 0.8  # at least: «esa bajada de pedidos», of what the document said before it
+SAME_DOCUMENT = 0.15  # more for two links of one document
+CERTAIN = 0.5  # similarity that is no chance between two languages either
+CACHED_NAMES = 4_096
+ACROSS = 1.3  # times as sure is what two languages have in common: they share no small words
+_REFERRING = re.compile(
+    r"(?:es[aeo]s?|est[aeo]s?|dich[ao]s?|tal(?:es)?|ce|cet|cette|ces|th[ai]t|this|th[eo]se|such)\s", re.IGNORECASE
+)
+_SLIGHT = frozenset(
+    """falta exceso caida bajada subida aumento reduccion perdida problema baja sube reduce aumenta acumulacion
+    aparicion parada manque exces chute baisse hausse augmentation reduction perte probleme accumulation absence
+    apparition arret lack excess fall drop rise increase decrease loss problem shortage stop""".split()
+)
+Words = tuple[str, ...]
+
+
+class LinkScorer:
+    """Of the links of one neighbourhood."""
+
+    def __init__(self, edges: Iterable[CausalEdge], links: Mapping[tuple[UUID, UUID], float]) -> None:
+        self._edges = list(edges)
+        self._links = links
+        self._words: dict[tuple[UUID, str], Words] = {}
+        self._weighed: dict[Words, dict[str, float]] = {}
+
+    def followers(self, one: CausalEdge) -> Iterable[CausalEdge]:
+        """Those that it may have a joint with: so nearly all pairs of links are told apart."""
+        shared: set[UUID | str] = {one.effect.id, one.document.id, *self._linked.get(one.effect.id, ())}
+        shared |= _families(self._of(one.effect, one))
+        found = {edge.id: edge for key in shared for edge in self._by_key.get(key, ()) if edge is not one}
+        return found.values()
+
+    @cached_property
+    def _by_key(self) -> dict[UUID | str, list[CausalEdge]]:
+        """By what a link before it would have in common with it: its cause, a word of that, its document."""
+        found: dict[UUID | str, list[CausalEdge]] = {}
+        for edge in self._edges:
+            keys: set[UUID | str] = {edge.cause.id, edge.document.id, *_families(self._of(edge.cause, edge))}
+            for key in keys:
+                found.setdefault(key, []).append(edge)
+        return found
+
+    @cached_property
+    def _linked(self) -> dict[UUID, list[UUID]]:
+        found: dict[UUID, list[UUID]] = {}
+        for one, other in self._links:
+            found.setdefault(one, []).append(other)
+        return found
+
+    def between(self, one: CausalEdge, other: CausalEdge) -> float:
+        """In [0, 1]. «A, por lo que B. Eso provocó C»: «eso» is A with its B."""
+        if one.effect.id == other.cause.id or _is_continued(one, other):
+            return 1.0
+        linked = self._links.get((one.effect.id, other.cause.id), 0.0)
+        effect, cause = self._of(one.effect, one), self._of(other.cause, other)
+        if one.document.language != other.document.language:
+            surety = _across(linked, effect, cause)
+        else:
+            surety = max(linked, self._shared(one, other, effect, cause))
+        return 0.0 if surety and contradict(one.effect.name, other.cause.name) else surety
+
+    def _shared(self, one: CausalEdge, other: CausalEdge, effect: Words, cause: Words) -> float:
+        if _families(effect).isdisjoint(_families(cause)):
+            return 0.0
+        alike = max(self._share(effect, cause), self._share(cause, effect))
+        if not alike or one.document.id != other.document.id:
+            return alike
+        alike = min(1.0, alike + SAME_DOCUMENT)
+        follows = one.start_char <= other.start_char
+        return max(alike, REFERRED) if follows and _REFERRING.match(other.cause.name) else alike
+
+    def _share(self, words: Words, others: Words) -> float:
+        """Of the weight of the words, what the others hold too."""
+        weights = self._weights(words)
+        shared = [word for word in weights if holds(_folded(others), word)]
+        if all(map(_is_slight, shared)):
+            return 0.0
+        return sum(weights[word] for word in shared) / sum(weights.values())
+
+    def _weights(self, words: Words) -> dict[str, float]:
+        if words in self._weighed:
+            return self._weighed[words]
+        weights = self._weighed[words] = {}
+        head = next((word for word in words if not _is_slight(word)), None)
+        for word in words:
+            weight = self._rarity.get(fold(word), 1.0) * (NAMED if _is_name(word) else 1.0)
+            weights[fold(word)] = weight * (SLIGHT if _is_slight(word) else HEAD if word == head else 1.0)
+        return weights
+
+    @cached_property
+    def _rarity(self) -> dict[str, float]:
+        counts = Counter(
+            word
+            for edge in self._edges
+            for word in {fold(word) for end in (edge.cause, edge.effect) for word in self._of(end, edge)}
+        )
+        return {word: log(1 + len(self._edges) / count) for word, count in counts.items()}
+
+    def _of(self, entity: Entity, edge: CausalEdge) -> Words:
+        key = entity.id, edge.document.language
+        if key not in self._words:
+            self._words[key] = concept_words(entity.name, edge.document.language)
+        return self._words[key]
+
+
+def _is_continued(one: CausalEdge, other: CausalEdge) -> bool:
+    is_same_place = one.document.id == other.document.id and other.start_char < one.end_char
+    return is_same_place and one.start_char < other.end_char and one.effect.name in other.cause.name
+
+
+def _across(linked: float, effect: Words, cause: Words) -> float:
+    """Between two languages, words that look alike only confirm a link."""
+    sure = linked >= CERTAIN or (linked > 0 and _have_enough(effect, cause))
+    return min(1.0, ACROSS * linked) if sure else 0.0
+
+
+@lru_cache(maxsize=CACHED_NAMES)
+def _folded(words: Words) -> frozenset[str]:
+    return frozenset(map(fold, words))
+
+
+@lru_cache(maxsize=CACHED_NAMES)
+def _families(words: Words) -> frozenset[str]:
+    """Two words of one family have the same one here."""
+    return frozenset(word[:FAMILY_LETTERS] for word in _folded(words))
+
+
+def _have_enough(words: Words, others: Words) -> bool:
+    """Across languages one word alone may only look alike: «recambio» and "recall"."""
+    shared = {word for word in words if any(word_similarity(word, other) for other in others)}
+    return len(shared) > 1 or any(map(_is_name, shared))
+
+
+def _is_name(word: str) -> bool:
+    return word[:1].isupper() or any(map(str.isdigit, word))
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def _is_slight(word: str) -> bool:
+    return any(slight.startswith(fold(word)) for slight in _SLIGHT) and len(word) > 2

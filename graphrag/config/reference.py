@@ -1,0 +1,140 @@
+"""The reference of all settings, and the environment variables that are none of them."""
+
+import difflib
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from graphrag.config.settings import Settings
+
+UNSET = "–"
+PREFIX = str(Settings.model_config["env_prefix"])
+DELIMITER = str(Settings.model_config["env_nested_delimiter"])
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    name: str
+    takes: str
+    default: str  # as one would write it, or in words where it depends on the machine
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    title: str
+    variables: tuple[Variable, ...]
+
+
+OF_OTHERS = Theme(
+    "Variables of others",
+    (
+        Variable("OPENAI_API_KEY", "text", UNSET, "Of OpenAI, or of the server at `OPENAI_BASE_URL`"),
+        Variable("OPENAI_BASE_URL", "address", "OpenAI's", "Of a server that speaks OpenAI's API"),
+        Variable("GOOGLE_API_KEY", "text", UNSET, "Of Gemini"),
+        Variable("OLLAMA_HOST", "address", "http://127.0.0.1:11434", "Of Ollama"),
+        Variable("OLLAMA_BASE_URL", "address", UNSET, "Of Ollama for the chat model alone, before `OLLAMA_HOST`"),
+        Variable("AWS_ACCESS_KEY_ID", "text", UNSET, "Of the S3 store; like Amazon's other ways to say who one is"),
+        Variable("AWS_SECRET_ACCESS_KEY", "text", UNSET, "Its secret"),
+        Variable("AWS_REGION", "text", UNSET, "Of the bucket, where the store has regions"),
+        Variable("FORWARDED_ALLOW_IPS", "list", "127.0.0.1", "Proxies whose `X-Forwarded-For` is believed; *: all"),
+        Variable("LANG", "text", "English", "Language of `causeway doctor`: Spanish, French or English"),
+        Variable("LANGSMITH_TRACING", "true, false", "false", "LangGraph sends traces of its own to LangSmith"),
+        Variable("OTEL_EXPORTER_OTLP_ENDPOINT", "address", UNSET, "Of a collector of traces; unset: there are none"),
+        Variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "address", UNSET, "The same, for traces alone"),
+        Variable("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", "http/protobuf", "No other is spoken"),
+        Variable("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/protobuf", "http/protobuf", "The same"),
+        Variable("OTEL_TRACES_EXPORTER", "otlp, console, none", "otlp with an endpoint", "Where traces go"),
+        Variable("OTEL_SERVICE_NAME", "text", "causeway", "Who the traces say they are from"),
+        Variable("OTEL_SDK_DISABLED", "true, false", "false", "No traces, whatever else is said"),
+    ),
+)
+
+
+def themes() -> list[Theme]:
+    """Of our own settings in the order of their classes, then what the libraries beneath read."""
+    groups = [group for group in Settings.__bases__ if group.__module__.startswith("graphrag.")]
+    return [*(Theme(_title(group), tuple(_variables(group, PREFIX))) for group in groups), OF_OTHERS]
+
+
+def to_markdown(reference: list[Theme]) -> str:
+    parts = []
+    for theme in reference:
+        rows = "".join(
+            f"| `{one.name}` | {one.takes} | {one.default} | {one.description} |\n" for one in theme.variables
+        )
+        parts.append(f"## {theme.title}\n\n| variable | takes | default | what it is |\n|---|---|---|---|\n{rows}")
+    return "\n".join(parts)
+
+
+def _title(group: type[BaseModel]) -> str:
+    return (group.__doc__ or "").strip().rstrip(".")
+
+
+def _variables(group: type[BaseModel], prefix: str) -> Iterator[Variable]:
+    schema = group.model_json_schema()
+    for name, field in group.model_fields.items():
+        variable = str(field.validation_alias or f"{prefix}{name.upper()}")
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from _variables(field.annotation, f"{variable}{DELIMITER}")
+        else:
+            properties = schema["properties"][field.validation_alias or name]
+            yield Variable(variable, _takes(properties), _default(field), field.description or "")
+
+
+def _takes(properties: Mapping[str, Any]) -> str:
+    """Its choices, its bounds, or the name of its type."""
+    kinds = [kind for kind in properties.get("anyOf", [properties]) if kind.get("type") != "null"]
+    choices = [choice for kind in kinds for choice in kind.get("enum", [kind["const"]] if "const" in kind else [])]
+    if choices:
+        return ", ".join(choices)
+    (kind,) = kinds
+    match kind["type"]:
+        case "boolean":
+            return "true, false"
+        case "array":
+            return "list"
+        case "string":
+            return {"path": "path", "password": "secret"}.get(kind.get("format", ""), "text")
+    number = "whole number" if kind["type"] == "integer" else "number"
+    if "maximum" in kind:
+        least = kind.get("minimum", kind.get("exclusiveMinimum"))
+        return f"{number}, {least:_} to {kind['maximum']:_}"
+    return f"{number} > 0" if "exclusiveMinimum" in kind else f"{number} ≥ 0"
+
+
+def _default(field: FieldInfo) -> str:
+    if field.default_factory:
+        return (field.default_factory.__doc__ or "").strip()
+    match field.default:
+        case None | "" | ():
+            return UNSET
+        case bool(value):
+            return str(value).lower()
+        case int(value) | float(value):
+            return f"{value:_}"
+        case tuple(values):
+            return ",".join(values)
+    return str(field.default)
+
+
+def known_variables() -> frozenset[str]:
+    """Also those of the libraries beneath, and those that hold several settings as JSON."""
+    names = {variable.name for theme in themes() for variable in theme.variables}
+    return frozenset(names | {name.partition(DELIMITER)[0] for name in names})
+
+
+def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
+    """Those that look like ours and are read by nobody, each with the known one that it resembles."""
+    known = known_variables()
+    given = sorted({name.upper() for name in environment if name.upper().startswith(PREFIX)} - known)
+    return {name: _nearest(name, known) for name in given}
+
+
+def _nearest(name: str, known: Set[str]) -> str | None:
+    """By what follows the prefix, in which all are alike."""
+    endings = {other.removeprefix(PREFIX): other for other in known}
+    return next((endings[end] for end in difflib.get_close_matches(name.removeprefix(PREFIX), endings, n=1)), None)

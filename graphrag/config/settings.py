@@ -1,0 +1,298 @@
+"""Every knob, by theme, checked at start. Only the doors (API, command line, Studio) make one from the environment."""
+
+import os
+import reprlib
+import unicodedata
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    field_validator,
+)
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from graphrag.config.answering import ChatConfig, EvaluationConfig, ProposalLimits, SearchConfig
+from graphrag.config.service import (
+    AccessLimits,
+    AuthenticationConfig,
+    DatabaseLimits,
+    LoadLimits,
+    Observation,
+    StorageConfig,
+    StreamLimits,
+)
+from graphrag.errors import InvalidSettings, MissingExtra
+from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
+
+PACKAGES: Mapping[Chunking, str] = {
+    "llama_index_sentence": "llama_index.core",
+    "llama_index_semantic": "llama_index.core",
+    "langchain_recursive": "langchain_text_splitters",
+}
+
+
+def processors() -> int:
+    """one a core"""
+    return os.cpu_count() or 1
+
+
+def check_splitter(chunking: Chunking | None) -> None:
+    """Raises MissingExtra where the strategy is that of a package that is not installed."""
+    if not has_splitter(chunking):
+        raise MissingExtra(f"{chunking} needs: pip install 'causeway[splitters]'")
+
+
+def has_splitter(chunking: Chunking | None) -> bool:
+    package = PACKAGES.get(chunking) if chunking else None
+    try:
+        return package is None or find_spec(package) is not None
+    except ModuleNotFoundError:  # of the package that holds this one
+        return False
+
+
+class CollectionConfig(BaseModel):
+    """Knobs that a collection can have values of its own for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """These values alone, as they are kept with a collection. Raises InvalidSettings."""
+        try:
+            return cls.model_validate(values).model_dump(include=set(values))
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            wrong = f"{'.'.join(map(str, first['loc']))}: {first['msg']}. Known: {', '.join(cls.model_fields)}."
+            raise InvalidSettings(wrong, reason=wrong) from exc
+
+    def overridden(self, values: Mapping[str, Any]) -> tuple[Self, list[str]]:
+        """With these values instead; one that is not valid is passed over, with a warning."""
+        config, warnings = self, []
+        for name, value in values.items():
+            try:
+                config = type(self).model_validate(config.model_dump() | {name: value})
+            except ValidationError as exc:
+                shown = name if name in type(self).model_fields else reprlib.repr(name)
+                warnings.append(f"{shown}={reprlib.repr(value)} is not used: {exc.errors()[0]['msg']}")
+        return config, warnings
+
+
+class RetrievalConfig(CollectionConfig):
+    """How a search is done: the service's values, then the collection's own, then the request's."""
+
+    strategy: Literal["auto"] | Strategy = Field(
+        default="auto", description="Full text, vectors (semantic) or both; auto: by the question"
+    )
+    fulltext_ranking: FulltextRanking = Field(
+        default="bm25",
+        description="How full text is scored; ts_rank_cd is PostgreSQL's own; index: by `RAG_INDEX` where that ranks "
+        "words, else bm25",
+    )
+    fusion: Fusion | None = Field(
+        default=None,
+        description="How both lists become one: by standardised scores, or by ranks (RRF); unset: as the embedding "
+        "model's entry says",
+    )
+    rrf_k: int = Field(
+        default=60,
+        ge=1,
+        le=10_000,
+        description="k of RRF's 1 / (k + rank): the less it is, the more first places count",
+    )
+    vector_weight: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="What vectors count, full text having the rest; unset: as the embedding model's entry says",
+    )
+    candidates_per_leg: int = Field(default=50, ge=1, le=1000, description="Chunks that each of both lists has")
+    rerank: bool = Field(default=True, description="Order what was found once more, by question and text together")
+    rerank_candidates: int = Field(default=50, ge=1, le=200, description="Chunks that are reranked")
+    graph: bool = Field(default=True, description="Follow names from passage to passage where the question needs it")
+    chunkenizer: bool = Field(
+        default=True, description="Ask the service at `CHUNKENIZER_API_URL`, too, where there is one"
+    )
+    top_k: int = Field(default=10, ge=1, le=1000, description="Chunks that a search gives")
+    window_sentences: int = Field(default=2, ge=0, le=50, description="Sentences that are read on either side of a hit")
+    least_share: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="Hits below this share of the best score are not read for a simple question",
+    )
+    parent_chars: int = Field(
+        default=0,
+        ge=0,
+        le=20_000,
+        description="Length of the section that is read around a hit; 0: `RAG_WINDOW_SENTENCES` instead",
+    )
+
+    @property
+    def candidates(self) -> int:
+        """How many chunks each leg is asked for, and the search gives at most."""
+        return max(self.candidates_per_leg, self.top_k)
+
+
+class ParsingLimits(BaseModel):
+    """Of one file, in the process that parses it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    seconds: PositiveFloat = Field(default=30, description="Longest time that the parsing of one file may take")
+    memory_bytes: PositiveInt = Field(
+        default=2_000_000_000, description="Most memory that the parsing of one file may have"
+    )
+    processes: PositiveInt = Field(default_factory=processors, description="Files that are parsed at the same time")
+    pages: PositiveInt = Field(default=5_000, description="Most pages of a PDF")
+    characters: PositiveInt = Field(default=30_000_000, description="Longest text of one file")
+    archive_bytes: PositiveInt = Field(
+        default=256_000_000, description="Largest packed file (docx, xlsx, …) once unpacked"
+    )
+    archive_entry_bytes: PositiveInt = Field(
+        default=128_000_000, description="Largest entry of a packed file once unpacked"
+    )
+    archive_ratio: PositiveInt = Field(
+        default=200, description="Most that a packed file may grow by when unpacked; honest files have 38 at most"
+    )
+
+
+class IngestionConfig(CollectionConfig):
+    """How documents are cut: the service's values, then the collection's own."""
+
+    chunking: Chunking = Field(default="auto", description="How a text becomes chunks; auto: by the text")
+    chunk_tokens: int = Field(default=512, ge=1, le=8_000, description="Most tokens of a chunk")
+    chunk_overlap_tokens: int = Field(default=50, ge=0, le=1_000, description="Tokens that it shares with the next")
+    child_tokens: int = Field(default=128, ge=16, le=8_000, description="Tokens of parent_child's small chunks")
+    parent_child_chars: int = Field(
+        default=2_000, ge=200, le=20_000, description="Characters of the stretch that is read instead of one of these"
+    )
+    contextual_embeddings: bool = Field(
+        default=False, description="The chat model says where each chunk stands in its document: a call a chunk"
+    )
+    keywords: Literal["phrases", "embeddings"] = Field(
+        default="phrases",
+        description="A document's keywords: the phrases that it uses most, or those of them that are nearest to it by "
+        "the collection's embedding model",
+    )
+    time_to_live_hours: float | None = Field(
+        default=None, gt=0, le=1_000_000, description="A document is deleted after so long; unset: it stays"
+    )
+
+    @field_validator("chunking")
+    @classmethod
+    def _installed(cls, chunking: Chunking) -> Chunking:
+        try:
+            check_splitter(chunking)
+        except MissingExtra as exc:
+            raise ValueError(str(exc)) from exc
+        return chunking
+
+
+class GenerationConfig(CollectionConfig):
+    """How answers are written: the service's values, then the collection's own."""
+
+    chat_model: str | None = Field(
+        default=None,
+        description='Of the service, "provider:model" (openai, ollama or google_genai), unset: answers are extractive; '
+        'of a collection, one of those that the service has, or "extractive"',
+    )
+    system_prompt: str = Field(default="", max_length=4_000, description="Said to the model after our own rules")
+
+    @field_validator("system_prompt")
+    @classmethod
+    def _printable(cls, text: str) -> str:
+        if any(unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\t" for character in text):
+            raise ValueError("it has control characters")
+        return text
+
+
+class IngestionLimits(BaseModel):
+    """What ingestion may take."""
+
+    max_file_bytes: PositiveInt = Field(default=10_000_000, description="Largest file")
+    max_documents: PositiveInt = Field(
+        default=100, description="Most documents of a collection, over HTTP; the command line has no limit"
+    )
+    embedding_batch_size: PositiveInt = Field(default=100, description="Texts that are embedded by one call")
+    parsing: ParsingLimits = ParsingLimits()
+    graph_max_calls: NonNegativeInt = Field(
+        default=0,
+        description="Chunks that the chat model reads for causal relations, in one process; 0: rules alone find them",
+    )
+    spacy_pipelines: Annotated[tuple[str, ...] | None, NoDecode] = Field(
+        default=None,
+        description="Trained spaCy pipelines (needs the extra `linguistics`) that find names beside the rules, one a "
+        "language: packages or folders, separated by commas; none: rules alone; unset: the standard ones that are "
+        "installed",
+    )
+    worker: bool = Field(default=True, description="`causeway serve` does ingestion jobs itself")
+    worker_jobs: PositiveInt = Field(default=3, description="Ingestion jobs that one process does at the same time")
+
+    @field_validator("spacy_pipelines", mode="before")
+    @classmethod
+    def _named(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        names = tuple(filter(None, map(str.strip, value.split(","))))
+        return () if names == ("none",) else names or None
+
+
+class Settings(
+    BaseSettings,
+    StorageConfig,
+    AuthenticationConfig,
+    AccessLimits,
+    GenerationConfig,
+    ChatConfig,
+    StreamLimits,
+    RetrievalConfig,
+    SearchConfig,
+    IngestionConfig,
+    IngestionLimits,
+    LoadLimits,
+    DatabaseLimits,
+    EvaluationConfig,
+    ProposalLimits,
+    Observation,
+):
+    """Read from RAG_… variables, but for the few with a name of their own."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="RAG_", env_nested_delimiter="__", populate_by_name=True, extra="ignore", frozen=True
+    )
+
+    @property
+    def retrieval(self) -> RetrievalConfig:
+        return RetrievalConfig.model_validate({name: getattr(self, name) for name in RetrievalConfig.model_fields})
+
+    @property
+    def ingestion(self) -> IngestionConfig:
+        return IngestionConfig.model_validate({name: getattr(self, name) for name in IngestionConfig.model_fields})
+
+    @property
+    def generation(self) -> GenerationConfig:
+        return GenerationConfig.model_validate({name: getattr(self, name) for name in GenerationConfig.model_fields})
+
+    @field_validator("chat_model", mode="before")
+    @classmethod
+    def _none_for_extractive(cls, name: object) -> object:
+        return None if name in ("", "extractive") else name
+
+    @classmethod
+    def from_environment(cls) -> "Settings":
+        """Raises InvalidSettings that names the variable, in one line."""
+        try:
+            return cls()
+        except ValidationError as exc:
+            first = exc.errors()[0]
+            name = str(first["loc"][0])
+            variable = name if name.isupper() else f"RAG_{name.upper()}"
+            raise InvalidSettings(f"{variable}: {first['msg']} (given: {first['input']!r})") from exc

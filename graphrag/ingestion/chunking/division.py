@@ -1,0 +1,266 @@
+"""Divide a text into pieces, and pack these into runs of at most so many tokens."""
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrag.linguistics.sentences import is_heading, split_sentences
+from graphrag.models import Chunking, ParsedText, Span
+
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
+_WORD_END = re.compile(r"\s+")
+SECTION_CHARS = (200, 8_000)  # of sections that are worth chunks of their own, in the median
+FEWEST_SECTIONS = 3
+SHORT_LINE_CHARS = 200  # text with shorter paragraphs is a list of notes rather than prose
+DIPS = 0.2  # of the places between sentences are taken to be changes of subject, where the meaning differs most
+NEIGHBOURS = 2  # sentences on either side that are compared
+EMBEDDED_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """Pieces that stay whole where they can, and where a chunk begins in any case."""
+
+    pieces: Sequence[Span]  # they tile the text
+    breaks: Set[int] = frozenset()  # characters at which pieces begin
+    runs_on: bool = False  # what begins at a break goes on from what is before it
+
+
+Matrix = NDArray[np.float32]
+Divide = Callable[[ParsedText], Division]
+Embed = Callable[[list[str]], Sequence[Sequence[float]]]
+
+
+def by_sentences(parsed: ParsedText) -> Division:
+    return Division(split_sentences(parsed.text))
+
+
+def by_words(parsed: ParsedText) -> Division:
+    """Windows of a fixed length, wherever their ends fall."""
+    return Division(cut(parsed.text, [match.end() for match in _WORD_END.finditer(parsed.text)]))
+
+
+def by_paragraphs(parsed: ParsedText) -> Division:
+    return Division(cut(parsed.text, [match.end() for match in _PARAGRAPH_END.finditer(parsed.text)]))
+
+
+def by_headings(parsed: ParsedText) -> Division:
+    """A section a chunk. A heading right under another one begins none."""
+    starts = [heading.start_char for heading in parsed.headings]
+    ends = [parsed.text.find("\n", start) for start in starts]
+    begun = {
+        start
+        for start, before in zip(starts, [0, *ends], strict=False)
+        if before == -1 or parsed.text[before:start].strip()
+    }
+    cuts = sorted({span.start for span in split_sentences(parsed.text)} | begun)
+    return Division(cut(parsed.text, cuts), frozenset(begun))
+
+
+def by_rows(parsed: ParsedText) -> Division:
+    """A spreadsheet's rows; each table begins a chunk, with its sheet's name and what else is written over it."""
+    headings = [heading.start_char for heading in parsed.headings]
+    rows = [row.start_char for table in parsed.tables for row in table.rows]
+    cuts = sorted({*headings, *rows, *(place.start_char for place in parsed.places)})
+    return Division(cut(parsed.text, cuts), frozenset({*headings, *_table_starts(parsed, headings, cuts)}))
+
+
+def _table_starts(parsed: ParsedText, headings: Sequence[int], cuts: Sequence[int]) -> Iterator[int]:
+    """A heading over a table belongs to it, and so does all that comes after the rows of the one before."""
+    end = 0
+    for table in parsed.tables:
+        if table.rows:
+            first = table.rows[0].start_char
+            above = headings[bisect_right(headings, first) - 1] if headings and headings[0] <= first else 0
+            after = cuts[bisect_left(cuts, end)] if end else 0
+            yield max(above, after)
+            end = table.rows[-1].end_char
+
+
+def by_family(parsed: ParsedText) -> Division:
+    """What small chunks are made of, and where those that are read together end."""
+    return by_rows(parsed) if has_rows(parsed) else by_headings(parsed)
+
+
+DIVISIONS: Mapping[Chunking, Divide] = {
+    "sentence": by_sentences,
+    "paragraph": by_paragraphs,
+    "heading_section": by_headings,
+    "fixed_window": by_words,
+    "rows": by_rows,
+    "parent_child": by_family,
+}
+
+
+def by_meaning(parsed: ParsedText, *, embed: Embed) -> Division:
+    """A chunk ends where the sentences before and after have least in common: TextTiling (Hearst 1997) with vectors."""
+    sentences = split_sentences(parsed.text)
+    if len(sentences) <= 2 * NEIGHBOURS:
+        return Division(sentences)
+    sums = _sums_of_neighbours(_vectors([parsed.text[span.start : span.end] for span in sentences], embed))
+    before, after = sums[1 : len(sentences)], sums[NEIGHBOURS + 1 :]
+    lengths = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
+    alike = (before * after).sum(axis=1) / np.maximum(lengths, 1e-9)
+    around = np.pad(alike, 1, constant_values=np.inf)
+    is_lowest = (alike <= around[:-2]) & (alike < around[2:])
+    dips = np.flatnonzero(is_lowest & (alike <= np.quantile(alike, DIPS))) + 1
+    return Division(sentences, frozenset(sentences[place].start for place in dips))
+
+
+def _vectors(texts: Sequence[str], embed: Embed) -> Matrix:
+    batches = range(0, len(texts), EMBEDDED_AT_ONCE)
+    return np.concatenate([np.asarray(embed(list(texts[n : n + EMBEDDED_AT_ONCE])), dtype=np.float32) for n in batches])
+
+
+def _sums_of_neighbours(vectors: Matrix) -> Matrix:
+    """Row n is the sum of the rows from n - NEIGHBOURS up to n, without n."""
+    padded = np.pad(vectors, ((NEIGHBOURS, NEIGHBOURS), (0, 0)))
+    rows = len(vectors) + NEIGHBOURS
+    sums: Matrix = np.sum([padded[shift : shift + rows] for shift in range(NEIGHBOURS)], axis=0)
+    return sums
+
+
+def choose(parsed: ParsedText) -> Chunking:
+    """What suits the text, always the same for the same text."""
+    if has_rows(parsed):
+        return "rows"
+    starts = [heading.start_char for heading in parsed.headings]
+    sections = [end - start for start, end in pairwise([*starts, len(parsed.text)])]
+    if len(sections) >= FEWEST_SECTIONS and SECTION_CHARS[0] <= np.median(sections) <= SECTION_CHARS[1]:
+        return "heading_section"
+    paragraphs = by_paragraphs(parsed).pieces
+    if len(paragraphs) >= FEWEST_SECTIONS and np.median([p.end - p.start for p in paragraphs]) <= SHORT_LINE_CHARS:
+        return "paragraph"
+    return "sentence"
+
+
+def has_rows(parsed: ParsedText) -> bool:
+    """Also a spreadsheet without headers has cells."""
+    return bool(parsed.tables) or any(place.cells for place in parsed.places)
+
+
+def cut(text: str, cuts: Sequence[int]) -> list[Span]:
+    return [Span(start, end) for start, end in pairwise([0, *(cut for cut in cuts if 0 < cut < len(text)), len(text)])]
+
+
+TokenCounter = Callable[[Sequence[str]], list[int]]
+_CLAUSE_END = re.compile(r"(?<=[,;:–—،؛])\s+|(?<=[、，；：])|\n+")
+_PACKED_WORD_END = re.compile(r"\s+")
+_JOINER = "\u200d"  # of the parts of one emoji
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    span: Span
+    tokens: int
+
+
+def pack(
+    parsed: ParsedText, division: Division, *, count_tokens: TokenCounter, max_tokens: int
+) -> tuple[list[Piece], list[int]]:
+    """The pieces, those too long cut up, and the indexes of those that begin a run.
+
+    A piece is cut between its sentences, then at their clauses, then between words, then anywhere. A heading stays with
+    what follows it.
+    """
+    whole = _measure(parsed.text, division.pieces, count_tokens)
+    pieces = [part for piece in whole for part in _split_long(parsed.text, piece, count_tokens, max_tokens)]
+    return pieces, list(_beginnings(parsed, pieces, division, max_tokens))
+
+
+def overlap_start(pieces: Sequence[Piece], index: int, division: Division, *, overlap_tokens: int) -> int:
+    """Where the whole pieces of at most so many tokens before this one begin. What begins something new has none."""
+    first, total = index, 0
+    while first > 0 and (division.runs_on or pieces[first].span.start not in division.breaks):
+        total += pieces[first - 1].tokens
+        if total > overlap_tokens:
+            break
+        first -= 1
+    return pieces[first].span.start
+
+
+def _measure(text: str, spans: Sequence[Span], count_tokens: TokenCounter) -> list[Piece]:
+    counts = count_tokens([text[span.start : span.end] for span in spans])
+    return [Piece(span, tokens) for span, tokens in zip(spans, counts, strict=True)]
+
+
+def _beginnings(parsed: ParsedText, pieces: Sequence[Piece], division: Division, max_tokens: int) -> Iterator[int]:
+    headings = {heading.start_char for heading in parsed.headings}
+    yield 0
+    start, total = 0, 0
+    for index, piece in enumerate(pieces):
+        if index > start and piece.span.start in division.breaks:
+            start, total = index, 0
+            yield start
+        elif index > start and total + piece.tokens > max_tokens:
+            start = _before_headings(parsed.text, pieces, start, index, headings)
+            total = sum(kept.tokens for kept in pieces[start:index])
+            if total + piece.tokens > max_tokens:
+                start, total = index, 0
+            yield start
+        total += piece.tokens
+
+
+def _before_headings(text: str, pieces: Sequence[Piece], start: int, index: int, headings: Set[int]) -> int:
+    end = index
+    while end - 1 > start and _is_heading(text, pieces[end - 1].span, headings):
+        end -= 1
+    return end
+
+
+def _is_heading(text: str, span: Span, headings: Set[int]) -> bool:
+    written = text[span.start : span.end]
+    return is_heading(written) or (span.start in headings and "\n" not in written.strip())
+
+
+def _split_long(text: str, piece: Piece, count_tokens: TokenCounter, max_tokens: int) -> list[Piece]:
+    if piece.tokens <= max_tokens:
+        return [piece]
+    for cuts in _cuts(text, piece.span, max_tokens):
+        if cuts:
+            parts = [Span(*pair) for pair in pairwise([piece.span.start, *cuts, piece.span.end])]
+            joined = _join(_measure(text, parts, count_tokens), max_tokens)
+            return [small for part in joined for small in _split_long(text, part, count_tokens, max_tokens)]
+    return [piece]
+
+
+def _cuts(text: str, span: Span, max_tokens: int) -> Iterator[list[int]]:
+    """Where it could be cut, best first."""
+    yield [span.start + sentence.start for sentence in split_sentences(text[span.start : span.end])[1:]]
+    for boundary in (_CLAUSE_END, _PACKED_WORD_END):
+        ends = (match.end() for match in boundary.finditer(text, span.start, span.end))
+        yield [end for end in ends if span.start < end < span.end]
+    length = min(max_tokens, (span.end - span.start + 1) // 2)
+    yield list(_cuts_anywhere(text, span, length))
+
+
+def _cuts_anywhere(text: str, span: Span, length: int) -> Iterator[int]:
+    """Every so many characters, or before, where that keeps together what is seen as one."""
+    start = span.start
+    while length and start + length < span.end:
+        cut = start + length
+        while cut > start and _continues(text, cut):
+            cut -= 1
+        start = cut if cut > start else start + length
+        yield start
+
+
+def _continues(text: str, cut: int) -> bool:
+    """Whether the character there is part of the one before it."""
+    return unicodedata.combining(text[cut]) > 0 or _JOINER in text[cut - 1 : cut + 1] or text[cut] in "\ufe0e\ufe0f"
+
+
+def _join(pieces: Sequence[Piece], max_tokens: int) -> list[Piece]:
+    joined: list[Piece] = []
+    for piece in pieces:
+        if joined and joined[-1].tokens + piece.tokens <= max_tokens:
+            joined[-1] = Piece(Span(joined[-1].span.start, piece.span.end), joined[-1].tokens + piece.tokens)
+        else:
+            joined.append(piece)
+    return joined

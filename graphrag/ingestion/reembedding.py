@@ -1,0 +1,208 @@
+"""A collection moves to another embedding model while it is searched and written to.
+
+Not a ChunkStore's verb: what makes it safe are PostgreSQL's locks. The other model's vectors are added beside those
+that searches use; when none is missing, one transaction makes them the collection's. The old ones stay, to go back to.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from pgvector import HalfVector
+
+from graphrag.db.database import Connection, Database, fetch, queries
+from graphrag.embeddings.registry import EmbeddingModel, embed_batches
+from graphrag.errors import CollectionNotFound, InvalidSettings, ProviderError
+from graphrag.ingestion.contextualization import contextual_text
+from graphrag.models import Collection, VectorKind
+from graphrag.observability.telemetry import log
+from graphrag.stores.postgres import search
+from graphrag.stores.postgres.chunks import maintenance
+
+QUERIES = queries(Path(__file__).with_name("reembedding.sql"))
+BATCHES = 4  # that are embedded at the same time
+BEGINNING = (UUID(int=0), -1)  # before every chunk
+Row = Mapping[str, Any]
+Report = Callable[[int, int], None]
+
+
+def report_nothing(done: int, total: int) -> None:
+    """For who doesn't want to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingMigration:
+    """Ended at any moment, even by kill -9, it goes on where it was when it is run again: it makes what is missing."""
+
+    database: Database
+    collection: Collection
+    batch_size: int = 100
+
+    async def previous_model(self) -> str:
+        """Raises InvalidSettings where there is nothing to go back to."""
+        previous: str | None = (await self._state())["previous_embedding_model"]
+        if previous is None:
+            raise InvalidSettings(f"The collection {self.collection.name!r} has had no other embedding model.")
+        return previous
+
+    async def run(self, model: EmbeddingModel, *, report: Report = report_nothing) -> None:
+        """From then on the collection is searched with this model, and only then.
+
+        Raises ProviderError, CollectionNotFound, InvalidSettings where another one is at it.
+        """
+        async with self._alone():
+            state = await self._state()
+            if state["embedding_model"] == model.id:
+                raise InvalidSettings(f"The collection {self.collection.name!r} has the embedding model {model.id!r}.")
+            await self._drop_others(state["embedding_model"], state["previous_embedding_model"], model.id)
+            while True:
+                await self._fill(model, report)
+                await self._build_index(model)
+                if await self._switch(model):
+                    break
+            await self._drop_others(model.id, state["embedding_model"])
+        log.info("collection moved", collection=str(self.collection.id), old=state["embedding_model"], new=model.id)
+
+    async def _fill(self, model: EmbeddingModel, report: Report) -> None:
+        """Until it finds nothing missing. Uploads go on meanwhile, with the collection's model."""
+        while True:
+            state = await self._state()
+            missing = await self._count_missing(model, state)
+            total, done, place = state["chunk_count"], max(0, state["chunk_count"] - missing), BEGINNING
+            report(done, total)
+            if not missing:
+                return
+            while rows := await self._find_missing(model, state, place):
+                await self._embed(rows, model, state)
+                done += len(rows)
+                place = rows[-1]["document_id"], rows[-1]["chunk_index"]
+                report(min(done, total), total)
+
+    async def _switch(self, model: EmbeddingModel) -> bool:
+        """False where so much has come in since that writers would wait for long."""
+        async with self._transaction() as connection:
+            (state,) = await fetch(connection, QUERIES["lock_state"], self._key())
+            rows = await self._missing(connection, model, state, BEGINNING)
+            if len(rows) == self.batch_size * BATCHES:
+                return False
+            await self._add(connection, rows, await self._embeddings(rows, model, state), model)
+            await connection.execute(QUERIES["switch"], self._key(model=model.id))
+        return True
+
+    async def _embed(self, rows: Sequence[Row], model: EmbeddingModel, state: Row) -> None:
+        embeddings = await self._embeddings(rows, model, state)
+        async with self._transaction() as connection:
+            await self._add(connection, rows, embeddings, model)
+
+    async def _embeddings(
+        self, rows: Sequence[Row], model: EmbeddingModel, state: Row
+    ) -> Mapping[VectorKind, list[list[float]]]:
+        plain = [f"{row['context']}\n{row['overlap']}{row['content']}" for row in rows]
+        content = await self._embed_all(plain, model)
+        if not state["has_contextual"]:
+            return {"content": content}
+        situated = [number for number, row in enumerate(rows) if row["situation"]]
+        told = [contextual_text(rows[number]["situation"], plain[number]) for number in situated]
+        in_context = dict(zip(situated, await self._embed_all(told, model), strict=True))
+        return {
+            "content": content,
+            "contextual": [in_context.get(number, vector) for number, vector in enumerate(content)],
+        }
+
+    async def _embed_all(self, texts: Sequence[str], model: EmbeddingModel) -> list[list[float]]:
+        found, failed = await embed_batches(texts, model, batch_size=self.batch_size, max_concurrency=BATCHES)
+        if failed:
+            raise ProviderError(f"{failed[0].cause}. What was embedded is kept: run it again to go on.")
+        return [vector for vector in found if vector is not None]
+
+    async def _add(
+        self,
+        connection: Connection,
+        rows: Sequence[Row],
+        embeddings: Mapping[VectorKind, list[list[float]]],
+        model: EmbeddingModel,
+    ) -> None:
+        added = [
+            self._key(**row, model=model.id, kind=kind, embedding=HalfVector(vector))
+            for kind, of_kind in embeddings.items()
+            for row, vector in zip(rows, of_kind, strict=True)
+        ]
+        async with connection.cursor() as cursor:
+            await cursor.executemany(QUERIES["add_vector"], added)
+
+    async def _build_index(self, model: EmbeddingModel) -> None:
+        state = await self._state()
+        if state["chunk_count"] <= search.EXACT_CHUNKS or model.dimensions > search.MOST_DIMENSIONS:
+            return
+        kinds: list[VectorKind] = ["content", "contextual"] if state["has_contextual"] else ["content"]
+        async with maintenance(self.database) as connection:
+            for kind in kinds:
+                await search.build_index(connection, model.id, model.dimensions, kind=kind)
+
+    async def _drop_others(self, *kept: str | None) -> None:
+        async with self._transaction() as connection:
+            await connection.execute(QUERIES["drop_others"], self._key(kept=[model for model in kept if model]))
+
+    async def _state(self) -> Row:
+        async with self._transaction() as connection:
+            rows = await fetch(connection, QUERIES["read_state"], self._key())
+        if not rows:
+            name = self.collection.name
+            raise CollectionNotFound(f"There is no collection {name!r}.", name=name, known=[])
+        return rows[0]
+
+    async def _count_missing(self, model: EmbeddingModel, state: Row) -> int:
+        values = self._key(model=model.id, kinds=_kinds(state))
+        async with self._transaction() as connection:
+            (row,) = await fetch(connection, QUERIES["count_missing"], values)
+        return int(row["chunks"])
+
+    async def _find_missing(self, model: EmbeddingModel, state: Row, place: tuple[UUID, int]) -> list[dict[str, Any]]:
+        async with self._transaction() as connection:
+            return await self._missing(connection, model, state, place)
+
+    async def _missing(
+        self, connection: Connection, model: EmbeddingModel, state: Row, place: tuple[UUID, int]
+    ) -> list[dict[str, Any]]:
+        document_id, chunk_index = place
+        return await fetch(
+            connection,
+            QUERIES["find_missing"],
+            self._key(
+                model=model.id,
+                kinds=_kinds(state),
+                document_id=document_id,
+                chunk_index=chunk_index,
+                limit=self.batch_size * BATCHES,
+            ),
+        )
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """The lock goes with its connection, and so with its process."""
+        async with self.database.maintenance() as connection:
+            if not (await fetch(connection, QUERIES["lock_migration"], self._key()))[0]["is_free"]:
+                raise InvalidSettings(
+                    f"The collection {self.collection.name!r} is moving to another embedding model already."
+                )
+            try:
+                yield
+            finally:
+                with suppress(psycopg.OperationalError):  # the server is gone, and the lock with it
+                    await connection.execute(QUERIES["unlock_migration"], self._key())
+
+    @asynccontextmanager
+    async def _transaction(self) -> AsyncIterator[Connection]:
+        async with self.database.transaction(self.collection.owner_id) as connection:
+            yield connection
+
+    def _key(self, **values: Any) -> dict[str, Any]:
+        return {"collection_id": self.collection.id, **values}
+
+
+def _kinds(state: Row) -> int:
+    return 2 if state["has_contextual"] else 1

@@ -1,0 +1,319 @@
+"""Names of people, organisations and things, and codes."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
+from typing import Protocol
+
+from babel import Locale
+from babel.dates import get_day_names, get_month_names
+
+from graphrag.linguistics.dates import months, parse_period
+from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stop_words
+from graphrag.linguistics.normalization import flatten
+from graphrag.models import Chunk, TemporalContext
+from graphrag.models.graph import TITLE_WEIGHT, Mention
+from graphrag.query_transformation.follow_ups import beginning
+from graphrag.query_transformation.phrases import QuestionGrammar, QuestionToken, read_words
+
+NAME_WEIGHT = 1.0
+HEADING_WEIGHT = 0.5  # of a name in the title, in a heading or in a table's header, which many chunks share
+SURNAME_WEIGHT = 0.2  # of a name's last word: «Salcedo» is Rubén Salcedo, and may be another
+_CAPITAL = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪĮİĶĹĻĽŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŹŻŽ"
+_WORD = rf"(?:[{_CAPITAL}]|\d+[.-]?(?=[{_CAPITAL}]))[\w’']*(?:[-.&][\w’']+)*"
+_JOINS = r"(?:of|the|and|for|de|del|la|las|los|el|y|e|du|des|le|les|et|von|van|der|den|da|di|d['’]|l['’]|&)"
+_RUN = re.compile(
+    rf"(?<![\w’'])(?:[dDlL]['’])?{_WORD}(?:[ \u00a0]+(?:{_JOINS}[ \u00a0]*){{0,2}}(?:{_WORD}|\d[\w.-]*))*"
+)
+_JOIN = re.compile(rf"[ \u00a0]+(?:{_JOINS}[ \u00a0]*)+")
+_ELISION = re.compile(r"(?:[cdjlmnst]|qu)['’]", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"['’]s?$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;…\n])[\s\"'«»“”‘’(\[*_#>|•¿¡–—-]*$")
+_LOWER_CASE = re.compile(r"(?<![\w’'])[a-zß-öø-ÿœ][\w]*")
+_BRACKETS = re.compile(r"\s*\([^)]*\)\s*$")
+_BEFORE = 12  # characters that are looked back at for the beginning of a sentence
+_LONGEST = 80  # characters of a key: what is longer is no name
+
+
+class NameRecognizer(Protocol):
+    """A trained model that finds names, also those that no capital letter shows."""
+
+    async def find_names(self, texts: Sequence[str], *, language: str) -> list[tuple[str, ...]]:
+        """One entry a text, as it writes them; none in a language that it does not know."""
+        ...
+
+
+def name_key(name: str) -> str:
+    """Without case, accents, leading articles and possessives: «L'Épicerie Valadour» → "epicerie valadour"."""
+    words = [_POSSESSIVE.sub("", fold(_ELISION.sub("", word, count=1))) for word in name.split()]
+    words = [word.strip('.,;:!?()[]"«»“”*_') for word in words]
+    while words and words[0] in _empty_words():
+        words = words[1:]
+    key = " ".join(filter(None, words))
+    return key if 1 < len(key) <= _LONGEST and not _is_date(key) else ""
+
+
+def names_in(text: str, *, common_words: Set[str] = frozenset()) -> dict[str, float]:
+    """Keys of the names, each with the weight of its surest form.
+
+    `common_words`: folded words that the document writes in lower case, too: at the beginning of a sentence they name
+    nothing.
+    """
+    weights: dict[str, float] = {}
+    for match in _RUN.finditer(text):
+        run = match.group()
+        if _SENTENCE_START.search(text[max(0, match.start() - _BEFORE) : match.start()]):
+            run = _without_first(run, common_words)
+        for key, weight in _forms(run):
+            weights[key] = max(weights.get(key, 0.0), weight)
+    return weights
+
+
+def title_keys(title: str) -> list[str]:
+    """The title, and it without what tells it from others: «Brother (song)» → «Brother», «Rochester, New York»."""
+    bare = _BRACKETS.sub("", title)
+    return list(dict.fromkeys(filter(None, map(name_key, (title.replace(",", ""), bare, bare.partition(",")[0])))))
+
+
+def mentions(chunks: Sequence[Chunk]) -> list[tuple[Mention, ...]]:
+    """What each chunk of one document names, its title and headings included."""
+    if not chunks:
+        return []
+    title = chunks[0].document.title
+    common = {fold(word) for chunk in chunks for word in _LOWER_CASE.findall(chunk.content)}
+    titles = dict.fromkeys(title_keys(title), TITLE_WEIGHT)
+    return [tuple(_mentions(chunk, titles, common)) for chunk in chunks]
+
+
+def _mentions(chunk: Chunk, titles: Mapping[str, float], common: Set[str]) -> Iterator[Mention]:
+    above = names_in(chunk.context, common_words=common)
+    headers = filter(None, map(name_key, chunk.headers))
+    weights = dict.fromkeys([*above, *headers], HEADING_WEIGHT)
+    for key, weight in names_in(chunk.content, common_words=common).items():
+        weights[key] = max(weights.get(key, 0.0), weight)
+    return (Mention(key, weight) for key, weight in {**weights, **titles}.items())
+
+
+def _forms(run: str) -> Iterable[tuple[str, float]]:
+    """The whole, its parts between small words («Bank of Spain» → «Bank», «Spain»), and each part's last word."""
+    parts = _JOIN.split(run)
+    for name in (run, *parts):
+        if key := name_key(name):
+            yield key, NAME_WEIGHT
+            first, _, last = key.rpartition(" ")
+            if first and name in parts and not last.isdigit():
+                yield last, SURNAME_WEIGHT
+
+
+def _without_first(run: str, common_words: Set[str]) -> str:
+    """Without the word that has its capital from the sentence's beginning."""
+    first, _, rest = run.partition(" ")
+    word = fold(_ELISION.sub("", first, count=1))
+    return _JOIN.sub("", f" {rest}", count=1).lstrip() if word in common_words or word in _empty_words() else run
+
+
+def _is_date(key: str) -> bool:
+    return all(word in _calendar() or not any(map(str.isalpha, word)) for word in key.split())
+
+
+@lru_cache(maxsize=1)
+def _empty_words() -> frozenset[str]:
+    return frozenset().union(*map(stop_words, ANSWER_LANGUAGES))
+
+
+@lru_cache(maxsize=1)
+def _calendar() -> frozenset[str]:
+    names = [
+        get(width, locale=language)
+        for get in (get_month_names, get_day_names)
+        for width in ("wide", "abbreviated")
+        for language in ANSWER_LANGUAGES
+    ]
+    return frozenset(fold(name).rstrip(".") for by_number in names for name in by_number.values())
+
+
+_TITLES = frozenset(
+    "sr sra srta don dona d dr dra m mr mrs ms mme mlle me ing lic miss senor senora madame monsieur docteur doctor"
+    " doctora"
+    " maitre q t i ii iii iv id no nº pdf".split()
+)  # fmt: skip
+_EXONYMS = (
+    "londres london", "paris", "lisboa lisbonne lisbon", "ginebra geneve geneva", "bruselas bruxelles brussels",
+    "sevilla seville", "zaragoza saragosse saragossa", "barcelona barcelone", "marsella marseille marseilles",
+    "burdeos bordeaux", "lyon", "tolosa toulouse", "viena vienne vienna", "roma rome", "milan milano", "turin torino",
+    "florencia florence", "venecia venise venice", "napoles naples", "amberes anvers antwerp", "munich",
+    "hamburgo hambourg hamburg", "colonia cologne", "berlin", "atenas athenes athens", "moscu moscou moscow",
+    "varsovia varsovie warsaw", "praga prague", "copenhague copenhagen", "estocolmo stockholm", "edimburgo"
+    " edimbourg edinburgh",
+    "dublin", "bale basilea basel", "zurich", "berna berne bern", "rin rhin rhine", "danubio danube", "tamesis"
+    " tamise thames",
+    "valencia valence", "cordoba cordoue", "europa europe", "america amerique", "asia asie", "africa afrique",
+    "antartida antarctique antarctica", "alpes alps", "pirineos pyrenees", "cataluna catalogne catalonia",
+    "andalucia andalousie andalusia", "bretana bretagne brittany", "escocia ecosse scotland", "gales wales",
+    "inglaterra angleterre england", "borgona bourgogne burgundy", "provenza provence", "la haya haye hague",
+    "oporto porto", "tajo tage tagus tejo", "duero douro", "sena seine", "rodano rhone", "mosa meuse", "escalda escaut"
+    " scheldt", "garona garonne", "cairo caire", "pekin beijing", "palermo palerme", "genova genes genoa",
+    "padua padoue padova", "bolonia bologne bologna", "brujas bruges", "gante gand ghent", "lieja liege",
+    "niza nice", "perpinan perpignan", "bayona bayonne", "lovaina louvain leuven", "cracovia cracovie krakow",
+    "belgrado belgrade", "argel alger algiers", "tunez tunis", "tanger tangier", "habana havane havana",
+    "canarias canaries canary", "baleares balearic", "galicia galice", "asturias asturies", "navarra navarre",
+    "normandia normandie normandy", "gascuna gascogne gascony", "alsacia alsace", "cornualles cornouailles cornwall",
+    "atlantico atlantique atlantic", "mediterraneo mediterranee mediterranean", "pacifico pacifique pacific",
+)  # fmt: skip
+
+
+class _Written(Protocol):
+    @property
+    def folded(self) -> str: ...
+    @property
+    def written(self) -> str: ...
+    @property
+    def sentence(self) -> int: ...
+
+
+def name_places(words: Sequence[_Written]) -> Iterator[int]:
+    """Capitalised words, and codes; at the beginning of a sentence only where the next is one, or it comes again."""
+    begins = [place == 0 or words[place - 1].sentence != word.sentence for place, word in enumerate(words)]
+    within = {word.folded for word, first in zip(words, begins, strict=True) if word.written[0].isupper() and not first}
+    for place, word in enumerate(words):
+        if not word.written[0].isupper() or not _may_name(word.folded):
+            continue
+        is_followed = place + 1 < len(words) and not begins[place + 1] and words[place + 1].written[0].isupper()
+        is_code = word.written.isupper() and len(word.written) > 1
+        if not begins[place] or is_followed or is_code or word.folded in within:
+            yield place
+
+
+def _may_name(folded: str) -> bool:
+    return (
+        len(folded) > 1
+        and folded not in _TITLES
+        and folded not in _month_and_day_names()
+        and folded not in _small_words()
+    )
+
+
+@lru_cache(maxsize=1)
+def _month_and_day_names() -> frozenset[str]:
+    return frozenset(
+        fold(name)
+        for get in (get_month_names, get_day_names)
+        for language in ANSWER_LANGUAGES
+        for name in get("wide", locale=language).values()
+    )
+
+
+@lru_cache(maxsize=1)
+def _small_words() -> frozenset[str]:
+    return frozenset().union(*map(stop_words, ANSWER_LANGUAGES))
+
+
+@lru_cache(maxsize=1)
+def _translations() -> dict[str, int]:
+    """Words of places and languages, each with the number of what it names."""
+    found: dict[str, int] = {}
+    number = 0
+    locales = [Locale(language) for language in ANSWER_LANGUAGES]
+    for kind in ("territories", "languages"):
+        for key in getattr(locales[0], kind):
+            names = [fold(getattr(locale, kind).get(key, "")) for locale in locales]
+            number += 1
+            for name in names:
+                if name and " " not in name:
+                    found.setdefault(name, number)
+    for line in _EXONYMS:
+        number += 1
+        for name in line.split():
+            found.setdefault(name, number)
+    return found
+
+
+def same_name(one: str, other: str) -> bool:
+    """Of folded words: as they are, with an s behind, or in another of our languages."""
+    if one == other or one.rstrip("s") == other.rstrip("s"):
+        return True
+    known = _translations()
+    return one in known and known.get(one) == known.get(other)
+
+
+_QUOTED = re.compile(r"«\s*([^«»]+?)\s*»|“([^“”]+)”|\"([^\"]+)\"")
+_CODE = re.compile(r"(?=\w*\d)(?=\w*[A-Za-z])[\w-]{2,}|\w+-\d[\w-]*")
+_JOINTS = frozenset("de del la las los le du des d of the van von da di y".split())
+_FINAL_JOINTS = 2  # small words in a row: «Casa de la Vega»
+MOST_NAMES = 20
+
+
+def find_names(question: str, grammar: QuestionGrammar) -> tuple[str, ...]:
+    """Quoted titles, runs of capitalised words but not the first word for itself, and codes, in their order."""
+    quoted = [(match.start(), match.end(), next(filter(None, match.groups()))) for match in _QUOTED.finditer(question)]
+    flat = flatten(question)
+    words = [word for word in read_words(question, flat) if not any(a <= word.start < b for a, b, _ in quoted)]
+    found = [(start, title) for start, _, title in quoted]
+    found += _runs(words, question, beginning(flat, grammar.asking), grammar)
+    return tuple(dict.fromkeys(name for _, name in sorted(found)))[:MOST_NAMES]
+
+
+def _runs(words: list[QuestionToken], question: str, start: int, grammar: QuestionGrammar) -> list[tuple[int, str]]:
+    empty = stop_words(grammar.language) | grammar.clauses.breaks | grammar.clauses.determiners
+    runs, number = [], 0
+    while number < len(words):
+        if not _is_capital(words[number], empty):
+            number += 1
+            continue
+        end = _end_of_run(words, number, empty)
+        opens = number == 0 or words[number].start == start
+        if end - number > 1 or not opens or _CODE.fullmatch(words[number].text):
+            runs.append((words[number].start, question[words[number].start : words[end - 1].end]))
+        number = end
+    return runs
+
+
+def _end_of_run(words: list[QuestionToken], first: int, empty: frozenset[str]) -> int:
+    end = first + 1
+    while end < len(words) and not words[end].is_apart:
+        ahead = end
+        while (
+            ahead < len(words)
+            and ahead - end < _FINAL_JOINTS
+            and words[ahead].flat in _JOINTS
+            and words[ahead].text.islower()
+        ):
+            ahead += 1
+        if (
+            ahead >= len(words)
+            or words[ahead].is_apart
+            or not (_is_capital(words[ahead], empty) or words[ahead].text.isdigit())
+        ):
+            return end
+        end = ahead + 1
+    return end
+
+
+def _is_capital(word: QuestionToken, empty: frozenset[str]) -> bool:
+    return bool(_CODE.fullmatch(word.text)) or (
+        word.text[0].isupper() and word.flat not in empty and word.flat not in months()
+    )
+
+
+_DATED = re.compile(
+    r"\b\d{4}-\d{1,2}(?:-\d{1,2})?\b|\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b"
+    r"|\b(?:q|t)[1-4](?: (?:de |of )?\d{4})?\b|\b(?:\d{1,2}(?:st|nd|rd|th|er|º)? (?:de |of )?)?MONTH\.?(?:,? (?:de |del |of )?(?:\d{1,2},? )?\d{4})?\b|\b(?:19|20)\d{2}\b"
+)
+
+
+def find_dates(question: str, language: str) -> tuple[TemporalContext, ...]:
+    """The days, months, quarters and years that are named with their year."""
+    pattern = re.compile(_DATED.pattern.replace("MONTH", f"(?:{'|'.join(sorted(months(), key=len, reverse=True))})"))
+    found = []
+    for match in pattern.finditer(flatten(question).lower()):
+        period = parse_period(match[0], day_first=None if language == "en" else True)
+        if period and period.year and period.first_day:
+            found.append(TemporalContext(period.first_day, period.unit))
+    return tuple(dict.fromkeys(found))
+
+
+_CAPITAL_LETTERS = "A-ZÁÀÂÄÇÉÈÊËÍÎÏÑÓÔÖÚÜ"
+FULL_NAME = (
+    rf"[{_CAPITAL_LETTERS}][\w’'-]+(?: (?:de |del |de la |la |le |van |von )?[{_CAPITAL_LETTERS}][\w’'-]+){{1,2}}"
+)
+NAME = re.compile(FULL_NAME)

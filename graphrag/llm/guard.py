@@ -1,0 +1,197 @@
+"""Calls of a provider: concurrency, deadlines, retries, circuit breaker, content filter."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from langchain_core.exceptions import OutputParserException
+from pydantic import ValidationError
+
+from graphrag.errors import OutOfTime, ProviderError
+from graphrag.observability.logging import without_secrets
+from graphrag.resilience.cancellation import end
+from graphrag.resilience.circuit_breaker import CircuitBreaker
+from graphrag.resilience.concurrency import HalfTheTurns, Turns
+from graphrag.resilience.deadline import seconds_left, within
+from graphrag.resilience.retry import FOR_DOCUMENTS, Patience, http_status, in_time, is_transient, persevere
+
+KEYS = {"google_genai": "GOOGLE_API_KEY", "openai": "OPENAI_API_KEY"}
+INVALID_KEY = "API_KEY_INVALID"  # Gemini says so with the status of a wrong question
+NO_RIGHT, NO_SUCH_MODEL, TOO_MUCH = {401, 403}, 404, 429
+
+
+def way_out(provider: str, model: str, error: Exception) -> str:
+    """A sentence that follows the failure's words; "" where none is known."""
+    status = http_status(error)
+    if status in NO_RIGHT or INVALID_KEY in str(error):
+        return f". Check {KEYS.get(provider, 'its key')}."
+    if status == NO_SUCH_MODEL:
+        return f". Run: ollama pull {model}." if provider == "ollama" else ". Check the model's name and its address."
+    if status == TOO_MUCH:
+        return ". Wait, or raise its quota."
+    if provider == "ollama" and status is None and is_transient(error):
+        return ". Is it there? Run: ollama serve; or correct its address."
+    return ""
+
+
+# How OpenAI's, Azure's and Gemini's models say so, in lower case.
+REASONS = {"blocklist", "content_filter", "language", "prohibited_content", "recitation", "safety", "spii"}
+
+
+class ContentFiltered(Exception):
+    """All of an answer, or from some word on."""
+
+
+def check_not_held_back(told: Mapping[str, Any]) -> None:
+    """By a response's metadata. Raises HeldBack."""
+    feedback = told.get("prompt_feedback") or {}  # Gemini's, of a question that it did not even look at
+    reason = feedback.get("block_reason") or told.get("finish_reason")
+    reason = str(getattr(reason, "name", reason))
+    if feedback.get("block_reason") or reason.lower() in REASONS:
+        raise ContentFiltered(f"its filter holds the answer back: {reason}")
+
+
+T = TypeVar("T")
+MOST_TOLD = 500  # characters of a vendor's error, which may repeat a whole web page
+MOST_WAITING = 100  # pieces that came already are read past; a server that floods is hung up on
+REFUSED = {400, 413, 422}  # of what was asked, by a provider that is well
+# Of openai, by name, for it need not be imported: an answer that is too long, or that a filter holds back.
+ANSWERED = {"LengthFinishReasonError", "ContentFilterFinishReasonError"}
+
+
+class NothingSaid(Exception):
+    """The answer ended before the first word."""
+
+
+class CutShort(Exception):
+    """The stream ended without saying that it does, as where a proxy gave up."""
+
+
+def is_outage(error: Exception) -> bool:
+    """Whether the next question would fare no better."""
+    answered = NothingSaid | ContentFiltered | OutputParserException | ValidationError
+    if isinstance(error, answered) or type(error).__name__ in ANSWERED:
+        return False
+    return http_status(error) not in REFUSED or INVALID_KEY in str(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Speech(Generic[T]):
+    """How to read a provider's stream."""
+
+    begin: Callable[[], AsyncGenerator[T, None]]
+    is_word: Callable[[T], bool]
+    is_end: Callable[[T], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    name: str
+    turns: Turns | HalfTheTurns
+    breaker: CircuitBreaker
+    patience: Patience
+    first_word_seconds: float  # with all retries; waiting for a turn is not in it
+    word_seconds: float  # from word to word
+    answer_seconds: float
+
+    def within(self, seconds: float, *, purpose: str) -> "Guard":
+        """For calls that have less time: too slow for them is not too slow for the others."""
+        name = f"{self.name} ({purpose})"
+        return replace(self, name=name, breaker=self.breaker.sibling(name), answer_seconds=seconds)
+
+    def in_background(self) -> "Guard":
+        """For calls that nobody waits for: with more patience, half of the turns at most, and failures of their own."""
+        name = f"{self.name} (in the background)"
+        return replace(
+            self,
+            name=name,
+            turns=self.turns.half if isinstance(self.turns, Turns) else self.turns,
+            breaker=self.breaker.sibling(name),
+            patience=FOR_DOCUMENTS,
+            answer_seconds=self.answer_seconds * (1 + FOR_DOCUMENTS.retries),
+        )
+
+    async def call(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Raises ProviderError or OutOfTime."""
+        with self._our_errors():
+            self.breaker.check()  # nobody waits for a turn with a model that is left alone
+            # Outside of the breaker: that nobody waits longer tells nothing of the model.
+            async with within(self.name, share=1), self.turns.take():
+                with self.breaker.watch():
+                    return await in_time(persevere(ask, self.patience), self.answer_seconds)
+
+    async def stream(self, speech: Speech[T]) -> AsyncGenerator[T, None]:
+        """What the provider sends, from its first word on. Closing it closes the request.
+
+        Raises ProviderError.
+        """
+        with self._our_errors():
+            self.breaker.check()
+            async with self.turns.take():
+                answer_seconds = min(self.answer_seconds, seconds_left())
+                until = time.monotonic() + answer_seconds
+                with self.breaker.watch() as greet:
+                    first_seconds = min(self.first_word_seconds, answer_seconds)
+                    begun = persevere(lambda: _begin(speech), self.patience)
+                    said, rest = await in_time(begun, first_seconds)
+                    greet()
+                    async with _hung_up_at_last(rest):
+                        for piece in said:
+                            yield piece
+                        has_ended = any(map(speech.is_end, said))
+                        while (following := await in_time(_next(rest), self._seconds_left(until))) is not None:
+                            has_ended = has_ended or speech.is_end(following)
+                            yield following
+                        if not has_ended:
+                            raise CutShort
+
+    def _seconds_left(self, until: float) -> float:
+        return min(self.word_seconds, until - time.monotonic())
+
+    @contextmanager
+    def _our_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (ProviderError, OutOfTime):
+            raise
+        except Exception as exc:  # each vendor has a tree of its own
+            told = without_secrets(repr(exc))[:MOST_TOLD]
+            provider, _, model = self.name.partition(" (")[0].partition(":")
+            raise ProviderError(f"{self.name} failed: {told}{way_out(provider, model, exc)}") from exc
+
+
+async def _begin(speech: Speech[T]) -> tuple[list[T], AsyncGenerator[T, None]]:
+    """What came until the first word, with it, and the rest."""
+    pieces, said = speech.begin(), []
+    async for piece in pieces:
+        said.append(piece)
+        if speech.is_word(piece):
+            return said, pieces
+    raise NothingSaid
+
+
+async def _next(pieces: AsyncGenerator[T, None]) -> T | None:
+    async for piece in pieces:
+        return piece
+    return None
+
+
+@asynccontextmanager
+async def _hung_up_at_last(pieces: AsyncGenerator[T, None]) -> AsyncIterator[None]:
+    """To close them is not enough: Gemini's client goes on with a request that nobody reads any more, until the garbage
+    collector finds it. One that is cancelled while it reads ends at once.
+    """
+    try:
+        yield
+    finally:
+        for _ in range(MOST_WAITING):
+            reading = asyncio.ensure_future(_next(pieces))
+            await asyncio.sleep(0)  # it takes what has come already, or waits for more
+            is_waiting = not reading.done()
+            await end(reading)
+            if reading.cancelled() or reading.exception() or is_waiting or reading.result() is None:
+                break
+        await pieces.aclose()

@@ -1,0 +1,152 @@
+"""Where a stretch of a text stands in its file: page, sheet and cells."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from itertools import pairwise
+from typing import Any
+
+from graphrag.linguistics.sentences import split_sentences
+from graphrag.models import Chunk, SourceLocation, Span
+
+_CELL = re.compile(r"([A-Z]+)(\d+)")
+
+
+def letters(column: int) -> str:
+    """A spreadsheet's name of a column, from 0: A … Z, AA …"""
+    written = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        written = chr(ord("A") + rest) + written
+    return written
+
+
+def cell_range(first: tuple[int, int], last: tuple[int, int]) -> str:
+    """Of two corners, each a column from 0 and a row from 1."""
+    names = [f"{letters(column)}{row}" for column, row in (first, last)]
+    return names[0] if first == last else ":".join(names)
+
+
+def corners(cells: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Of «A2:F2»: ((0, 2), (5, 2))."""
+    found = [(_column(name), int(row)) for name, row in _CELL.findall(cells)]
+    return (found[0], found[-1]) if found else None
+
+
+def _column(name: str) -> int:
+    number = 0
+    for letter in name:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def union(cells: Iterable[str]) -> str:
+    """The smallest range that holds them all."""
+    found = [corner for each in cells for corner in corners(each) or ()]
+    if not found:
+        return ""
+    columns, rows = [column for column, _ in found], [row for _, row in found]
+    return cell_range((min(columns), min(rows)), (max(columns), max(rows)))
+
+
+def overlapping(places: Iterable[SourceLocation], start: int, end: int) -> tuple[SourceLocation, ...]:
+    """Those that hold a part of [start, end), each once, in their order."""
+    held = {place for place in places if place.start_char < end and start < place.end_char}
+    return tuple(sorted(held, key=lambda place: (place.start_char, place.end_char)))
+
+
+def split_rows(text: str, places: Sequence[SourceLocation], *, start: int = 0) -> tuple[Span, ...]:
+    """Sentences, of which a spreadsheet's rows are one each. They tile the text, which begins at `start`."""
+    rows = [place for place in places if place.cells]
+    if not rows:
+        return split_sentences(text)
+    cuts = sorted({edge for place in rows for edge in (place.start_char - start, place.end_char - start)})
+    inner = [cut for cut in cuts if 0 < cut < len(text)]
+    begun = {place.start_char - start for place in rows} | ({0} if rows[0].start_char < start else set())
+    spans: list[Span] = []
+    for begin, end in pairwise([0, *inner, len(text)]):
+        if begin in begun:
+            spans.append(Span(begin, end))
+        elif spans and not text[begin:end].strip():
+            spans[-1] = Span(spans[-1].start, end)
+        else:
+            spans += [Span(begin + span.start, begin + span.end) for span in split_sentences(text[begin:end])]
+    return tuple(spans)
+
+
+def named_cells(line: str, headers: Sequence[str]) -> list[tuple[int, Span, str]]:
+    """The parts of a row that is written «Header: value; Header: value»: header's number, span and value of each."""
+    starts: list[tuple[int, int]] = []
+    position = 0
+    for number, header in enumerate(headers):
+        if not header:
+            continue
+        opening = f"{header}: "
+        if not starts and line.startswith(opening):
+            starts.append((number, 0))
+            position = len(opening)
+        elif (found := line.find(f"; {opening}", position)) != -1 and starts:
+            starts.append((number, found + 2))
+            position = found + 2 + len(opening)
+    ends = [*(start - 2 for _, start in starts[1:]), *([len(line)] if starts else [])]
+    return [
+        (number, Span(start, end), line[start + len(headers[number]) + 2 : end])
+        for (number, start), end in zip(starts, ends, strict=True)
+    ]
+
+
+def cite_place(
+    places: Sequence[SourceLocation], start: int, end: int, *, text: str, text_start: int, headers: Sequence[str] = ()
+) -> SourceLocation | None:
+    """Where [start, end) stands, as exactly as is known: the one cell that holds it, its row, or the rows that it
+    touches; the page that it begins on. `text` begins at `text_start` and holds the span; `headers` are its rows'."""
+    touched = overlapping(places, start, max(end, start + 1))
+    if not touched:
+        return None
+    first = touched[0]
+    if len(touched) == 1:
+        return replace(first, start_char=start, end_char=end, cells=_cell(first, start, end, text, text_start, headers))
+    same_sheet = [place.cells for place in touched if place.sheet == first.sheet and place.cells]
+    times = {place.temporal for place in touched}
+    temporal = times.pop() if len(times) == 1 else None
+    return SourceLocation(start, end, first.page, first.sheet, union(same_sheet), temporal)
+
+
+def describe_place(chunk: Chunk) -> dict[str, Any]:
+    """Where a chunk stands in its file, for who finds it: JSON."""
+    place = cite_place(
+        chunk.places,
+        chunk.start_char,
+        chunk.end_char,
+        text=chunk.content,
+        text_start=chunk.start_char,
+        headers=chunk.headers,
+    )
+    time = place.temporal if place else None
+    return {
+        "page": place.page if place else None,
+        "sheet_name": (place and place.sheet) or None,
+        "cell_ref": (place and place.cells) or None,
+        "headers": list(chunk.headers),
+        "temporal_context": time and asdict(time) | {"date": time.date.isoformat()},
+    }
+
+
+def _cell(place: SourceLocation, start: int, end: int, text: str, text_start: int, headers: Sequence[str]) -> str:
+    """The place's cells, or the one of them."""
+    edges = corners(place.cells)
+    if edges is None or edges[0][1] != edges[1][1] or not headers or place.start_char < text_start:
+        return place.cells
+    line = text[place.start_char - text_start : place.end_char - text_start]
+    parts = named_cells(line, headers)
+    if not parts or not all(headers[parts[0][0] : parts[-1][0] + 1]):
+        return place.cells
+    (first_column, row), (last_column, _) = edges
+    if parts[-1][0] - parts[0][0] != last_column - first_column:
+        return place.cells
+    for number, span, _ in parts:
+        if place.start_char + span.start <= start and end <= place.start_char + span.end:
+            column = first_column + number - parts[0][0]
+            return cell_range((column, row), (column, row))
+    return place.cells

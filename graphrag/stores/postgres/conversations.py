@@ -1,0 +1,278 @@
+"""Conversations in PostgreSQL: a tree of messages each, in which nothing that was said is written over."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+from psycopg.errors import ForeignKeyViolation
+from psycopg.types.json import Jsonb
+
+from graphrag.db.database import Connection, Database, fetch, queries
+from graphrag.errors import ConversationNotFound, MessageNotFound
+from graphrag.models.conversations import Conversation, Message, Outline, TitledBy, Turn, branch, last_answer, without
+from graphrag.stores.postgres.erasure import QUERIES as ERASURE
+from graphrag.stores.postgres.erasure import document_row, erase, erase_gone, find_missing, forget_threads
+from graphrag.stores.postgres.rows import read_conversation, read_message, without_nul
+
+QUERIES = queries(Path(__file__).with_name("conversations.sql"))
+LOCK = ERASURE["lock_conversations"]
+MOST_EARLIER = 40  # messages that no checkpoint holds: more than any history shows a model
+
+
+@dataclass(frozen=True, slots=True)
+class Conversations:
+    """Raises ConversationNotFound and MessageNotFound for another owner's, too, in the same words."""
+
+    database: Database
+
+    async def begin(self, owner_id: str, question: str, *, title: str, collection: str | None = None) -> Turn:
+        """A conversation with its first question."""
+        values = {"conversation_id": uuid4(), "message_id": uuid4(), "title": title, "collection": collection}
+        async with self.database.transaction(owner_id) as connection:
+            given = values | {"owner_id": owner_id, "content": question}
+            (row,) = await fetch(connection, QUERIES["begin"], given)
+        asked = read_message(row)
+        made = Conversation(asked.conversation_id, title, collection, None, asked.created_at, asked.created_at)
+        return Turn(made, asked)
+
+    async def ask(
+        self,
+        owner_id: str,
+        conversation_id: UUID,
+        question: str,
+        *,
+        title: str,
+        after: UUID | None = None,
+        instead_of: UUID | None = None,
+    ) -> Turn:
+        """A further question: after the answer last shown, or after another one, or in place of an earlier question.
+
+        The title is for a conversation that has none.
+        """
+        async with self.database.transaction(owner_id) as connection:
+            key = {"owner_id": owner_id, "conversation_id": conversation_id}
+            await erase_gone(connection, owner_id, conversations=[conversation_id])
+            conversation = await _find(connection, key)
+            parent_id = after or conversation.leaf_id
+            if instead_of:
+                parent_id = (await _read(connection, key, instead_of, role="user")).parent_id
+            earlier = await _recent(connection, key, parent_id)
+            if parent_id and (not earlier or earlier[-1].role != "assistant"):
+                raise _no_message(parent_id)
+            new = {"message_id": uuid4(), "parent_id": parent_id, "content": question, "title": title}
+            (row,) = await fetch(connection, QUERIES["add_question"], key | new)
+        return Turn(conversation, read_message(row), tuple(earlier))
+
+    async def ask_again(self, owner_id: str, conversation_id: UUID, message_id: UUID) -> Turn:
+        """For another answer to a question, named by itself or by an answer that it has."""
+        async with self.database.transaction(owner_id) as connection:
+            key = {"owner_id": owner_id, "conversation_id": conversation_id}
+            await erase_gone(connection, owner_id, conversations=[conversation_id])
+            conversation = await _find(connection, key)
+            question = await _read(connection, key, message_id)
+            if question.role == "assistant" and question.parent_id:
+                question = await _read(connection, key, question.parent_id)
+            return Turn(conversation, question, tuple(await _recent(connection, key, question.parent_id)))
+
+    async def answer(
+        self,
+        owner_id: str,
+        turn: Turn,
+        answer: Message,
+        *,
+        keep: Callable[[Connection], Awaitable[str]] | None = None,
+    ) -> Message:
+        """As it is kept, and shown from now on: without what it says of documents that were deleted meanwhile.
+
+        `keep` writes the thread's checkpoint and returns its id; it is not asked where the thread holds words that were
+        taken back. Raises ConversationNotFound where the conversation, or the question, was deleted meanwhile.
+        """
+        conversation_id = turn.conversation.id
+        key = {"owner_id": owner_id, "conversation_id": conversation_id}
+        try:
+            async with self.database.transaction(owner_id) as connection:
+                await erase_gone(connection, owner_id, conversations=[conversation_id])
+                await connection.execute(LOCK, {"owner_id": owner_id, "conversations": [conversation_id]})
+                is_whole = (await _find(connection, key)).erasures == turn.conversation.erasures
+                if gone := await find_missing(connection, answer):
+                    answer = erase(answer, gone, question=turn.question.content).message
+                elif keep and is_whole:
+                    answer = replace(answer, checkpoint_id=await keep(connection))
+                await connection.execute(QUERIES["add_answer"], _answer_row(owner_id, turn, answer))
+                await connection.execute(QUERIES["add_documents"], key | document_row(answer))
+        except ForeignKeyViolation as exc:
+            raise _no_conversation(conversation_id) from exc
+        return answer
+
+    async def make(self, owner_id: str, *, title: str = "", collection: str | None = None) -> Conversation:
+        """Without a message."""
+        values = {"owner_id": owner_id, "conversation_id": uuid4(), "title": title, "collection": collection}
+        async with self.database.transaction(owner_id) as connection:
+            (row,) = await fetch(connection, QUERIES["make"], values)
+        return read_conversation(row)
+
+    async def find(self, owner_id: str, conversation_id: UUID) -> Conversation:
+        async with self.database.transaction(owner_id) as connection:
+            return await _find(connection, {"owner_id": owner_id, "conversation_id": conversation_id})
+
+    async def list_all(
+        self, owner_id: str, *, limit: int = 50, after: tuple[datetime, UUID] | None = None, query: str = ""
+    ) -> list[Conversation]:
+        """The latest first; `after` (updated_at, id); `query`: words of the title, whatever their case and accents."""
+        updated_at, conversation_id = after or (None, None)
+        values = {
+            "owner_id": owner_id,
+            "limit": limit,
+            "updated_at": updated_at,
+            "conversation_id": conversation_id,
+            "query": query,
+        }
+        async with self.database.transaction(owner_id) as connection:
+            rows = await fetch(connection, QUERIES["list"], values)
+            if await _erase_titles(connection, owner_id, rows):
+                rows = await fetch(connection, QUERIES["list"], values)
+        return [read_conversation(row) for row in rows]
+
+    async def rename(
+        self, owner_id: str, conversation_id: UUID, title: str, *, titled_by: TitledBy = "person"
+    ) -> Conversation:
+        """A title that a person gave is changed by a person alone."""
+        key = {"owner_id": owner_id, "conversation_id": conversation_id}
+        async with self.database.transaction(owner_id) as connection:
+            rows = await fetch(connection, QUERIES["rename"], key | {"title": title, "titled_by": titled_by})
+            return read_conversation(rows[0]) if rows else await _find(connection, key)
+
+    async def ask_of(self, owner_id: str, conversation_id: UUID, collection: str | None) -> Conversation:
+        """Its questions go to that collection from now on; None: to the default one."""
+        key = {"owner_id": owner_id, "conversation_id": conversation_id}
+        async with self.database.transaction(owner_id) as connection:
+            rows = await fetch(connection, QUERIES["ask_of"], key | {"collection": collection})
+        if not rows:
+            raise _no_conversation(conversation_id)
+        return read_conversation(rows[0])
+
+    async def delete(self, owner_id: str, conversation_id: UUID) -> None:
+        if not await self.delete_all(owner_id, [conversation_id]):
+            raise _no_conversation(conversation_id)
+
+    async def delete_all(self, owner_id: str, conversations: Sequence[UUID]) -> set[UUID]:
+        """With their messages, the feedback on these and the threads' checkpoints. Those that there were."""
+        values = {"owner_id": owner_id, "conversations": [*conversations]}
+        async with self.database.transaction(owner_id) as connection:
+            return {row["conversation_id"] for row in await fetch(connection, QUERIES["delete"], values)}
+
+    async def purge(self, owner_id: str, *, before: datetime) -> datetime | None:
+        """Deletes those that nothing was said in since then; the time of the oldest that is left."""
+        async with self.database.transaction(owner_id) as connection:
+            await connection.execute(QUERIES["purge"], {"owner_id": owner_id, "before": before})
+            (row,) = await fetch(connection, QUERIES["oldest"], {"owner_id": owner_id})
+        oldest: datetime | None = row["updated_at"]
+        return oldest
+
+    async def outline(self, owner_id: str, conversation_id: UUID) -> dict[UUID, UUID | None]:
+        """What each message follows, in the order in which they were said."""
+        async with self.database.transaction(owner_id) as connection:
+            return await _outline(connection, {"owner_id": owner_id, "conversation_id": conversation_id})
+
+    async def read(self, owner_id: str, messages: Sequence[UUID]) -> list[Message]:
+        """In this order, those that there are, without what they say of documents that are gone."""
+        async with self.database.transaction(owner_id) as connection:
+            await erase_gone(connection, owner_id, messages=messages)
+            rows = await fetch(connection, QUERIES["read_messages"], {"owner_id": owner_id, "messages": [*messages]})
+        found = {row["message_id"]: read_message(row) for row in rows}
+        return [found[key] for key in messages if key in found]
+
+    async def read_page(
+        self, owner_id: str, messages: Sequence[UUID], *, limit: int, after: tuple[datetime, UUID] | None = None
+    ) -> list[Message]:
+        """Of these, as many as the limit, oldest first; `after` (created_at, id)."""
+        created_at, message_id = after or (None, None)
+        values = {"owner_id": owner_id, "messages": [*messages], "created_at": created_at, "message_id": message_id}
+        async with self.database.transaction(owner_id) as connection:
+            rows = await fetch(connection, QUERIES["page_of_messages"], values | {"limit": limit})
+        return await self.read(owner_id, [row["message_id"] for row in rows])
+
+    async def find_message(self, owner_id: str, conversation_id: UUID, message_id: UUID) -> Message:
+        await self.find(owner_id, conversation_id)
+        found = await self.read(owner_id, [message_id])
+        if not found or found[0].conversation_id != conversation_id:
+            raise _no_message(message_id)
+        return found[0]
+
+    async def delete_message(self, owner_id: str, conversation_id: UUID, message_id: UUID) -> None:
+        """With what follows it. What is shown then ends with the last answer that is left beside or before it."""
+        key = {"owner_id": owner_id, "conversation_id": conversation_id}
+        async with self.database.transaction(owner_id) as connection:
+            await connection.execute(LOCK, {"owner_id": owner_id, "conversations": [conversation_id]})
+            conversation = await _find(connection, key)
+            outline = await _outline(connection, key)
+            if message_id not in outline:
+                raise _no_message(message_id)
+            left = without(outline, message_id)
+            leaf_id = conversation.leaf_id if conversation.leaf_id in left else _leaf(left, outline[message_id])
+            await connection.execute(QUERIES["delete_message"], key | {"message_id": message_id})
+            await connection.execute(QUERIES["show"], key | {"leaf_id": leaf_id})
+            await forget_threads(connection, owner_id, [conversation_id])
+
+
+def _leaf(outline: Outline, parent_id: UUID | None) -> UUID | None:
+    return last_answer(branch(outline, parent_id))
+
+
+def _answer_row(owner_id: str, turn: Turn, answer: Message) -> dict[str, Any]:
+    return {
+        "owner_id": owner_id,
+        "message_id": answer.id,
+        "conversation_id": turn.conversation.id,
+        "parent_id": turn.question.id,
+        "content": without_nul(answer.content),
+        "status": answer.status.value,
+        "details": Jsonb(without_nul(answer.details)),
+        "checkpoint_id": answer.checkpoint_id,
+    }
+
+
+async def _outline(connection: Connection, key: Mapping[str, Any]) -> dict[UUID, UUID | None]:
+    return {row["message_id"]: row["parent_id"] for row in await fetch(connection, QUERIES["outline"], key)}
+
+
+async def _find(connection: Connection, key: Mapping[str, Any]) -> Conversation:
+    rows = await fetch(connection, QUERIES["find"], key)
+    if not rows:
+        raise _no_conversation(key["conversation_id"])
+    if await _erase_titles(connection, key["owner_id"], rows):
+        rows = await fetch(connection, QUERIES["find"], key)
+    return read_conversation(rows[0])
+
+
+async def _erase_titles(connection: Connection, owner_id: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Those that a model made from answers which hold words of documents that are gone."""
+    titled = [row["conversation_id"] for row in rows if row["titled_by"] == "model"]
+    return bool(titled) and await erase_gone(connection, owner_id, conversations=titled) > 0
+
+
+async def _recent(connection: Connection, key: Mapping[str, Any], message_id: UUID | None) -> list[Message]:
+    if message_id is None:
+        return []
+    values = {**key, "message_id": message_id, "most": MOST_EARLIER}
+    return [read_message(row) for row in await fetch(connection, QUERIES["read_recent"], values)]
+
+
+async def _read(
+    connection: Connection, key: Mapping[str, Any], message_id: UUID, *, role: str | None = None
+) -> Message:
+    rows = await fetch(connection, QUERIES["read_recent"], {**key, "message_id": message_id, "most": 1})
+    if not rows or (role and rows[0]["role"] != role):
+        raise _no_message(message_id)
+    return read_message(rows[0])
+
+
+def _no_conversation(conversation_id: UUID) -> ConversationNotFound:
+    return ConversationNotFound(f"There is no conversation {conversation_id}.", conversation=str(conversation_id))
+
+
+def _no_message(message_id: UUID) -> MessageNotFound:
+    return MessageNotFound(f"There is no such message {message_id} in this conversation.", message_id=str(message_id))

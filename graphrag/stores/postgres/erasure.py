@@ -1,0 +1,302 @@
+"""Erase the words of deleted documents from stored answers."""
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from graphrag.causal_graph.model_extraction import RELATIONS
+from graphrag.db.database import Connection, Database, fetch, queries
+from graphrag.ingestion.contextualization import SITUATIONS
+from graphrag.linguistics.language import ANSWER_LANGUAGES, detect_question, fold, stop_words, words
+from graphrag.linguistics.sentences import split_sentences
+from graphrag.models import Span
+from graphrag.models.conversations import Message
+from graphrag.protocols import Cache
+from graphrag.query_transformation.refinement import REFINEMENTS
+from graphrag.stores.postgres.rows import read_message
+from graphrag.stores.postgres.streams import StreamStore
+
+GAPS = {
+    "es": "[pasaje de un documento borrado]",
+    "fr": "[passage d'un document supprimé]",
+    "en": "[passage of a deleted document]",
+}
+_MARK = re.compile(r" ?\[(\d{1,3})\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    message: Message
+    citations: tuple[int, ...]  # those of the answer's that are left, by their numbers before, from 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Of the answer: a checked statement, or a sentence or a space between two."""
+
+    text: str
+    statement: Mapping[str, Any] | None = None
+
+
+def documents_of(details: Mapping[str, Any]) -> set[tuple[UUID, str]]:
+    """That an answer was made from: ids, each with the hash of the content that was read. Not those of another service,
+    which were never here.
+    """
+    read = chain(details.get("sources", ()), _edges(details.get("paths", ())))
+    return {(UUID(of["document_id"]), of.get("content_hash", "")) for of in read if not of.get("elsewhere")}
+
+
+def erase(answer: Message, gone: Set[UUID], *, question: str) -> Remainder:
+    """Without what rests on those documents alone, and without every sentence that has a word of theirs which neither
+    the question nor a document that is left has, unless one that is left is known to carry it.
+    """
+    lost = _Lost.of(answer.details, {str(document) for document in gone}, question)
+    pieces = list(_pieces(answer.content, answer.details.get("statements", ())))
+    is_ours = answer.details.get("found") is False  # that nothing was found
+    texts = [None if not is_ours and lost.holds(piece) else lost.without_marks(piece.text) for piece in pieces]
+    content, spans = _join(pieces, texts, GAPS[_language(answer, question)])
+    dropped = {
+        said
+        for piece, text in zip(pieces, texts, strict=True)
+        if piece.statement and text is None
+        for said in (piece.statement["statement"], *(cited["statement"] for cited in piece.statement["citations"]))
+    }
+    citations = answer.details.get("citations", ())
+    left = [
+        number
+        for number, citation in enumerate(citations, start=1)
+        if citation.get("statement") not in dropped and not lost.takes(citation)
+    ]
+    details = lost.redact(answer.details) | {"erased": True}
+    details["citations"] = [citations[number - 1] for number in left]
+    if "statements" in details:
+        details["statements"] = [
+            {**piece.statement, "start": span.start, "end": span.end, "citations": lost.without(piece.statement)}
+            for piece, span in zip(pieces, spans, strict=True)
+            if piece.statement and span
+        ]
+    if "unsupported_statements" in details:
+        known = details["unsupported_statements"]
+        details["unsupported_statements"] = [text for text in known if text not in dropped and not lost.has_word(text)]
+    return Remainder(replace(answer, content=content, details=details, checkpoint_id=None), tuple(left))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lost:
+    """What an answer has lost."""
+
+    documents: Set[str]
+    numbers: Set[int]  # of its sources
+    words: Set[str]  # folded, that nothing else of what the answer was made from has
+    filenames: Set[str]
+
+    @classmethod
+    def of(cls, details: Mapping[str, Any], documents: Set[str], question: str) -> "_Lost":
+        read = [*details.get("sources", ()), *_edges(details.get("paths", ())), *details.get("citations", ())]
+        away = [of for of in read if of.get("document_id") in documents]
+        left = [of for of in read if of.get("document_id") not in documents]
+        common = frozenset().union(*map(stop_words, ANSWER_LANGUAGES))
+        return cls(
+            documents,
+            {of["number"] for of in away if "number" in of},
+            _words_of(away) - _words_of(left) - {fold(word) for word in words(question)} - common,
+            {of["filename"] for of in away if "filename" in of} - {of["filename"] for of in left if "filename" in of},
+        )
+
+    def cites(self, citation: Mapping[str, Any]) -> bool:
+        return citation.get("document_id") in self.documents
+
+    def takes(self, citation: Mapping[str, Any]) -> bool:
+        """It names the document, or repeats a doubtful statement that has its words."""
+        is_carried = citation.get("status") == "supported"
+        return self.cites(citation) or (not is_carried and self.has_word(citation.get("statement", "")))
+
+    def has_word(self, text: str) -> bool:
+        return not self.words.isdisjoint(map(fold, words(_MARK.sub("", text))))
+
+    def holds(self, piece: _Piece) -> bool:
+        if piece.statement is None:
+            numbers = {int(number) for number in _MARK.findall(piece.text)}
+            cites_them_alone = bool(numbers) and numbers <= self.numbers and bool(words(_MARK.sub("", piece.text)))
+            return cites_them_alone or self.has_word(piece.text)
+        cited, left = piece.statement["citations"], self.without(piece.statement)
+        if cited and not left:
+            return True
+        is_carried = len(left) == len(cited) > 0 and piece.statement["status"] == "supported"
+        return not is_carried and self.has_word(piece.text)
+
+    def without_marks(self, text: str) -> str:
+        """Of sources that are gone."""
+        return _MARK.sub(lambda mark: "" if int(mark[1]) in self.numbers else mark[0], text)
+
+    def without(self, statement: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        return [citation for citation in statement["citations"] if not self.cites(citation)]
+
+    def redact(self, details: Mapping[str, Any]) -> dict[str, Any]:
+        kept = dict(details)
+        if "sources" in kept:
+            kept["sources"] = [source for source in kept["sources"] if source["document_id"] not in self.documents]
+        if "paths" in kept:
+            kept["paths"] = [path for path in kept["paths"] if not any(map(self.cites, path["edges"]))]
+        if "warnings" in kept:
+            named = [any(name in warning for name in self.filenames) for warning in kept["warnings"]]
+            kept["warnings"] = [
+                warning for warning, is_named in zip(kept["warnings"], named, strict=True) if not is_named
+            ]
+        return kept
+
+
+def _edges(paths: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    return chain.from_iterable(path["edges"] for path in paths)
+
+
+def _words_of(read: Iterable[Mapping[str, Any]]) -> set[str]:
+    texts = (
+        str(of[name])
+        for of in read
+        for name in ("content", "quote", "title", "filename", "cause", "effect")
+        if name in of
+    )
+    return {fold(word) for text in texts for word in words(text)}
+
+
+def _pieces(answer: str, statements: Iterable[Mapping[str, Any]]) -> Iterator[_Piece]:
+    end = 0
+    for statement in sorted(statements, key=lambda each: int(each["start"])):
+        yield from _between(answer[end : statement["start"]])
+        end = statement["end"]
+        yield _Piece(answer[statement["start"] : end], statement)
+    yield from _between(answer[end:])
+
+
+def _between(text: str) -> Iterator[_Piece]:
+    for span in split_sentences(text):
+        yield _Piece(text[span.start : span.end])
+
+
+def _join(pieces: Sequence[_Piece], texts: Sequence[str | None], gap: str) -> tuple[str, list[Span | None]]:
+    """The answer with one gap for all that is dropped in a row, and where each of the other pieces is in it."""
+    written, between, after_gap = "", "", False
+    spans: list[Span | None] = []
+    for piece, text in zip(pieces, texts, strict=True):
+        spans.append(None)
+        if text is None:
+            bare = piece.text.strip()
+            written += "" if after_gap else between + piece.text.partition(bare)[0] + gap
+            between, after_gap = piece.text.partition(bare)[2], True
+        elif piece.statement is None and not words(text):  # a space, a bullet: of the piece that it stands before
+            between = text if after_gap else between + text
+        else:
+            start = len(written) + len(between)
+            spans[-1] = Span(start, start + len(text))
+            written, between, after_gap = written + between + text, "", False
+    return written + between, spans
+
+
+def _language(answer: Message, question: str) -> str:
+    language = answer.details.get("language")
+    return language if language in GAPS else detect_question(question)
+
+
+QUERIES = queries(Path(__file__).with_name("erasure.sql"))
+BATCH = 50  # answers in one transaction: about a quarter of a second
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """Whoever reads answers erases first, so a document that is gone is in none of them. This does it for those that
+    nobody reads.
+    """
+
+    database: Database
+    cache: Cache
+
+    async def erase(self, owner_id: str, *, most: int | None = None) -> int:
+        """How many answers were rewritten."""
+        await StreamStore(self.database).forget(owner_id)
+        erased = 0
+        while most is None or erased < most:
+            async with self.database.transaction(owner_id) as connection:
+                found = await erase_gone(connection, owner_id)
+            erased += found
+            if found < BATCH:
+                break
+        return erased
+
+    async def forget(self, owner_id: str, files: str) -> None:
+        """What models said of a document's or a collection's text, by the beginning of the files' keys."""
+        for kind in (SITUATIONS, RELATIONS):
+            await self.cache.forget(owner_id, f"{kind}{files}")
+        await self.cache.forget(owner_id, REFINEMENTS)  # of questions, in conversations that named titles
+
+
+async def erase_gone(
+    connection: Connection,
+    owner_id: str,
+    *,
+    conversations: Sequence[UUID] | None = None,
+    messages: Sequence[UUID] | None = None,
+) -> int:
+    """Rewrites answers that hold words of documents which are gone: those of some conversations, or some messages, or
+    any BATCH of the owner's. How many there were.
+    """
+    scope = {
+        "conversations": None if conversations is None else [*conversations],
+        "messages": None if messages is None else [*messages],
+        "limit": BATCH if conversations is None and messages is None else None,
+    }
+    found = await fetch(connection, QUERIES["find_gone"], scope | {"owner_id": owner_id})
+    gone = {row["message_id"]: row for row in found}
+    if gone:
+        touched = sorted({row["conversation_id"] for row in gone.values()})
+        key = {"owner_id": owner_id, "conversations": touched}
+        await connection.execute(QUERIES["lock_conversations"], key)
+        rows = await fetch(connection, QUERIES["read_answers"], {"owner_id": owner_id, "messages": [*gone]})
+        left = await asyncio.to_thread(
+            lambda: [
+                erase(read_message(row), {*gone[row["message_id"]]["documents"]}, question=row["question"] or "")
+                for row in rows
+            ]
+        )
+        for remainder in left:
+            await _rewrite(connection, owner_id, remainder, gone[remainder.message.id]["documents"])
+        await connection.execute(QUERIES["retitle"], key)
+        await forget_threads(connection, owner_id, touched)
+    return len(gone)
+
+
+async def forget_threads(connection: Connection, owner_id: str, conversations: Sequence[UUID]) -> None:
+    await connection.execute(QUERIES["forget_threads"], {"owner_id": owner_id, "conversations": [*conversations]})
+
+
+async def find_missing(connection: Connection, answer: Message) -> set[UUID]:
+    """Of the documents that an answer was made from."""
+    return {row["document_id"] for row in await fetch(connection, QUERIES["find_missing"], document_row(answer))}
+
+
+def document_row(answer: Message) -> dict[str, Any]:
+    read = sorted(documents_of(answer.details))
+    return {
+        "message_id": answer.id,
+        "documents": [document for document, _ in read],
+        "hashes": [content_hash for _, content_hash in read],
+    }
+
+
+async def _rewrite(connection: Connection, owner_id: str, remainder: Remainder, gone: Sequence[UUID]) -> None:
+    message = remainder.message
+    key: Mapping[str, Any] = {"owner_id": owner_id, "message_id": message.id}
+    new = {"content": message.content, "details": Jsonb(dict(message.details))}
+    await connection.execute(QUERIES["rewrite_answer"], {**key, **new})
+    await connection.execute(QUERIES["forget_documents"], {**key, "documents": [*gone]})
+    await connection.execute(QUERIES["forget_ratings"], {**key, "left": [*remainder.citations]})
+    for now, before in enumerate(remainder.citations, start=1):  # downwards, each to a number that is free by then
+        if now != before:
+            await connection.execute(QUERIES["renumber_rating"], {**key, "now": now, "before": before})

@@ -1,0 +1,123 @@
+"""The embedded server: started, shared, stopped, and found again after a crash."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from graphrag.db.embedded_postgres import EmbeddedPostgres
+from graphrag.errors import InvalidSettings
+
+STAY = """
+import sys
+from pathlib import Path
+from graphrag.embedded_postgres import EmbeddedPostgres
+print(EmbeddedPostgres(Path(sys.argv[1])).start(), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix="cw-"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def is_running(home: Path) -> bool:
+    file = home / "postgres" / "postmaster.pid"
+    if not file.exists():
+        return False
+    pid = int(file.read_text().split()[0])
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def other_process(home: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", STAY, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert "dbname=causeway" in process.stdout.readline()
+    return process
+
+
+def test_starts_keeps_and_stops(home: Path) -> None:
+    server = EmbeddedPostgres(home)
+    with psycopg.connect(server.start()) as connection:
+        connection.execute("CREATE TABLE kept (word text)")
+        connection.execute("INSERT INTO kept VALUES ('aquí')")
+        lowered = connection.execute(
+            "SELECT lower('ÁÑÉ'), (SELECT extversion FROM pg_extension WHERE extname = 'plpgsql')"
+        )
+        assert (lowered.fetchone() or [""])[0] == "áñé"
+    server.stop()
+    assert not is_running(home)
+    with psycopg.connect(server.start()) as connection:
+        assert connection.execute("SELECT word FROM kept").fetchall() == [("aquí",)]
+    server.stop()
+
+
+def test_last_of_several_users_stops_it(home: Path) -> None:
+    """Two in one process, one in another."""
+    first, second = EmbeddedPostgres(home), EmbeddedPostgres(home)
+    assert first.start() == second.start()
+    other = other_process(home)
+    first.stop()
+    second.stop()
+    assert is_running(home)
+    other.communicate("", timeout=20)
+    assert not is_running(home)
+
+
+def test_killed_user_does_not_keep_it_running(home: Path) -> None:
+    """Security 17: after kill -9 the next clean stop still stops the server."""
+    other = other_process(home)
+    other.kill()
+    other.wait()
+    assert is_running(home)
+    server = EmbeddedPostgres(home)
+    server.start()
+    server.stop()
+    assert not is_running(home)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [f"{os.getpid()}\n/elsewhere\n1\n5432\n\n\n1 1\nready\n", "", "4000000"],
+    ids=["another's", "empty", "nobody's"],
+)
+def test_stale_pid_file_is_no_obstacle(home: Path, content: str) -> None:
+    """After a crash of the machine the file may name another process, or be cut short."""
+    server = EmbeddedPostgres(home)
+    server.start()
+    server.stop()
+    for lock in ("postmaster.pid", ".s.PGSQL.5432.lock"):
+        (home / "postgres" / lock).write_text(content)
+    with psycopg.connect(server.start()) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    server.stop()
+
+
+def test_unwritable_home_names_the_way_out(home: Path) -> None:
+    (home / "file").touch()
+    with pytest.raises(InvalidSettings, match="CAUSEWAY_HOME"):
+        EmbeddedPostgres(home / "file" / "below").start()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's server runs as another user")
+def test_parents_are_opened_for_passage_only(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A private folder above the data does not become readable for everybody, and the server's user can stop it."""
+    private = home / "private"
+    private.mkdir(mode=0o700)
+    server = EmbeddedPostgres(private / "home")
+    server.start()
+    server.stop()
+    assert private.stat().st_mode & 0o777 == 0o711
+    assert "Failed" not in caplog.text

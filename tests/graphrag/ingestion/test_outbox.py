@@ -1,0 +1,95 @@
+"""Uploads that wait for the database: what is done after they came counts more, and none is in another's way."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from graphrag.config.settings import Settings
+from graphrag.errors import FileUnavailable, IndexingUnavailable
+from graphrag.file_storage.local import LocalFiles
+from graphrag.ingestion.outbox import FOLDER
+from graphrag.ingestion.outbox_delivery import OutboxDelivery
+from graphrag.ingestion.sources import SourceFile, document_id
+from graphrag.services import Services
+
+NAME = "notas"
+KEPT = SourceFile("a.txt", "a.txt", b"On Monday.")
+NEWER = SourceFile("a.txt", "a.txt", b"On Tuesday.")
+OTHER = SourceFile("b.txt", "b.txt", b"Another.")
+
+
+@pytest.fixture
+async def services(postgres: str, tmp_path: Path) -> AsyncIterator[Services]:
+    """With a folder of their own."""
+    opened = Services(Settings(database_url=SecretStr(postgres), files_url=(tmp_path / "files").as_uri()))
+    yield opened
+    await opened.close()
+
+
+async def sources(services: Services, owner: str) -> dict[str, str]:
+    """Of all that the owner has: the content's hash."""
+    found: dict[str, str] = {}
+    for collection in await services.store.list_collections(owner):
+        found |= {of.source: of.content_hash for of in await services.library.ingestions.list_all(collection)}
+    return found
+
+
+async def test_a_newer_version_stays(services: Services, owner: str) -> None:
+    """R11.3 What was uploaded when the database was back is not replaced by what came while it was away."""
+    await services.spool.keep(owner, NAME, [KEPT, OTHER])
+    await services.library.add(await services.make_collection(owner, NAME), [NEWER])
+    await services.spool._empty()
+    assert await sources(services, owner) == {"a.txt": NEWER.content_hash, "b.txt": OTHER.content_hash}
+    assert await services.files.list(FOLDER) == []
+
+
+async def test_what_was_deleted_does_not_come_back(services: Services, owner: str) -> None:
+    """R11.3, security 19: neither a document nor a collection; those of others do come."""
+    stranger = f"{owner}-stranger"
+    for name in (owner, stranger):
+        await services.spool.keep(name, NAME, [KEPT])
+        await services.spool.keep(name, "other", [KEPT, OTHER])
+    other = await services.make_collection(owner, "other")
+    await services.library.delete_collection(await services.make_collection(owner, NAME))
+    await services.library.delete_many(other, [document_id(other.id, KEPT.source)])
+    await services.spool._empty()
+    assert [collection.name for collection in await services.store.list_collections(owner)] == ["other"]
+    assert await sources(services, owner) == {"b.txt": OTHER.content_hash}
+    assert len(await services.store.list_collections(stranger)) == 2
+
+
+async def test_one_that_cannot_be_read_holds_up_no_other(services: Services, owner: str) -> None:
+    """R11.3 It stays where it is."""
+    await services.files.put(f"{FOLDER}/{0:020d}/broken", b"no note")
+    await services.spool.keep(owner, NAME, [KEPT])
+    await services.spool._empty()
+    assert set(await sources(services, owner)) == {"a.txt"}
+    assert len(await services.files.list(FOLDER)) == 1
+
+
+class FailingFiles(LocalFiles):
+    """Takes one file, then no more until it is mended."""
+
+    is_mended = False
+
+    async def put(self, key: str, data: bytes) -> None:
+        if not self.is_mended and await self.list(FOLDER):
+            raise FileUnavailable("It is full.", reason="disk_full")
+        await super().put(key, data)
+
+
+async def test_what_is_refused_is_not_kept_in_part(services: Services, owner: str, tmp_path: Path) -> None:
+    """R11.3 Who is told that nothing was kept can send it again; what is left of it takes no place."""
+    files = FailingFiles(tmp_path / "failing")
+    library = replace(services.library, files=files, waiting=replace(services.library.waiting, files=files))
+    spool = OutboxDelivery(library, services.make_collection, NAME, KEPT.byte_count + OTHER.byte_count, 10)
+    with pytest.raises(FileUnavailable):
+        await spool.keep(owner, None, [KEPT, OTHER])
+    assert await files.list(FOLDER) == []
+    files.is_mended = True
+    await spool.keep(owner, None, [KEPT, OTHER])
+    with pytest.raises(IndexingUnavailable):
+        await spool.keep(owner, None, [OTHER])

@@ -1,0 +1,44 @@
+"""Amounts, shares and counts in sentences, and how they are written for a reader."""
+
+import pytest
+
+from graphrag.linguistics.numbers import AmountInText, find_quantities, write_quantity
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "found"),
+    [
+        ("es", "Costó 1.250,50 euros.", [(1250.5, "€")]),
+        ("fr", "Cela a coûté 48 600 € de plus.", [(48_600.0, "€")]),
+        ("en", "It cost €48,600 and £1,250.50.", [(48_600.0, "€"), (1250.5, "£")]),
+        ("en", "Sales: €14.2 million, up 3.5%.", [(14_200_000.0, "€"), (3.5, "%")]),
+        ("es", "Unas ventas de 3 millones de euros.", [(3_000_000.0, "€")]),
+        ("fr", "Un chiffre de 13,5 M€.", [(13_500_000.0, "€")]),
+        ("fr", "Le tube mesure 340 m de long.", [(340.0, "")]),
+        ("es", "Se hicieron 2.000 cajas y 150 latas.", [(2000.0, "cajas"), (150.0, "latas")]),
+        ("fr", "Entre 2 et 4 °C.", [(2.0, ""), (4.0, "°C")]),
+    ],
+)
+def test_numbers_are_read_as_the_language_writes_them(language: str, text: str, found: list[tuple[float, str]]) -> None:
+    """R8.6 «1.250» is a thousand in Spanish, «1,250» in English."""
+    assert [(quantity.value, quantity.unit) for quantity in find_quantities(text, language)] == found
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("es", "El lote A-2517 se retiró el 16 de abril."),
+        ("fr", "Le four H2 s'est arrêté le 3 mai 2025 à 6:40."),
+        ("en", "Founded in 1987, line L4 moved on April 16, 2025."),
+        ("es", "El 29 de febrero no hubo reparto."),
+    ],
+)
+def test_dates_codes_and_times_are_no_quantities(language: str, text: str) -> None:
+    """R8.6"""
+    assert find_quantities(text, language) == []
+
+
+@pytest.mark.parametrize(("language", "written"), [("es", "48.600,5 €"), ("fr", "48 600,5 €"), ("en", "€48,600.5")])
+def test_a_quantity_is_written_for_its_reader(language: str, written: str) -> None:
+    """R8.6 In the language of the question, without spaces that break no line."""
+    assert write_quantity(AmountInText(48_600.5, "€"), language) == written
