@@ -11,7 +11,7 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from agent.chains import chain_lines, told_chains
 from agent.messages import say
 from graphrag.extractive_answers.chat_model import brief
-from graphrag.extractive_answers.extraction import Excerpt
+from graphrag.extractive_answers.statements import Excerpt
 from graphrag.linguistics.dates import brief_trend, name, period_of
 from graphrag.linguistics.language import visible
 from graphrag.llm.prompt_injection import find_instructions

@@ -283,7 +283,7 @@ class UnreadableDocument(CausewayError):
 
 
 class FileUnavailable(CausewayError):
-    """Of the original file; `details["reason"]`: missing, unreachable, disk_full, or one of `graphrag.file_storage.s3`."""
+    """The file is unreadable. `details["reason"]`: missing, unreachable, disk_full, or one of `file_storage.s3`."""
 
     code = "file_unavailable"
 

@@ -33,7 +33,7 @@ from graphrag.llm.resilient_chat_model import ResilientChatModel, in_background
 from graphrag.models import Collection
 from graphrag.models.evaluation import canonical_hash
 from graphrag.models.ingestion import checked_name
-from graphrag.observability.logging import Pseudonyms
+from graphrag.observability.pseudonyms import Pseudonyms
 from graphrag.observability.request_context import identify
 from graphrag.observability.telemetry import log
 from graphrag.parsers.isolation import DocumentViewer, IsolatedParser

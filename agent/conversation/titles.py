@@ -10,8 +10,8 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from graphrag.errors import ProviderError
 from graphrag.linguistics.normalization import flatten
-from graphrag.query_transformation.follow_ups import beginning
 from graphrag.query_transformation.grammars import GRAMMARS
+from graphrag.query_transformation.phrases import beginning
 from graphrag.query_transformation.transformation import READ_CHARS, find_language
 
 LONGEST = 60  # characters

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from agent.proposals.questions import MadeQuestion, ReadDocument
 from agent.proposals.wording import ask, ask_cause, has_verb, is_alone, lowered
 from graphrag.causal_graph.extraction import extract_relations
-from graphrag.extractive_answers.extraction import Excerpt
+from graphrag.extractive_answers.statements import Excerpt
 from graphrag.extractive_answers.table_answers import SeenRow, SeenTable, tables
 from graphrag.linguistics.dates import Period, ToldDate, find_told_dates, months, name, only_year, parse_period
 from graphrag.linguistics.language import fold, words

@@ -11,8 +11,9 @@ from rich.table import Column, Table
 
 from api.cli.terminal import JsonOption, err, out, print_json, run
 from graphrag.authentication.api_keys import ID_CHARS, ApiKey
-from graphrag.authentication.identity import WHERE_NONE_IS_NAMED, Scope, is_owner_name
+from graphrag.authentication.identity import WHERE_NONE_IS_NAMED, Scope
 from graphrag.errors import InvalidSettings
+from graphrag.models.documents import is_owner_name
 from graphrag.services import Services
 
 MOST_DAYS = 36_500

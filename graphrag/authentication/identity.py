@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from graphrag.errors import Forbidden
 
-MAX_OWNER_CHARS = 255
 # One for all causes: whether a key never was, is over or was taken back is for its owner to know.
 REFUSED = "What was shown does not say who asks. Keys are made with: causeway keys create"
 
@@ -18,11 +17,6 @@ class Scope(StrEnum):
 
 
 WHERE_NONE_IS_NAMED = frozenset({Scope.READ, Scope.WRITE})
-
-
-def is_owner_name(name: str) -> bool:
-    """Keys, tokens and RAG_OWNER share one space of names: the same name is the same owner, whichever way it came."""
-    return 0 < len(name) <= MAX_OWNER_CHARS and name.isprintable() and name == name.strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from typing import Any
 import httpx
 import jwt
 
-from graphrag.authentication.identity import REFUSED, WHERE_NONE_IS_NAMED, Identity, Scope, is_loopback, is_owner_name
+from graphrag.authentication.identity import REFUSED, WHERE_NONE_IS_NAMED, Identity, Scope, is_loopback
 from graphrag.config.service import AuthenticationConfig
 from graphrag.errors import AuthenticationUnavailable, InvalidSettings, Unauthorized
+from graphrag.models.documents import is_owner_name
 from graphrag.observability.telemetry import log
 
 READ_SECONDS = 5

@@ -7,8 +7,7 @@ from uuid import UUID, uuid5
 from graphrag.causal_graph.concepts import concept_key
 from graphrag.causal_graph.extraction import extract_from_chunks
 from graphrag.causal_graph.model_extraction import merge
-from graphrag.linguistics import names
-from graphrag.linguistics.names import NameRecognizer
+from graphrag.linguistics.names import NameRecognizer, mentions, name_key
 from graphrag.models import Chunk
 from graphrag.models.graph import CausalEdge, CausalRelation, ChunkGraph, Entity, Mention
 from graphrag.models.ingestion import IndexedDocument
@@ -17,7 +16,7 @@ from graphrag.models.ingestion import IndexedDocument
 def chunk_graphs(text: str, chunks: Sequence[Chunk], *, language: str) -> list[ChunkGraph]:
     """One a chunk; `text` is the whole document's."""
     relations = extract_from_chunks(text, chunks, language=language)
-    return list(map(ChunkGraph, names.mentions(chunks), relations))
+    return list(map(ChunkGraph, mentions(chunks), relations))
 
 
 async def with_names(
@@ -29,7 +28,7 @@ async def with_names(
     texts = ["" if chunk.headers else chunk.content for chunk in chunks]
     found = await recognizer.find_names(texts, language=language)
     return [
-        replace(graph, mentions=(*graph.mentions, *(Mention(key) for name in names if (key := names.name_key(name)))))
+        replace(graph, mentions=(*graph.mentions, *(Mention(key) for name in names if (key := name_key(name)))))
         for graph, names in zip(graphs, found, strict=True)
     ]
 

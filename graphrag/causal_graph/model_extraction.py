@@ -11,12 +11,12 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel, ValidationError
 
+from graphrag.cache import RELATIONS_PREFIX
 from graphrag.models import Chunk, Span
 from graphrag.models.graph import CausalRelation, Polarity, RelationType
 from graphrag.observability.telemetry import count_lookups, log, stage
 from graphrag.protocols import Cache
 
-RELATIONS = "relations:"  # the beginning of their keys in the cache; what follows names the file
 KEPT_SECONDS = 30 * 24 * 3600  # a run that was stopped, or a document that is indexed again, asks nothing twice
 CONFIDENCE = 0.8  # of what a model says and the text holds
 MAX_QUOTE_CHARS = 600  # two long sentences
@@ -108,7 +108,7 @@ class ModelExtractor:
     def _key(self, chunk: Chunk) -> str:
         identity = "\0".join([self.name, *(str(message.content) for message in _prompt(chunk))])
         asked = hashlib.sha256(identity.encode(errors="surrogatepass")).hexdigest()
-        return f"{RELATIONS}{chunk.document.file_key}/{asked}"
+        return f"{RELATIONS_PREFIX}{chunk.document.file_key}/{asked}"
 
     async def _read(self, owner_id: str, keys: Sequence[str]) -> dict[str, FoundRelations]:
         try:

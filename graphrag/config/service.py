@@ -19,8 +19,8 @@ from pydantic import (
 )
 from pydantic_settings import NoDecode
 
-from graphrag.authentication.identity import is_owner_name
 from graphrag.models import LOCAL_OWNER
+from graphrag.models.documents import is_owner_name
 
 SITE = re.compile(r"https?://[^\s/?#@]+")
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graphrag.causal_graph.extraction import extract_relations
-from graphrag.extractive_answers.composition import opened, points_back
-from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement, distinct, finished
+from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, distinct, finished, opened, points_back
 from graphrag.linguistics.language import content_words, stem
 from graphrag.linguistics.sentences import is_heading, plain
 from graphrag.models import Span

@@ -13,7 +13,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 
 from graphrag.extractive_answers.chain_wording import ToldChain
 from graphrag.extractive_answers.composition import AnswerRequest, OwnSentences, compose_answer
-from graphrag.extractive_answers.extraction import Excerpt
+from graphrag.extractive_answers.statements import Excerpt
 
 BRIEF = "brief"  # the key in the last message's additional_kwargs
 _TOKEN = re.compile(r"\S+\s*")

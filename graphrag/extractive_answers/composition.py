@@ -7,7 +7,8 @@ from datetime import date
 
 from graphrag.extractive_answers.chain_wording import ToldChain, WordedChain, word_chain
 from graphrag.extractive_answers.direct_answers import direct_answer, read_relative, say_difference
-from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement, extract_answer, finished
+from graphrag.extractive_answers.extraction import extract_answer
+from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, finished, opened, points_back
 from graphrag.extractive_answers.table_answers import answer_from_table, asks_what_is_late, markdown_rows
 from graphrag.linguistics.dates import find_told_dates
 from graphrag.linguistics.language import content_words, fold, labelled, words
@@ -17,20 +18,6 @@ from graphrag.models import Span
 from graphrag.parsers.source_locations import split_rows
 
 LONGEST_BEFORE = 200  # characters of a sentence that is added only to be pointed back to
-# The first words of a sentence that is not understood without the one before it.
-_POINTS_BACK = re.compile(
-    r"(?:est[oae]|es[oae]|ell[oa]s?|aquell[oa]s?|est[oa]s|es[oa]s|por (?:est|es|ell|lo tanto|tanto)\w*"
-    r"|a pesar de (?:est|ell)\w+|sin embargo"
-    r"|no obstante|ademas|tambien|asi|en cambio|por el contrario|entonces|despues|luego|de ahi|a causa de (?:est|es)\w*"
-    r"|cela|ceci|ca|c'est|c'etait|ce (?:fut|n'est|sera)|celui-ci|celle-ci|ceux-ci|celles-ci|il|elle|ils|elles|eux"
-    r"|cependant|toutefois|neanmoins|pourtant"
-    r"|de plus|en outre|en revanche|par consequent|ainsi|ensuite|puis|alors|de ce fait|d'ou|pour cette raison"
-    r"|a la suite de c\w+"
-    r"|this|that|these|those|it|they|he|she|its|their|his|her|however|nevertheless|therefore"
-    r"|as a (?:result|consequence)|moreover"
-    r"|furthermore|besides|instead|hence|thus|then|afterwards|for (?:this|that) reason|because of (?:this|that)"
-    r"|so)\b(?!-)"
-)
 MIN_NUMBERS = 2  # in common, from which sentences of two languages say the same
 
 
@@ -98,16 +85,6 @@ def _with_antecedents(
             told.add(before.text)
             yield before
         yield statement
-
-
-def points_back(text: str) -> bool:
-    return _POINTS_BACK.match(fold(text).replace("’", "'")) is not None
-
-
-def opened(text: str) -> str:
-    """As a sentence begins: an item of a list may not."""
-    first = text.split(maxsplit=1)[0] if text else ""
-    return text[:1].upper() + text[1:] if first.islower() and first.isalpha() else text
 
 
 def _find(statement: ExtractedStatement, excerpt: Excerpt | None) -> _LocatedStatement | None:

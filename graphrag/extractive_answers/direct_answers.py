@@ -9,7 +9,7 @@ from typing import Literal
 
 from babel.units import format_unit
 
-from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement
+from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.extractive_answers.table_answers import asks_what_is_late
 from graphrag.linguistics.cell_values import read_numbers
 from graphrag.linguistics.dates import Period, find_told_dates, name, of_day, only_year, percent
@@ -18,7 +18,7 @@ from graphrag.linguistics.numbers import AmountInText, find_quantities, write_nu
 
 Asked = Literal["distance", "duration", "age", "validity"]
 LONG_DAYS = 60  # from which years and months say more than days
-_DURATION = r"(?:dias?|semanas?|mes(?:es)?|anos?|jours?|semaines?|mois|ans?|annees?|days?|weeks?|months?|years?)"
+_TIME_UNIT = r"(?:dias?|semanas?|mes(?:es)?|anos?|jours?|semaines?|mois|ans?|annees?|days?|weeks?|months?|years?)"
 _AGE = re.compile(r"\bque edad\b|\bcuantos anos (?:tiene|cumple)|\bquel age\b|\bhow old\b")
 _VALIDITY = re.compile(
     r"\b(?:sigue|siguen|continua|todavia|aun|esta|estan)\b.*\b(?:vigente|valid|en vigor)"
@@ -31,17 +31,17 @@ _VALIDITY = re.compile(
     r"|\b(?:has|have)\b.* (?:expired|lapsed|run out)\b|\bis\b.* (?:expired|out of date)\b"
 )
 _DURATION = re.compile(
-    rf"\bdesde (?:hace )?cuant|\bcuant\w+ (?:tiempo|{_DURATION}) lleva|\bdepuis (?:combien|quand)\b|\bsince when\b"
-    rf"|\b(?:for )?how (?:long|many {_DURATION}) (?:has|have)\b(?!.* (?:until|left|passed|elapsed))"
+    rf"\bdesde (?:hace )?cuant|\bcuant\w+ (?:tiempo|{_TIME_UNIT}) lleva|\bdepuis (?:combien|quand)\b|\bsince when\b"
+    rf"|\b(?:for )?how (?:long|many {_TIME_UNIT}) (?:has|have)\b(?!.* (?:until|left|passed|elapsed))"
 )
 _DISTANCE = re.compile(
-    rf"\bhace cuant|\bcuant\w+ (?:(?:tiempo|{_DURATION}) )?(?:hace|falta|faltan|queda|quedan|han? pasado)\b"
+    rf"\bhace cuant|\bcuant\w+ (?:(?:tiempo|{_TIME_UNIT}) )?(?:hace|falta|faltan|queda|quedan|han? pasado)\b"
     rf"|\bdentro de cuant"
     rf"|\bil y a combien\b|\bdans combien\b"
-    rf"|\bcombien (?:de (?:temps|{_DURATION}) )?(?:reste|manque|s'est-il ecoule|se sont ecoules|avant|jusqu)"
-    rf"|\bcombien de (?:temps|{_DURATION}) y a-t-il\b"
-    rf"|\bhow (?:long|many {_DURATION}) (?:ago|until|till|before|left|remain|is it (?:since|until)|(?:has"
-    rf"|have) (?:passed|elapsed)|(?:are|is) left|(?:are|is) there until)\b|\bin how many {_DURATION}\b|\bhow soon\b"
+    rf"|\bcombien (?:de (?:temps|{_TIME_UNIT}) )?(?:reste|manque|s'est-il ecoule|se sont ecoules|avant|jusqu)"
+    rf"|\bcombien de (?:temps|{_TIME_UNIT}) y a-t-il\b"
+    rf"|\bhow (?:long|many {_TIME_UNIT}) (?:ago|until|till|before|left|remain|is it (?:since|until)|(?:has"
+    rf"|have) (?:passed|elapsed)|(?:are|is) left|(?:are|is) there until)\b|\bin how many {_TIME_UNIT}\b|\bhow soon\b"
 )
 _UNITS = {
     "day": re.compile(r"\b(?:cuantos dias|(?:combien de|dans combien de) jours|how many days)\b"),

@@ -9,10 +9,11 @@ from functools import cached_property
 from itertools import chain
 
 from graphrag.extractive_answers.answer_kinds import denies_reason, wanted_kinds
+from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, distinct, finished
 from graphrag.extractive_answers.table_answers import asks_what_is_late, late_rows, say_late
 from graphrag.linguistics.language import fold, words
 from graphrag.linguistics.sentences import is_heading, plain
-from graphrag.models import SourceLocation, Span
+from graphrag.models import Span
 from graphrag.parsers.source_locations import named_cells, split_rows
 from graphrag.rerankers.bundled import NAME_WEIGHT, MatchedWords, find_words, rarity, read_question
 
@@ -179,7 +180,6 @@ def _weigh(weights: Fit | Trust, values: Fit | Trust) -> float:
 MAX_STATEMENTS = 3
 MAX_LATE = 10  # rows
 NEAR_BEST = 4.0  # in score: further below the best sentence another one is not worth adding
-SAME = 0.6  # share of words from which two sentences say the same
 MIN_WORDS = 4
 
 # What has a form of its own is in a sentence or is not.
@@ -190,32 +190,6 @@ _FORMS = (
 _IDENTIFIER = re.compile(r"(?=.*\d)(?:.*[^\W\d]|.*\d{3}).*")  # H2, 2019: a question that names one is about it
 _PERIOD_BEFORE = re.compile(r"\([^()]*\)(?= ?: [^\W\d])")  # «(noviembre de 2025: 1.000): sube 250» is of December
 _TABLE_RULE = re.compile(r"[\s|:-]+")
-
-
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    number: int  # its mark in the answer
-    title: str
-    text: str
-    language: str
-    start_char: int = 0  # in its document, like the offsets of its places
-    places: tuple[SourceLocation, ...] = ()
-    headers: tuple[str, ...] = ()  # of the table whose rows it holds
-    suspicious: tuple[Span, ...] = ()  # of its text: what speaks to a language model, and answers nothing
-    score: float = 0.35  # how well it matches the question, in [0, 1]; where nobody judged it, as in a doubtful case
-
-    @property
-    def is_of_table(self) -> bool:
-        return any(place.cells for place in self.places)
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractedStatement:
-    text: str
-    number: int
-    language: str
-    score: float
-    is_row: bool = False  # of a table; several make a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,17 +307,3 @@ def _names_something_else(question: str, excerpts: Sequence[Excerpt]) -> bool:
     named = {fold(word) for word in words(question) if _IDENTIFIER.fullmatch(word)}
     held = {fold(word) for excerpt in excerpts for word in words(f"{excerpt.title} {excerpt.text}")}
     return bool(named - held)
-
-
-def distinct(statements: Iterator[ExtractedStatement] | Sequence[ExtractedStatement]) -> list[ExtractedStatement]:
-    """Of several that say the same, the first."""
-    kept: list[tuple[ExtractedStatement, set[str]]] = []
-    for statement in statements:
-        own = {fold(word) for word in words(statement.text)}
-        if statement.is_row or all(len(own & other) < SAME * min(len(own), len(other)) for _, other in kept):
-            kept.append((statement, own))
-    return [statement for statement, _ in kept]
-
-
-def finished(text: str) -> str:
-    return text if text.endswith((".", "!", "?", "…", ":", "»", '"')) else f"{text}."

@@ -8,7 +8,7 @@ from itertools import groupby
 from math import fsum, isclose
 from typing import Literal
 
-from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement
+from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.linguistics.cell_values import Number, read_numbers, read_periods
 from graphrag.linguistics.dates import Period, months, name, of_day, parse_period
 from graphrag.linguistics.language import content_words, fold, labelled, stem, words

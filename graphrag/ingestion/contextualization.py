@@ -10,11 +10,11 @@ from html import escape
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
+from graphrag.cache import SITUATIONS_PREFIX
 from graphrag.models import Chunk, Document
 from graphrag.observability.telemetry import count_lookups, log
 from graphrag.protocols import Cache
 
-SITUATIONS = "situation:"  # the beginning of their keys in the cache; what follows names the file
 KEPT_SECONDS = 30 * 24 * 3600  # a document is indexed again with other settings, or for another embedding model
 BEGINNING_CHARS, NEIGHBOUR_CHARS, CHUNK_CHARS = 2_000, 400, 4_000
 LONGEST = 400  # characters: two sentences; more would drown the chunk's own words
@@ -106,7 +106,9 @@ def _clean(said: str) -> str:
 def _key(chat_model: BaseChatModel, prompt: Sequence[AnyMessage], document: Document) -> str:
     model = getattr(chat_model, "model_name", None) or getattr(chat_model, "model", None) or type(chat_model).__name__
     identity = "\0".join([str(model), *(str(message.content) for message in prompt)])
-    return f"{SITUATIONS}{document.file_key}/{hashlib.sha256(identity.encode(errors='surrogatepass')).hexdigest()}"
+    return (
+        f"{SITUATIONS_PREFIX}{document.file_key}/{hashlib.sha256(identity.encode(errors='surrogatepass')).hexdigest()}"
+    )
 
 
 async def _read(cache: Cache, owner_id: str, keys: Sequence[str]) -> dict[str, str]:

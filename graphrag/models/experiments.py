@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
 
-from graphrag.models import Collection
+from graphrag.models.documents import Collection
 
 Variant = Literal["A", "B"]  # A: the collection as it is configured
 Outcome = Literal["complete", "failed"]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from graphrag.models import Document, Span
+from graphrag.models.documents import Document, Span
 
 
 class RelationType(StrEnum):

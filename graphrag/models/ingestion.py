@@ -8,7 +8,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from graphrag.errors import InvalidCollectionName
-from graphrag.models import Chunk, Document, SourceLocation, VectorKind
+from graphrag.models.documents import Chunk, Document, SourceLocation, VectorKind
 from graphrag.models.graph import ChunkGraph
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from graphrag.linguistics.normalization import without_quotes
-from graphrag.query_transformation.follow_ups import beginning
 from graphrag.query_transformation.phrases import (
     Comparing,
     Phrase,
     QuestionGrammar,
     QuestionToken,
+    beginning,
     find_phrases,
     make_phrase,
     read_words,

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from graphrag.linguistics.normalization import flatten
-from graphrag.query_transformation.follow_ups import beginning
 from graphrag.query_transformation.grammars import GRAMMARS
 from graphrag.query_transformation.phrases import (
     Phrase,
     QuestionGrammar,
     QuestionToken,
+    beginning,
     find_phrases,
     inner_phrase,
     is_weak,

@@ -11,6 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel
 
+from graphrag.cache import REFINEMENTS_PREFIX
 from graphrag.errors import ProviderError
 from graphrag.linguistics.language import content_words, fold, words
 from graphrag.models import Direction, Intent, TransformedQuery
@@ -20,7 +21,6 @@ from graphrag.protocols import Cache
 from graphrag.query_transformation.follow_ups import FOLLOW_UP, MOST_EARLIER, Exchange
 from graphrag.query_transformation.phrases import note_kinds
 
-REFINEMENTS = "refinement:"  # the beginning of their keys in the cache
 KEPT_SECONDS = 24 * 3600
 MOST_SUB_QUESTIONS, LONGEST_QUESTION = 6, 300  # characters
 MOST_ENTITIES, LONGEST_ENTITY = 20, 80
@@ -85,7 +85,7 @@ class Refiner:
 
     def _key(self, prompt: Sequence[AnyMessage]) -> str:
         identity = "\0".join([self._name, *(str(message.content) for message in prompt)])
-        return f"{REFINEMENTS}{hashlib.sha256(identity.encode(errors='surrogatepass')).hexdigest()}"
+        return f"{REFINEMENTS_PREFIX}{hashlib.sha256(identity.encode(errors='surrogatepass')).hexdigest()}"
 
     async def _known(self, owner_id: str, key: str) -> Understanding | None:
         try:

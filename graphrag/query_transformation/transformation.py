@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from graphrag.errors import InvalidQuestion
 from graphrag.linguistics import language as languages
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, words
-from graphrag.linguistics.names import find_dates, find_names
 from graphrag.linguistics.normalization import flatten, without_quotes
 from graphrag.models import Direction, Intent, TransformedQuery
 from graphrag.observability.telemetry import log
@@ -16,14 +15,13 @@ from graphrag.query_transformation.decomposition import find_parts
 from graphrag.query_transformation.follow_ups import (
     MOST_EARLIER,
     Exchange,
-    beginning,
     contextualize,
-    find_focus,
     is_bare_question_word,
     understood_alone,
 )
 from graphrag.query_transformation.grammars import GRAMMARS
-from graphrag.query_transformation.phrases import QuestionGrammar, note_kinds
+from graphrag.query_transformation.phrases import QuestionGrammar, beginning, find_focus, note_kinds
+from graphrag.query_transformation.question_names import find_dates, find_names
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemM
 from agent.messages import say
 from agent.prompts import SUSPICIOUS_RULES, build_plain_prompt, build_prompt, date_line, history_window
 from graphrag.extractive_answers.chat_model import BRIEF, ExtractiveChatModel
-from graphrag.extractive_answers.extraction import Excerpt
+from graphrag.extractive_answers.statements import Excerpt
 from graphrag.models import Intent, Passage, TransformedQuery
 from tests.factories import make_document
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingRegistry, load_registry
-from graphrag.extractive_answers.extraction import Excerpt, extract_answer
+from graphrag.extractive_answers.extraction import extract_answer
+from graphrag.extractive_answers.statements import Excerpt
 from graphrag.linguistics.language import fold, words
 from graphrag.llm.chat_models import open_chat_model
 from graphrag.observability.telemetry import configure_logging

@@ -11,15 +11,13 @@ from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
-from graphrag.causal_graph.model_extraction import RELATIONS
+from graphrag.cache import REFINEMENTS_PREFIX, RELATIONS_PREFIX, SITUATIONS_PREFIX
 from graphrag.db.database import Connection, Database, fetch, queries
-from graphrag.ingestion.contextualization import SITUATIONS
 from graphrag.linguistics.language import ANSWER_LANGUAGES, detect_question, fold, stop_words, words
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Span
 from graphrag.models.conversations import Message
 from graphrag.protocols import Cache
-from graphrag.query_transformation.refinement import REFINEMENTS
 from graphrag.stores.postgres.rows import read_message
 from graphrag.stores.postgres.streams import StreamStore
 
@@ -232,9 +230,9 @@ class Erasure:
 
     async def forget(self, owner_id: str, files: str) -> None:
         """What models said of a document's or a collection's text, by the beginning of the files' keys."""
-        for kind in (SITUATIONS, RELATIONS):
+        for kind in (SITUATIONS_PREFIX, RELATIONS_PREFIX):
             await self.cache.forget(owner_id, f"{kind}{files}")
-        await self.cache.forget(owner_id, REFINEMENTS)  # of questions, in conversations that named titles
+        await self.cache.forget(owner_id, REFINEMENTS_PREFIX)  # of questions, in conversations that named titles
 
 
 async def erase_gone(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent.messages import say
 from graphrag.extractive_answers.composition import AnswerRequest, OwnSentences, compose_answer
-from graphrag.extractive_answers.extraction import Excerpt
+from graphrag.extractive_answers.statements import Excerpt
 from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.linguistics.sentences import plain
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.extractive_answers.extraction import MAX_STATEMENTS, Excerpt, ExtractedStatement, extract_answer
+from graphrag.extractive_answers.extraction import MAX_STATEMENTS, extract_answer
+from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.linguistics.sentences import plain
 
 SPANISH = """# Informe de avería del horno H2

@@ -3,7 +3,7 @@
 import pytest
 
 from graphrag.extractive_answers.chain_wording import ToldChain, ToldLink, word_chain
-from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement
+from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.models import Span
 
 SEAL = "El retén del eje estaba gastado y por eso el compresor perdió presión."

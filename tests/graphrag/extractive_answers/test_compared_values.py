@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.extractive_answers.direct_answers import say_difference
-from graphrag.extractive_answers.extraction import ExtractedStatement
+from graphrag.extractive_answers.statements import ExtractedStatement
 
 
 def difference(question: str, *texts: str, language: str = "es", is_row: bool = False) -> str | None:

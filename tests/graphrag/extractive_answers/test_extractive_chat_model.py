@@ -6,7 +6,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel, brief
-from graphrag.extractive_answers.extraction import Excerpt
+from graphrag.extractive_answers.statements import Excerpt
 
 ANSWER = "La reparación costó 1.250 euros. [1]"
 

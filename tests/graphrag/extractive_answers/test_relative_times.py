@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.extractive_answers.direct_answers import read_relative, say_relative
-from graphrag.extractive_answers.extraction import ExtractedStatement
+from graphrag.extractive_answers.statements import ExtractedStatement
 from graphrag.linguistics.dates import name, of_day
 
 TODAY = date(2026, 11, 22)

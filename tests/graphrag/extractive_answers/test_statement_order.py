@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.extractive_answers.composition import arrange, opened, points_back
-from graphrag.extractive_answers.extraction import Excerpt, ExtractedStatement
+from graphrag.extractive_answers.composition import arrange
+from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, opened, points_back
 
 TEXT = (
     "El puente se cerró en mayo. La riada dañó dos pilares. Esto obligó a desviar el tráfico. "

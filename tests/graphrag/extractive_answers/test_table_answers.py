@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.extractive_answers.extraction import Excerpt
+from graphrag.extractive_answers.statements import Excerpt
 from graphrag.extractive_answers.table_answers import answer_from_table
 from graphrag.linguistics.numbers import find_quantities, write_number
 from graphrag.models import SourceLocation

@@ -12,12 +12,12 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
+from graphrag.cache import SITUATIONS_PREFIX
 from graphrag.db.database import fetch
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import CollectionNotFound, DocumentNotFound, QuotaExceeded
 from graphrag.ingestion import service
 from graphrag.ingestion.bulk import Loading
-from graphrag.ingestion.contextualization import SITUATIONS
 from graphrag.ingestion.sources import SourceFile, document_id, find_files
 from graphrag.models import Chunk, Collection
 from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
@@ -357,7 +357,7 @@ async def test_a_collection_goes_however_early_its_clearing_comes(desk: Desk) ->
     """R1.4, security 19 The job may run before the collection is gone: nothing of it is left then, either."""
     services = desk.services
     await desk.add(a=REPORT)
-    said = f"{SITUATIONS}{desk.collection.id}/{desk.id('a')}/text"
+    said = f"{SITUATIONS_PREFIX}{desk.collection.id}/{desk.id('a')}/text"
     await services.cache.set_many(desk.collection.owner_id, {said: b"what a model said of it"}, seconds=60)
     await services.library.ingestions.delete(desk.collection, [], defer=services.library.queue.defer_clearing)
     async with desk.working(), asyncio.timeout(WAIT_SECONDS):

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from graphrag.config.settings import Settings
-from graphrag.observability.logging import BYTES, FILE, Pseudonyms
+from graphrag.observability.pseudonyms import BYTES, FILE, Pseudonyms
 
 
 def marks(home: Path, salt: str | None = None) -> Pseudonyms:

@@ -1,14 +1,11 @@
-"""The nouns: frozen dataclasses; offsets are characters of the document's cleaned text."""
+"""Collections, documents and chunks. Offsets are characters of the document's cleaned text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
 
-FulltextRanking = Literal["bm25", "ts_rank_cd", "index"]
-Strategy = Literal["fulltext", "semantic", "hybrid"]
 Chunking = Literal[
     "auto",
     "sentence",
@@ -24,9 +21,7 @@ Chunking = Literal[
     "none",
 ]
 Cell = None | str | bool | int | float | datetime | date | time | timedelta
-Fusion = Literal["weighted", "rrf"]
 VectorKind = Literal["content", "contextual"]  # of a chunk as it stands, or with what a model says of where it stands
-Direction = Literal["causes", "effects"]  # what a causal question asks for
 ELSEWHERE = "chunkenizer"  # source type of documents that another service has
 UNDATED = datetime.fromtimestamp(0, UTC)  # of these, where it does not tell when they were made
 LOCAL_OWNER = "local"  # the one owner where there is no authentication
@@ -176,77 +171,9 @@ class Chunk:
         return "STANDARD" if self.parent is None else "CHILD"
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Which documents are searched. Any of a field's values will do; an empty field lets every document through."""
-
-    document_types: tuple[str, ...] = ()  # "pdf" or "application/pdf"
-    languages: tuple[str, ...] = ()
-    source_types: tuple[str, ...] = ()
-    processing_strategies: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    filenames: tuple[str, ...] = ()
-    created_from: datetime | None = None
-    created_until: datetime | None = None  # exclusive
+MAX_OWNER_CHARS = 255
 
 
-EVERYTHING = Filters()
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    chunk: Chunk
-    score: float  # in [0, 1], comparable only within one search
-    scores: Mapping[str, float] = field(default_factory=dict)  # stage → its own score
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A hit in its surroundings: a span of one document that holds one or more hits. What an answer is made from."""
-
-    document: Document
-    chunk_index: int  # of the best hit in it
-    start_char: int
-    end_char: int
-    content: str
-    matches: tuple[tuple[int, int], ...]  # the hits' own spans
-    score: float
-    places: tuple[SourceLocation, ...] = ()  # those that it holds a part of, with the document's offsets
-    headers: tuple[str, ...] = ()  # of the table whose rows it holds
-
-
-class Intent(StrEnum):
-    FACTUAL = "factual"
-    CAUSAL = "causal"
-    TEMPORAL = "temporal"
-    COMPARATIVE = "comparative"
-
-
-@dataclass(frozen=True, slots=True)
-class TransformedQuery:
-    """A question and what was understood of it. `sub_queries` is empty for a simple question."""
-
-    original: str
-    language: str
-    intent: Intent
-    sub_queries: tuple[str, ...] = ()
-    direction: Direction | None = None  # of a causal question
-    is_multi_hop: bool = False  # one thing must be found first to ask for another
-    entities: tuple[str, ...] = ()  # names in it
-    dates: tuple[TemporalContext, ...] = ()  # periods named in it
-    search_text: str = ""  # of a follow-up: what it asks, told so that it is understood alone
-    hypothetical_answer: str = ""  # to an abstract question: what a passage that answers it might say
-    strategy: str = ""  # why the question, or another text, is searched for
-
-    @property
-    def is_complex(self) -> bool:
-        return len(self.sub_queries) > 1
-
-    @property
-    def standalone(self) -> str:
-        """What is searched for and answered; what is shown is the original."""
-        return self.search_text or self.original
-
-    @property
-    def searches(self) -> tuple[str, ...]:
-        return (self.standalone, *self.sub_queries) if self.is_complex else (self.standalone,)
+def is_owner_name(name: str) -> bool:
+    """Keys, tokens and RAG_OWNER share one space of names: the same name is the same owner, whichever way it came."""
+    return 0 < len(name) <= MAX_OWNER_CHARS and name.isprintable() and name == name.strip()

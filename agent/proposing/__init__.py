@@ -1,1 +1,0 @@
-"""Questions that documents answer, proposed as golden cases."""

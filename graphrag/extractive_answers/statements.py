@@ -1,0 +1,77 @@
+"""Excerpts that are read, and the statements extracted from them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from graphrag.linguistics.language import fold, words
+from graphrag.models import SourceLocation, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    number: int  # its mark in the answer
+    title: str
+    text: str
+    language: str
+    start_char: int = 0  # in its document, like the offsets of its places
+    places: tuple[SourceLocation, ...] = ()
+    headers: tuple[str, ...] = ()  # of the table whose rows it holds
+    suspicious: tuple[Span, ...] = ()  # of its text: what speaks to a language model, and answers nothing
+    score: float = 0.35  # how well it matches the question, in [0, 1]; where nobody judged it, as in a doubtful case
+
+    @property
+    def is_of_table(self) -> bool:
+        return any(place.cells for place in self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedStatement:
+    text: str
+    number: int
+    language: str
+    score: float
+    is_row: bool = False  # of a table; several make a list
+
+
+def distinct(statements: Iterator[ExtractedStatement] | Sequence[ExtractedStatement]) -> list[ExtractedStatement]:
+    """Of several that say the same, the first."""
+    kept: list[tuple[ExtractedStatement, set[str]]] = []
+    for statement in statements:
+        own = {fold(word) for word in words(statement.text)}
+        if statement.is_row or all(len(own & other) < SAME * min(len(own), len(other)) for _, other in kept):
+            kept.append((statement, own))
+    return [statement for statement, _ in kept]
+
+
+def finished(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…", ":", "»", '"')) else f"{text}."
+
+
+def points_back(text: str) -> bool:
+    return _POINTS_BACK.match(fold(text).replace("’", "'")) is not None
+
+
+def opened(text: str) -> str:
+    """As a sentence begins: an item of a list may not."""
+    first = text.split(maxsplit=1)[0] if text else ""
+    return text[:1].upper() + text[1:] if first.islower() and first.isalpha() else text
+
+
+SAME = 0.6  # share of words from which two sentences say the same
+
+
+# The first words of a sentence that is not understood without the one before it.
+_POINTS_BACK = re.compile(
+    r"(?:est[oae]|es[oae]|ell[oa]s?|aquell[oa]s?|est[oa]s|es[oa]s|por (?:est|es|ell|lo tanto|tanto)\w*"
+    r"|a pesar de (?:est|ell)\w+|sin embargo"
+    r"|no obstante|ademas|tambien|asi|en cambio|por el contrario|entonces|despues|luego|de ahi|a causa de (?:est|es)\w*"
+    r"|cela|ceci|ca|c'est|c'etait|ce (?:fut|n'est|sera)|celui-ci|celle-ci|ceux-ci|celles-ci|il|elle|ils|elles|eux"
+    r"|cependant|toutefois|neanmoins|pourtant"
+    r"|de plus|en outre|en revanche|par consequent|ainsi|ensuite|puis|alors|de ce fait|d'ou|pour cette raison"
+    r"|a la suite de c\w+"
+    r"|this|that|these|those|it|they|he|she|its|their|his|her|however|nevertheless|therefore"
+    r"|as a (?:result|consequence)|moreover"
+    r"|furthermore|besides|instead|hence|thus|then|afterwards|for (?:this|that) reason|because of (?:this|that)"
+    r"|so)\b(?!-)"
+)
