@@ -36,7 +36,7 @@ from api.routes import (
     search,
     system,
 )
-from api.schemas.common import errors as error_responses
+from api.schemas.fields import errors as error_responses
 from api.streaming.shared_streams import SharedStreams
 from graphrag.observability.telemetry import configure_thresholds
 from graphrag.services import Services

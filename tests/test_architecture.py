@@ -1,8 +1,9 @@
-"""The rules of the house: imports point one way, without circles; files are named after things and stay short."""
+"""The rules of the layout: imports point one way without circles, folders are subjects, class names are unique."""
 
 import ast
 import subprocess
 import sys
+from collections import Counter
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -16,7 +17,15 @@ MODULES = {
     for path in (ROOT / package).rglob("*.py")
 }
 NAMES_OF_KINDS = {"utils", "util", "helpers", "helper", "common", "base", "core", "misc", "manager", "managers"}
-MAX_LINES = 300
+LOOSE_MODULES = {"graphrag": 8, "agent": 10, "api": 8}  # at most, `__init__` aside
+MODULES_PER_FOLDER = 25
+# What stands in `graphrag`, from top to bottom: each imports only what comes after it.
+LAYERS = (
+    "diagnosis", "langchain", "services", "testing", "retrieval", "ingestion", "stores", "extractive_answers",
+    "query_transformation", "causal_graph", "rerankers", "parsers", "embeddings", "llm", "linguistics",
+    "authentication", "cache", "db", "file_storage", "resilience", "observability", "config", "protocols", "models",
+    "errors",
+)  # fmt: skip
 FOREIGN = {
     "graphrag": {"langgraph", "fastapi", "starlette", "uvicorn", "typer"},
     "agent": {"fastapi", "starlette", "typer"},
@@ -55,9 +64,32 @@ def test_there_are_no_circles(imported: dict[str, set[str]]) -> None:
     TopologicalSorter(graph).prepare()
 
 
-def test_files_are_short_and_named_after_things() -> None:
+def test_layers_of_the_library_import_downwards(imported: dict[str, set[str]]) -> None:
+    upward = []
+    for name, modules in imported.items():
+        for module in modules & MODULES.keys():
+            if name.startswith("graphrag.") and module.startswith("graphrag."):
+                layer, other = (LAYERS.index(one.split(".")[1]) for one in (name, module))
+                upward += [(name, module)] if other < layer else []
+    assert not upward
+
+
+def test_folders_hold_few_modules_named_after_things() -> None:
     assert not [name for name in MODULES if name.rpartition(".")[2] in NAMES_OF_KINDS]
-    assert not [name for name, source in SOURCES.items() if len(source.splitlines()) > MAX_LINES]
+    folders = Counter(path.parent for path in MODULES.values() if path.name != "__init__.py")
+    for package, limit in LOOSE_MODULES.items():
+        assert folders[ROOT / package] <= limit
+    assert not {folder: count for folder, count in folders.items() if count > MODULES_PER_FOLDER}
+
+
+def test_class_names_are_unique() -> None:
+    names = Counter(
+        node.name
+        for source in SOURCES.values()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert not [name for name, count in names.items() if count > 1]
 
 
 def test_modules_say_what_lives_there() -> None:

@@ -13,7 +13,7 @@ from tests.processes import ROOT
 
 FILE, ENTRY = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "stores.md").read_text("utf-8"), re.M | re.S)
 TOY = ROOT / "tests" / "conformance" / "toy_index.py"
-FOLLOWING = "from graphrag.telemetry import log\n"
+FOLLOWING = "from graphrag.observability.telemetry import log\n"
 LIST = "INDEXES: dict[str, Callable[[Settings], ChunkIndex]] = {  # by RAG_INDEX\n"
 
 
@@ -28,12 +28,10 @@ def test_the_recipe_s_store_is_one_file_and_one_entry(tmp_path: Path) -> None:
     for folder in ("agent", "api", "graphrag", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    (tmp_path / "graphrag" / "stores" / "toy.py").write_text(FILE, encoding="utf-8")
+    (tmp_path / "graphrag" / "stores" / "indexes" / "toy.py").write_text(FILE, encoding="utf-8")
     services = tmp_path / "graphrag" / "services.py"
     source = services.read_text(encoding="utf-8")
-    listed = source.replace(
-        "from graphrag.telemetry", "from graphrag.stores.toy import ToyIndex\nfrom graphrag.telemetry"
-    )
+    listed = source.replace(FOLLOWING, f"from graphrag.stores.indexes.toy import ToyIndex\n{FOLLOWING}")
     services.write_text(listed.replace(LIST, LIST + ENTRY), encoding="utf-8")
     toy = tmp_path / TOY.relative_to(ROOT)
     toy.write_text('from graphrag.services import INDEXES\n\nToyIndex = INDEXES["toy"]\n', encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Conversations: their turns, branches, titles, summaries and long-term storage."""

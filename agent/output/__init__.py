@@ -1,0 +1,1 @@
+"""The answer on its way out: events, sanitised markup, citations, files."""

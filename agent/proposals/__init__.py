@@ -1,0 +1,1 @@
+"""Questions proposed for the golden set of an evaluation, written from the documents."""

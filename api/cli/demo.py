@@ -8,7 +8,7 @@ from graphrag.models import Collection
 from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services, shared_services
 
-CHECKOUT = Path(__file__).parents[1]
+CHECKOUT = Path(__file__).parents[2]
 DOCUMENTS = CHECKOUT / "notebooks" / "demo"
 QUESTIONS = CHECKOUT / "tests" / "golden" / "demo.json"
 

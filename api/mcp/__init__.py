@@ -1,0 +1,1 @@
+"""The Model Context Protocol server: read-only tools over the same services."""

@@ -18,7 +18,7 @@ from agent.evaluation.experiments import in_experiment
 from agent.graph import graph
 from agent.output.events import Event, stream_answer
 from api.errors import word
-from api.schemas.common import DEGRADED, CitationOut, PathOut, Text
+from api.schemas.fields import DEGRADED, CitationOut, PathOut, Text
 from api.schemas.pagination import MOST_CHARS, Page, cut, read_cursor
 from api.schemas.search import FiltersIn, SearchOut, describe, describe_hits
 from api.timed_search import TimedSearch, answering, searching

@@ -1,0 +1,1 @@
+"""ASGI middleware: authentication, origins, rate limits, request bodies, observability."""

@@ -37,7 +37,7 @@ from api.openai.schemas import (
 )
 from api.openapi import EVENT_STREAM
 from api.routes.chat import while_client_waits
-from api.schemas.common import errors
+from api.schemas.fields import errors
 from api.streaming.sse import with_errors
 from api.timed_search import answering
 from graphrag.embeddings.registry import EmbeddingModel, cached, embed_batches

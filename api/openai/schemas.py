@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from api.schemas.common import DEGRADED, CitationOut, PathOut, Source, StatementOut, Text
+from api.schemas.fields import DEGRADED, CitationOut, PathOut, Source, StatementOut, Text
 
 DEFAULT_MODEL = "causeway"  # the server's default collection
 MOST_SENT = 2_000  # of which the last are read; clients send a chat whole, however long it is

@@ -17,7 +17,7 @@ from agent.graph import graph
 from agent.output.events import Event, last_of, stream_answer
 from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, StreamsDep
 from api.openapi import EVENT_STREAM
-from api.schemas.common import ChatRequest, ChatResponse, errors
+from api.schemas.fields import ChatRequest, ChatResponse, errors
 from api.schemas.rendering import with_html
 from api.streaming.sse import StreamResponse, with_errors
 from api.timed_search import answering

@@ -20,8 +20,8 @@ from api.schemas.collections import (
     FacetsOut,
     TextsIn,
 )
-from api.schemas.common import errors
 from api.schemas.documents import TextsOut
+from api.schemas.fields import errors
 from api.schemas.indexing_errors import told_as_indexing
 from api.schemas.pagination import Cursor, Limit, cut, read_cursor
 from graphrag.errors import CollectionChanged, EmbeddingModelFixed, InvalidEmbeddingModel, InvalidSettings

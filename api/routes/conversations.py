@@ -11,7 +11,6 @@ from fastapi import APIRouter, Query, Request, Response
 
 from api.dependencies import OwnerDep, ServicesDep
 from api.errors import request_language
-from api.schemas.common import Storable, errors
 from api.schemas.conversations import (
     ConversationChange,
     ConversationIds,
@@ -23,6 +22,7 @@ from api.schemas.conversations import (
     MessageList,
     MessageOut,
 )
+from api.schemas.fields import Storable, errors
 from api.schemas.pagination import Cursor, Limit, cut, read_cursor
 from graphrag.errors import MessageNotFound
 from graphrag.models.conversations import Conversation, Message, Outline, branch, versions

@@ -19,8 +19,8 @@ from api.dependencies import OwnerDep, ServicesDep, StreamsDep, WriterDep
 from api.middleware.conditional_requests import ETAGGED, IfMatch, IfNoneMatch, check_match, is_known, make_etag
 from api.openapi import EVENT_STREAM
 from api.schemas.collections import Metadata
-from api.schemas.common import Line, errors
 from api.schemas.documents import CellsOut, DocumentOut, GivenChunking, PageOut, TextOut, UploadOut
+from api.schemas.fields import Line, errors
 from api.schemas.indexing_errors import cause_of
 from api.streaming.sse import StreamResponse, with_errors
 from graphrag.errors import DocumentNotFound, PreconditionFailed, ProviderError, UnreadableDocument

@@ -12,7 +12,6 @@ from api.errors import request_language, word
 from api.middleware.conditional_requests import REPLAYED, OnceDep
 from api.routes import document
 from api.routes.document import AnyMetadata, chunked, filename_of, show, uploaded
-from api.schemas.common import Line, errors
 from api.schemas.documents import (
     MOST_DELETED,
     MOST_FILENAME_CHARS,
@@ -25,6 +24,7 @@ from api.schemas.documents import (
     RestartedList,
     UploadList,
 )
+from api.schemas.fields import Line, errors
 from api.schemas.pagination import Cursor, Limit, cut, read_cursor
 from graphrag.errors import DatabaseFull, DatabaseUnavailable
 from graphrag.ingestion.sources import SourceFile, refused, too_large

@@ -17,7 +17,6 @@ from agent.evaluation.significance import SMALLEST
 from agent.evaluation.trend import read_trend
 from api.dependencies import CollectionFilter, CollectionQuery, OwnerDep, ServicesDep, WriterDep
 from api.errors import request_language
-from api.schemas.common import errors
 from api.schemas.evaluations import (
     CaseResultList,
     CaseResultOut,
@@ -30,6 +29,7 @@ from api.schemas.evaluations import (
     ScheduleList,
     ScheduleOut,
 )
+from api.schemas.fields import errors
 from api.schemas.pagination import Cursor, Limit, cut, read_cursor
 from graphrag.models.evaluation import RunStatus
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query
 
 from agent.evaluation.experiments import read_report, start_experiment
 from api.dependencies import OwnerDep, ServicesDep, WriterDep
-from api.schemas.common import errors
 from api.schemas.experiments import ExperimentIn, ExperimentList, ExperimentOut, ExperimentReportOut
+from api.schemas.fields import errors
 from api.schemas.pagination import Cursor, Limit, cut, read_cursor
 from graphrag.models.experiments import ExperimentStatus
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from api.dependencies import OwnerDep, ServicesDep
-from api.schemas.common import Flag, errors
 from api.schemas.conversations import CollectionName, FeedbackIn, FeedbackList, FeedbackOut, RatedAnswerOut
+from api.schemas.fields import Flag, errors
 from api.schemas.pagination import Cursor, Limit, cut, read_cursor
 from graphrag.services import DEFAULT_COLLECTION, Services
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query
 
 from agent.proposals.proposals import propose_cases
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
-from api.schemas.common import Flag, Storable, errors
+from api.schemas.fields import Flag, Storable, errors
 from api.schemas.golden import (
     AcceptanceIn,
     CollectionChoice,

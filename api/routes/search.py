@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header
 
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep
-from api.schemas.common import errors
+from api.schemas.fields import errors
 from api.schemas.search import (
     FILTERS,
     ChunkenizerRequest,

@@ -11,7 +11,7 @@ from sse_starlette import EventSourceResponse
 from api.dependencies import LastEventId, MetricsDep, OwnerDep, ServicesDep, StreamsDep
 from api.gauges import look_around
 from api.openapi import EVENT_STREAM
-from api.schemas.common import BreakerOut, CrossEncoderOut, EmbeddingModelOut, Health, errors
+from api.schemas.fields import BreakerOut, CrossEncoderOut, EmbeddingModelOut, Health, errors
 from api.streaming.sse import StreamResponse
 from graphrag.errors import DatabaseUnavailable, StreamNotFound
 

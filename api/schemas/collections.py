@@ -18,8 +18,8 @@ from pydantic import (
     model_validator,
 )
 
-from api.schemas.common import Line, Text
 from api.schemas.documents import MOST_TAGS
+from api.schemas.fields import Line, Text
 from api.schemas.pagination import Page
 from graphrag.config.settings import GenerationConfig, IngestionConfig, RetrievalConfig
 from graphrag.errors import InvalidDocuments

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from api.schemas.common import ANSWER_HTML, Storable, Text, check_number
+from api.schemas.fields import ANSWER_HTML, Storable, Text, check_number
 from api.schemas.pagination import Page
 from api.schemas.rendering import to_html
 from graphrag.models.conversations import Conversation, Feedback, Message, RatedAnswer

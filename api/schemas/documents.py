@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from api.schemas.common import Line, Text
+from api.schemas.fields import Line, Text
 from api.schemas.pagination import Page
 from graphrag.config.settings import check_splitter
 from graphrag.errors import InvalidSettings, MissingExtra

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agent.evaluation.experiment_report import MORE_IS_BETTER, PEEKING, ExperimentReport, MetricReport
 from agent.evaluation.significance import Verdict
-from api.schemas.common import MAX_OPTIONS, Text, check_number
+from api.schemas.fields import MAX_OPTIONS, Text, check_number
 from api.schemas.golden import CollectionChoice, Name
 from api.schemas.pagination import Page
 from graphrag.config.settings import GenerationConfig, RetrievalConfig

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agent.proposals.proposals import Proposed
-from api.schemas.common import Storable
+from api.schemas.fields import Storable
 from api.schemas.pagination import Page
 from graphrag.models.evaluation import (
     CaseDraft,

@@ -17,7 +17,7 @@ from pydantic import (
     field_validator,
 )
 
-from api.schemas.common import Storable
+from api.schemas.fields import Storable
 from api.schemas.golden import EXAMPLE, NO_ANSWER, CaseFields, CollectionChoice
 from graphrag.errors import InvalidGoldenCase
 from graphrag.models import Collection

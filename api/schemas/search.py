@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from api.schemas.common import DEGRADED, MAX_OPTIONS, Text, Whole, check_number
+from api.schemas.fields import DEGRADED, MAX_OPTIONS, Text, Whole, check_number
 from graphrag.config.settings import RetrievalConfig
 from graphrag.models import Chunk, Hit, Passage, Strategy, TransformedQuery
 from graphrag.parsers.source_locations import describe_place

@@ -1,0 +1,1 @@
+"""Server-sent events: streams that survive a lost connection, over one process or several."""

@@ -1,0 +1,1 @@
+"""Original files, on disk or in an S3 bucket."""

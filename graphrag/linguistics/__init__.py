@@ -1,0 +1,1 @@
+"""Reading Spanish, French and English: language, words, sentences, numbers, dates, names."""

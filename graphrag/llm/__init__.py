@@ -1,0 +1,1 @@
+"""Chat models: providers, resilient calls, prompt-injection detection, cost."""

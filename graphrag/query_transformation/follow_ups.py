@@ -242,9 +242,6 @@ def _has_own_subject(part: str, before: str, grammar: QuestionGrammar) -> bool:
     return bool(find_phrases(words, part, grammar, begin=asked))
 
 
-_JOINING = r"(?:(?:and|but|so|or|also|y|e|pero|entonces|et|mais|alors|donc|ou bien) )?"
-
-
 Strategy = Literal["first message (raw query)", "standalone question (raw query)", "follow-up (contextualized topic)"]
 FIRST: Final = "first message (raw query)"
 STANDALONE: Final = "standalone question (raw query)"

@@ -8,7 +8,6 @@ from typing import Any
 from graphrag.linguistics.sentences import ABBREVIATIONS
 from graphrag.models import TransformedQuery
 from graphrag.observability.request_context import note
-from graphrag.query_transformation.follow_ups import _JOINING
 
 
 def alternatives(*patterns: str) -> re.Pattern[str]:
@@ -346,3 +345,6 @@ def _after_verbs(flat: str, asking: Asking) -> list[int]:
 
 def _sure(flat: str, asking: Asking) -> list[int]:
     return [match.start() for match in asking.sure.finditer(flat)] if asking.sure else []
+
+
+_JOINING = r"(?:(?:and|but|so|or|also|y|e|pero|entonces|et|mais|alors|donc|ou bien) )?"

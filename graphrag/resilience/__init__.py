@@ -1,0 +1,1 @@
+"""Circuit breakers, retries, deadlines, concurrency limits, load shedding and cancellation."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from api.schemas.common import CitationOut
+from api.schemas.fields import CitationOut
 from tests.api.commands import causeway
 
 SALES = "Mes;Ventas\n2025-10-01;900\n2025-11-01;1000\n2025-12-01;1250\n"

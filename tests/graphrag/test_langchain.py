@@ -106,8 +106,8 @@ async def test_what_is_wrong_is_our_own_error(retriever: CausewayRetriever, owne
 SCRIPT = """
 from graphrag.langchain import CausewayRetriever
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.telemetry import configure_logging
+from graphrag.config.settings import Settings
+from graphrag.observability.telemetry import configure_logging
 
 configure_logging("WARNING")
 retriever = CausewayRetriever(services=Services(Settings.from_environment()), collection="notes", owner_id="{owner}")
@@ -132,8 +132,8 @@ import asyncio
 from graphrag.ingestion.sources import SourceText
 from graphrag.langchain import CausewayRetriever
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.telemetry import configure_logging
+from graphrag.config.settings import Settings
+from graphrag.observability.telemetry import configure_logging
 
 async def fill(services):
     notes = await services.make_collection("local", "notes")

@@ -1,0 +1,1 @@
+"""Tables: reading cells, and splitting rows into chunks."""

@@ -10,7 +10,7 @@ import pytest
 from tests.api.commands import Run, causeway, one_line, rows
 from tests.conftest import DEMO
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "demo.json"
+GOLDEN = Path(__file__).parents[2] / "golden" / "demo.json"
 BASELINE = GOLDEN.with_name("retrieval_baseline.json")
 
 

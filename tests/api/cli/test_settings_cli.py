@@ -12,7 +12,7 @@ import pytest
 from graphrag.config.reference import OF_OTHERS, UNSET, themes
 from graphrag.config.settings import Settings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SETTINGS = [sys.executable, "-m", "api.cli.main", "settings"]
 OF_LIBRARIES = re.compile(r'"((?:AWS|GOOGLE|OLLAMA|OPENAI|OTEL)_[A-Z_]+)"')
 OURS = [variable for theme in themes() if theme is not OF_OTHERS for variable in theme.variables]

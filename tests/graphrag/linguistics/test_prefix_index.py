@@ -13,7 +13,7 @@ from graphrag.linguistics.prefix_index import LETTERS, beginnings
 
 TEXTS = [
     path.read_text("utf-8")
-    for path in sorted(Path(__file__).with_name("causal_graph").joinpath("sentences").glob("*.jsonl"))
+    for path in sorted(Path(__file__).parents[1].joinpath("causal_graph", "sentences").glob("*.jsonl"))
 ]
 
 

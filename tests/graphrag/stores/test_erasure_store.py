@@ -246,7 +246,7 @@ async def test_answers_given_before_are_told_apart_by_what_they_quote(make_datab
             with psycopg.connect(url, options=OPTIONS) as connection:
                 details = Jsonb({"sources": [source | {"number": 1, "filename": "f", "title": ""}]})
                 connection.execute("UPDATE messages SET details = %s WHERE message_id = %s", [details, answer.id])
-        script = files("graphrag").joinpath("migrations", "0011_erasure.sql").read_text("utf-8")
+        script = files("graphrag.db").joinpath("migrations", "0011_erasure.sql").read_text("utf-8")
         with psycopg.connect(url, options=OPTIONS) as connection:
             connection.execute("DROP TABLE message_documents; DROP INDEX documents_by_id")
             connection.execute("ALTER TABLE conversations DROP COLUMN title_by_rules, DROP COLUMN erasures")

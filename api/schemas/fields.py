@@ -1,4 +1,4 @@
-"""What the HTTP API takes and gives."""
+"""Fields and types that several bodies of the HTTP API share."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
