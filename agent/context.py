@@ -12,15 +12,13 @@ from pydantic_core import ArgsKwargs
 
 from graphrag.authentication.identity import REFUSED
 from graphrag.config.settings import RetrievalConfig
-from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import Unauthorized
 from graphrag.llm.chat_models import NamedModel
 from graphrag.models import Collection
 from graphrag.observability.request_context import is_rehearsal
-from graphrag.protocols import Retriever
 from graphrag.resilience.load_shedding import Slot
 from graphrag.retrieval.filters import DATES, FIELDS
-from graphrag.retrieval.query_cache import UNCACHED, QueryCache
+from graphrag.retrieval.pipeline import RetrievalPipeline
 from graphrag.services import Services, shared_services
 
 OF_THE_DOORS = {"owner_id", "opened", "degraded", "place"}
@@ -92,23 +90,12 @@ class Context:
         return self.rag_enabled and self.services.settings.enabled
 
     @property
-    def query_cache(self) -> QueryCache:
-        return UNCACHED if is_rehearsal() else self.services.query_cache
-
-    @property
-    def retriever(self) -> Retriever | None:
-        """None where answers are measured: those of the collection."""
-        return None if is_rehearsal() else self.services.retriever
+    def pipeline(self) -> RetrievalPipeline:
+        return self.services.retrieval.measured() if is_rehearsal() else self.services.retrieval
 
     @property
     def chat_models(self) -> Sequence[NamedModel]:
         return self.services.background_chat_models if is_rehearsal() else self.services.chat_models
-
-    async def embedding_model(self, collection: Collection) -> EmbeddingModel:
-        """Raises EmbeddingModelUnavailable."""
-        if is_rehearsal():
-            return self.services.embeddings.get(collection.embedding_model)
-        return await self.services.embedding_model(collection)
 
     @model_validator(mode="before")
     @classmethod

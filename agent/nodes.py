@@ -15,49 +15,33 @@ from langgraph.types import Overwrite
 from agent.chains import chain_lines
 from agent.context import Context, owner_of
 from agent.context_window import Window, fit, log_cut
-from agent.messages import DEFAULT_LANGUAGE, is_not_found, say
+from agent.messages import is_not_found, say
 from agent.output.answer_writing import first_answer, write_answer
 from agent.output.events import sources_event, status_event, token_event
 from agent.prompts import build_plain_prompt, build_prompt, history_window
-from agent.reach import expansion_window
 from agent.state import Input, State
 from agent.verification.checking import Verification
 from agent.verification.checking import verify as verify_citations
 from agent.verification.judge import open_judge
-from graphrag.causal_graph import traversal
-from graphrag.causal_graph.traversal import find_paths
 from graphrag.llm.chat_models import EXTRACTIVE, beginning_with
 from graphrag.llm.prompt_injection import find_instructions
-from graphrag.models import Collection, Filters, Intent, Passage, TransformedQuery
+from graphrag.models import Collection, Passage
 from graphrag.observability.telemetry import count_answer, count_citations, count_results, log, stage
-from graphrag.query_transformation import transformation
 from graphrag.query_transformation.follow_ups import Exchange
 from graphrag.query_transformation.transformation import check_question
-from graphrag.resilience.deadline import within
 from graphrag.resilience.load_shedding import Effort
-from graphrag.retrieval import expansion, federated
 from graphrag.retrieval.filters import parse_filters
-from graphrag.retrieval.named_files import within as within_files
-from graphrag.retrieval.pipeline import follow_names, rank, simplified
+from graphrag.retrieval.query import Query
 from graphrag.services import Services
 
 CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follow-up question may speak of
 
 
 async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
-    context, services = runtime.context, runtime.context.services
-    question = check_question(state["messages"][-1].text, max_chars=services.settings.max_question_chars)
-    earlier = _exchanges(state["messages"][:-1])
-    query = TransformedQuery(question, DEFAULT_LANGUAGE, Intent.FACTUAL)
-    degraded = []
-    try:
-        with stage("transform"):
-            query = await asyncio.to_thread(transformation.transform, question, earlier)
-        if services.refiner and _refines(context) and services.may_read(await _collection(runtime)):
-            async with within("transform"):
-                query = await services.refiner.refine(query, earlier, owner_id=owner_of(runtime))
-    except Exception as exc:
-        degraded = [_degrade("transform", exc)]
+    context, pipeline = runtime.context, runtime.context.pipeline
+    question = check_question(state["messages"][-1].text, max_chars=context.services.settings.max_question_chars)
+    refined_for = await _collection(runtime) if pipeline.refiner and _refines(context) else None
+    query, degraded = await pipeline.transform(question, _exchanges(state["messages"][:-1]), refined_for=refined_for)
     empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
     return {"question": question, "query": query, "degraded": Overwrite([*context.degraded, *degraded]), **empty}
 
@@ -75,7 +59,7 @@ def _exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
 
 async def _collection(runtime: Runtime[Context]) -> Collection:
     context = runtime.context
-    return context.opened or await context.services.collection(owner_of(runtime), context.collection)
+    return context.opened or await context.services.collections.open(owner_of(runtime), context.collection)
 
 
 def _refines(context: Context) -> bool:
@@ -84,29 +68,25 @@ def _refines(context: Context) -> bool:
 
 async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("retrieve", state)
-    context, services = runtime.context, runtime.context.services
+    context, pipeline = runtime.context, runtime.context.pipeline
     filters = parse_filters(context.filters)
     with stage("retrieve"):
-        collection = await _collection(runtime)
-        config, ignored = services.retrieval_config(collection, _overrides(context), top_k=services.settings.chat_top_k)
-        config, left_out = simplified(config, context.place.effort)
-        found = await federated.retrieve(
+        query = await pipeline.plan(
             state["query"],
-            retriever=context.retriever,
-            cache=context.query_cache,
-            store=services.store,
-            collection=collection,
-            model=await context.embedding_model(collection),
-            config=config,
+            await _collection(runtime),
+            _overrides(context),
             filters=filters,
+            effort=context.place.effort,
+            top_k=context.services.settings.chat_top_k,
         )
+        found = await pipeline.retrieve(query)
     return {
-        "collection": collection,
-        "config": config,
+        "collection": query.collection,
+        "config": query.config,
         "candidates": found.hits,
         "files": found.files,
-        "warnings": [*ignored, *found.warnings],
-        "degraded": [*found.failed, *left_out],
+        "warnings": [*query.warnings, *found.warnings],
+        "degraded": [*found.failed, *query.left_out],
     }
 
 
@@ -116,81 +96,52 @@ def _overrides(context: Context) -> dict[str, Any]:
     return {**context.retrieval, **top_k, **({} if context.rerank else {"rerank": False})}
 
 
+async def _query(state: State, runtime: Runtime[Context]) -> Query:
+    """Return the query of the state, over the files alone that the question names."""
+    context, collection = runtime.context, state["collection"]
+    model = await context.pipeline.collections.embedding_model(collection)
+    filters = parse_filters(context.filters)
+    query = Query(state["query"], collection, model, state["config"], filters, context.place.effort)
+    return query.within(state["files"])
+
+
 async def rerank(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("rerank", state)
-    config, services = state["config"], runtime.context.services
-    reranker = services.reranker_of(state["collection"], runtime.context.place.effort)
-    ranked = await rank(state["query"], state["candidates"], files=state["files"], reranker=reranker, config=config)
-    led = await follow_names(
-        state["query"],
-        ranked.hits,
-        graph=services.graph,
-        collection=state["collection"],
-        config=config,
-        filters=_filters(state, runtime),
-    )
-    failed = [*ranked.failed, *led.failed]
-    return {"candidates": ranked.hits, "evidence": led.hits[: config.top_k], "degraded": failed}
-
-
-async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Causal chains for the question, from what was found on; what states them joins the evidence."""
-    if runtime.context.place.effort is not Effort.FULL:
-        return {"degraded": ["traverse"]}
-    _announce("traverse", state)
-    query, collection, services = state["query"], state["collection"], runtime.context.services
-    with stage("traverse"):
-        try:
-            async with within("traverse"):
-                paths = await find_paths(
-                    query,
-                    state["candidates"],
-                    graph=services.graph,
-                    collection=collection,
-                    filters=_filters(state, runtime),
-                )
-                stating = await traversal.read_hits(paths, store=services.store, collection=collection)
-        except Exception as exc:
-            return {"degraded": [_degrade("traverse", exc)]}
-    count_results("traverse", len(paths))
-    leading = paths if query.intent is Intent.CAUSAL else []
+    pipeline, query = runtime.context.pipeline, await _query(state, runtime)
+    ranked = await pipeline.rerank(query, state["candidates"], files=state["files"])
+    led = await pipeline.expand_by_graph(query, ranked.hits)
     return {
-        "paths": paths,
-        "evidence": traversal.join(state["evidence"], stating, leading, top_k=state["config"].top_k),
+        "candidates": ranked.hits,
+        "evidence": led.hits[: query.config.top_k],
+        "degraded": [*ranked.failed, *led.failed],
     }
 
 
-def _filters(state: State, runtime: Runtime[Context]) -> Filters:
-    """Those of the request; of files that the question names, these alone."""
-    return within_files(parse_filters(runtime.context.filters), state["files"])
+async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Find causal chains for the question, starting from the hits; what states them joins the evidence."""
+    if runtime.context.place.effort is not Effort.FULL:
+        return {"degraded": ["traverse"]}
+    _announce("traverse", state)
+    try:
+        query = await _query(state, runtime)
+        paths, evidence = await runtime.context.pipeline.traverse(query, state["candidates"], state["evidence"])
+    except Exception as exc:
+        return {"degraded": [_degrade("traverse", exc)]}
+    return {"paths": paths, "evidence": evidence}
 
 
 async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("expand", state)
-    services, hits = runtime.context.services, state["evidence"]
-    max_chars = services.settings.max_context_chars
-    question, query, files = state["question"], state["query"], state["files"]
-    reach, share = expansion_window(question, query, files, config=state["config"], settings=services.settings)
-    degraded = []
+    pipeline, hits = runtime.context.pipeline, state["evidence"]
+    query, question, files = await _query(state, runtime), state["question"], state["files"]
     with stage("expand"):
-        try:
-            async with within("expand"):
-                passages = await expansion.expand(
-                    hits,
-                    store=services.store,
-                    collection=state["collection"],
-                    reach=reach,
-                    max_chars=max_chars,
-                    max_share=share,
-                )
-        except Exception as exc:
-            degraded = [_degrade("expand", exc)]
-            passages = expansion.passages(hits, {}, reach=expansion.NOWHERE, max_chars=max_chars, max_share=share)
-        passages, suspicious = await asyncio.to_thread(_prepare, passages, state, services)
+        passages, degraded = await pipeline.expand(query, hits, question=question, files=files)
+        passages, suspicious = await asyncio.to_thread(_prepare, passages, state, runtime.context.services)
     count_results("expand", len(passages))
-    log_cut(reach.worthy(hits), passages)
+    window, _ = pipeline.expansion_window(query, question=question, files=files)
+    log_cut(window.worthy(hits), passages)
     get_stream_writer()(sources_event(passages, state["paths"]))
-    return {"passages": passages, "degraded": degraded, "warnings": [*state["warnings"], *suspicious]}
+    return {"passages": passages, "degraded": list(degraded), "warnings": [*state["warnings"], *suspicious]}
 
 
 def _prepare(passages: Sequence[Passage], state: State, services: Services) -> tuple[list[Passage], list[str]]:
@@ -211,7 +162,9 @@ def _prepare(passages: Sequence[Passage], state: State, services: Services) -> t
 async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("generate", state)
     services, passages, language = runtime.context.services, state["passages"], state["query"].language
-    config, not_valid = services.generation_config(state["collection"] if runtime.context.searches else None)
+    config, not_valid = services.collections.generation_config(
+        state["collection"] if runtime.context.searches else None
+    )
     models, not_known = beginning_with(config.chat_model, runtime.context.chat_models)
     models, not_allowed = beginning_with(runtime.context.chat_model, models)
     prompt = _prompt(state, runtime.context, config.system_prompt)

@@ -81,9 +81,9 @@ def create_app(services: Services) -> FastAPI:
                 stack.push_async_callback(conversing.close)
                 await stack.enter_async_context(running.sharing())  # ends before conversing: what it breaks off is kept
                 await stack.enter_async_context(mcp.running())
-                await stack.enter_async_context(services.spool.emptying())
+                await stack.enter_async_context(services.outbox.emptying())
                 if services.settings.worker:
-                    jobs = services.library.queue.working(services.workshop, Evaluator(services), Scheduler(services))
+                    jobs = services.documents.queue.working(services.jobs, Evaluator(services), Scheduler(services))
                     await stack.enter_async_context(jobs)
                 yield
         finally:

@@ -46,7 +46,7 @@ async def look_around(services: Services) -> None:
         BREAKER_STATE.labels(name=breaker.name).set(STATES[breaker.state])
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
-            waiting = await services.library.queue.count_waiting()
+            waiting = await services.documents.queue.count_waiting()
     except (DatabaseUnavailable, TimeoutError):
         JOBS_WAITING.clear()  # missing, not as it was
         return

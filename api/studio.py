@@ -14,7 +14,7 @@ from graphrag.authentication.authentication import Authentication
 from graphrag.authentication.identity import Scope
 from graphrag.config.settings import Settings
 from graphrag.errors import Forbidden, Unauthorized
-from graphrag.services import Services
+from graphrag.services import open_services
 
 auth = Auth()
 MADE_BY_THE_SERVER = {"created_by": "system"}  # the assistant that everybody asks
@@ -23,7 +23,7 @@ MADE_BY_THE_SERVER = {"created_by": "system"}  # the assistant that everybody as
 @cache
 def authentication() -> Authentication:
     """Of services of its own: the graph may run in another event loop."""
-    return Services(Settings.from_environment()).authentication
+    return open_services(Settings.from_environment()).authentication
 
 
 @auth.authenticate

@@ -5,17 +5,15 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from agent.reach import expansion_window
 from api.schemas.search import describe_hits, describe_trace
-from graphrag.errors import CausewayError, OutOfTime, SearchTimeout
-from graphrag.models import TransformedQuery
+from graphrag.errors import OutOfTime, SearchTimeout
 from graphrag.observability.request_context import collect_lookups, collect_timings
 from graphrag.observability.telemetry import log, stage
 from graphrag.resilience.cancellation import cancel_surely
-from graphrag.resilience.deadline import deadline, opening, seconds_left, within
+from graphrag.resilience.deadline import deadline, opening, seconds_left
 from graphrag.resilience.load_shedding import Effort, Slot
-from graphrag.retrieval.expansion import expand
-from graphrag.retrieval.pipeline import SearchRequest, SearchResult, find, page
+from graphrag.retrieval.pipeline import SearchRequest, page
+from graphrag.retrieval.query import SearchResult
 from graphrag.retrieval.trace import Trace
 from graphrag.services import Services
 
@@ -37,7 +35,7 @@ async def _admitted(services: Services, owner_id: str, seconds: float, *, prepar
     with deadline(seconds):
         async with AsyncExitStack() as stack:
             with opening(preparing):  # the place is for this: who waits it away has nothing to be prepared in
-                place = await stack.enter_async_context(services.load.place(owner_id))
+                place = await stack.enter_async_context(services.admission.place(owner_id))
             yield place
 
 
@@ -69,33 +67,16 @@ class TimedSearch:
         return describe_trace(self._trace, timings=self._timings, caches=self._lookups)
 
     async def _find(self, effort: Effort) -> SearchResult:
+        pipeline, request, trace = self._services.retrieval, self._request, self._trace
         with stage("search"):
-            found = await find(
-                self._request, services=self._services, owner_id=self._owner_id, effort=effort, trace=self._trace
-            )
-        if self._trace.is_detailed and self._trace.query:
-            await self._expand(found, self._trace.query)
-        return found
-
-    async def _expand(self, found: SearchResult, query: TransformedQuery) -> None:
-        """As an answer would. It is shown alone: where it fails, the search does not."""
-        services, request, trace = self._services, self._request, self._trace
-        reach, share = expansion_window(
-            request.question, query, trace.files, config=found.config, settings=services.settings
-        )
-        try:
+            found = await pipeline.find(request, self._owner_id, effort=effort, trace=trace)
+        if trace.is_detailed:
             with stage("expand"):
-                async with within("expand"):
-                    trace.passages = await expand(
-                        found.hits,
-                        store=services.store,
-                        collection=await services.collection(self._owner_id, request.collection),
-                        reach=reach,
-                        max_chars=services.settings.max_context_chars,
-                        max_share=share,
-                    )
-        except CausewayError as exc:
-            log.warning("expansion failed, shown without", error=exc)
+                passages, failed = await pipeline.expand(
+                    found.query, found.hits, question=request.question, files=trace.files
+                )
+            trace.passages = None if failed else passages
+        return found
 
     def _timeout(self, seconds: float) -> SearchTimeout:
         trace, request = self._trace, self._request

@@ -21,8 +21,8 @@ from graphrag.db.migrate import APPLICATION_ROLE, OPTIONS
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import MissingExtra
 from graphrag.models import EVERYTHING, Collection, Filters, Hit
-from graphrag.retrieval.pipeline import SearchRequest, find
-from graphrag.services import Services
+from graphrag.retrieval.pipeline import SearchRequest
+from graphrag.services import Services, open_services
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ class CausewayRetriever(BaseRetriever):
 
     async def _find(self, query: str, services: Services) -> list[Document]:
         request = SearchRequest(query, self.collection, self.overrides, self.filters)
-        found = await find(request, services=services, owner_id=self.owner_id or services.settings.owner)
+        found = await services.retrieval.find(request, self.owner_id or services.settings.owner)
         return [to_document(hit) for hit in found.hits]
 
 
@@ -95,8 +95,8 @@ async def open_vector_store(
         raise MissingExtra(
             "PGVectorStore needs: pip install 'causeway[langchain]' && pip install --no-deps langchain-postgres"
         ) from exc
-    found = await services.collection(owner_id or services.settings.owner, collection)
-    model = await services.embedding_model(found)
+    found = await services.collections.open(owner_id or services.settings.owner, collection)
+    model = await services.collections.embedding_model(found)
     address = await services.database.address()
 
     async def connect() -> psycopg.AsyncConnection:
@@ -148,11 +148,10 @@ class _Background:
         self._embedded = None if settings.database_url else EmbeddedPostgres(settings.home)
         if self._embedded:
             settings = settings.model_copy(update={"database_url": SecretStr(self._embedded.start())})
-        self.services = Services(settings)
         # What is expensive to load is loaded once.
         models = services.embeddings.models.values()
         embeddings = EmbeddingRegistry([replace(model, embeddings=LoopFree(model.embeddings)) for model in models])
-        self.services.__dict__.update(embeddings=embeddings, reranker=services.reranker)
+        self.services = open_services(settings, embeddings=embeddings, cross_encoder=services.cross_encoder)
         self._loop = asyncio.new_event_loop()
         Thread(target=self._loop.run_forever, name="causeway-retriever", daemon=True).start()
         atexit.register(self._close)

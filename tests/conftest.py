@@ -26,7 +26,7 @@ from graphrag.db.embedded_postgres import EmbeddedPostgres, create_database
 from graphrag.db.migrate import migrate
 from graphrag.embeddings.registry import EmbeddingRegistry, load_registry
 from graphrag.observability.telemetry import configure_logging
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.model_server import ModelServer
 from tests.processes import ROOT, Process, end_of_forking, started
 
@@ -133,7 +133,7 @@ def registry() -> EmbeddingRegistry:
 @pytest.fixture
 async def services(postgres: str) -> AsyncIterator[Services]:
     """Services over the shared database. Use an owner of your own: `owner`."""
-    opened = Services(Settings(database_url=SecretStr(postgres)))
+    opened = open_services(Settings(database_url=SecretStr(postgres)))
     yield opened
     await opened.close()
 
@@ -142,7 +142,7 @@ def with_services(database_url: str, use: Callable[[Services], Awaitable[T]]) ->
     """What is done in a server's database by no request."""
 
     async def run() -> T:
-        services = Services(Settings(database_url=SecretStr(database_url)))
+        services = open_services(Settings(database_url=SecretStr(database_url)))
         try:
             return await use(services)
         finally:

@@ -6,7 +6,18 @@ from itertools import count
 from typing import Any
 from uuid import UUID, uuid4
 
-from graphrag.models import Chunk, Document, Hit
+from graphrag.config.settings import RetrievalConfig, Settings
+from graphrag.embeddings.registry import EmbeddingRegistry
+from graphrag.models import EVERYTHING, Chunk, Document, Filters, Hit, TransformedQuery
+from graphrag.protocols import Reranker
+from graphrag.rerankers.bundled import BundledReranker
+from graphrag.retrieval.collections import Collections
+from graphrag.retrieval.pipeline import RetrievalPipeline
+from graphrag.retrieval.query import Query
+from graphrag.retrieval.query_cache import UNCACHED, QueryCache
+from graphrag.retrieval.trace import Trace
+from graphrag.testing.in_memory_graph import InMemoryGraph
+from graphrag.testing.in_memory_store import InMemoryStore
 
 COLLECTION_ID = UUID("00000000-0000-4000-8000-000000000001")
 CREATED_AT = datetime(2025, 3, 14, 9, 30, tzinfo=UTC)
@@ -52,3 +63,26 @@ def make_hit(text: str = "Un texto.", score: float = 0.5, **overrides: Any) -> H
     scores = overrides.pop("scores", {})
     chunk = overrides.pop("chunk", None) or make_chunk(text, **overrides)
     return Hit(chunk, score, scores)
+
+
+def make_query(
+    transformed: TransformedQuery,
+    collection: Any,
+    *,
+    model: Any = None,
+    config: RetrievalConfig | None = None,
+    filters: Filters = EVERYTHING,
+    trace: Trace | None = None,
+    **chosen: Any,
+) -> Query:
+    """`chosen`: fields of RetrievalConfig."""
+    config = config or RetrievalConfig.model_validate(chosen)
+    return Query(transformed, collection, model, config, filters, trace=trace or Trace())
+
+
+def make_pipeline(
+    store: InMemoryStore, *, reranker: Reranker | None = None, cache: QueryCache = UNCACHED
+) -> RetrievalPipeline:
+    judge = reranker or BundledReranker()
+    collections = Collections(Settings(), store, EmbeddingRegistry([]), (), cache=None)
+    return RetrievalPipeline(collections, store, InMemoryGraph(store), lambda *_: judge, cache=cache)

@@ -32,9 +32,9 @@ class Shelf:
         return list((await self.services.golden.add(self.collection, drafts)).added)
 
     async def ingest(self, **texts: str) -> None:
-        model = await self.services.embedding_model(self.collection)
+        model = await self.services.collections.embedding_model(self.collection)
         sources = [SourceText(name, text) for name, text in texts.items()]
-        await self.services.pipeline.ingest(sources, collection=self.collection, model=model)
+        await self.services.ingestion.ingest(sources, collection=self.collection, model=model)
 
     async def drop(self, filename: str) -> None:
         assert await self.services.store.delete_document(self.collection, self.id(filename))
@@ -47,6 +47,6 @@ def draft(query: str, *documents: str | UUID, **fields: Any) -> CaseDraft:
 
 async def open_shelf(services: Services, owner: str, name: str = "fábrica", **texts: str) -> Shelf:
     """Of texts: they need no parser, which is a process of its own."""
-    shelf = Shelf(services, await services.make_collection(owner, name))
+    shelf = Shelf(services, await services.collections.create(owner, name))
     await shelf.ingest(**(texts or TEXTS))
     return shelf

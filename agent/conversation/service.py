@@ -148,7 +148,7 @@ class ConversationService:
 
     async def _plan_end(self, owner_id: str) -> None:
         try:
-            await self.services.retention.forget(owner_id)
+            await self.services.jobs.retention.forget(owner_id)
         except Exception as exc:
             log.warning("retention not planned", error=exc)
 
@@ -156,12 +156,12 @@ class ConversationService:
         settings = self.services.settings
         is_on = settings.query_refinement if settings.title_refinement is None else settings.title_refinement
         is_by_rules = turn.conversation.title in ("", title_of(turn.question.content))
-        is_its_own = context.opened is not None and not self.services.may_read(context.opened)
+        is_its_own = context.opened is not None and not self.services.collections.may_read(context.opened)
         if not (settings.chat_model and is_on and is_by_rules) or is_its_own:
             return
         try:
             title = await refine_title(
-                self.services.chat_model,
+                self.services.chat_models[0].model,
                 turn.question.content,
                 answer.content,
                 timeout_seconds=settings.chat_timeout_seconds,

@@ -68,7 +68,7 @@ def plan_answers(
 
     Raises JudgeUnavailable.
     """
-    retrieval, _ = services.retrieval_config(collection, overrides, top_k=services.settings.chat_top_k)
+    retrieval, _ = services.collections.retrieval_config(collection, overrides, top_k=services.settings.chat_top_k)
     return {
         "answer_top_k": retrieval.top_k,
         **_plan_writing(collection, services),
@@ -77,7 +77,7 @@ def plan_answers(
 
 
 def _plan_writing(collection: Collection, services: Services) -> dict[str, Any]:
-    generation, _ = services.generation_config(collection)
+    generation, _ = services.collections.generation_config(collection)
     models, _ = beginning_with(generation.chat_model, services.chat_models)
     return {
         "chat_model": models[0].name,

@@ -43,16 +43,18 @@ async def start_experiment(
         share=share,
         retrieval=of_retrieval,
         generation=of_generation,
-        config_hash_a=services.answer_hash(collection),
-        config_hash_b=services.answer_hash(as_b(collection, of_retrieval, of_generation)),
+        config_hash_a=services.collections.answer_hash(collection),
+        config_hash_b=services.collections.answer_hash(as_b(collection, of_retrieval, of_generation)),
     )
     return await services.experiments.create(collection, plan)
 
 
 async def read_report(experiment: Experiment, *, services: Services) -> ExperimentReport:
     """Raises CollectionNotFound."""
-    collection = await services.collection(experiment.owner_id, experiment.collection)
-    hashes = [services.answer_hash(experiment.configured(collection, variant)) for variant in get_args(Variant)]
+    collection = await services.collections.open(experiment.owner_id, experiment.collection)
+    hashes = [
+        services.collections.answer_hash(experiment.configured(collection, variant)) for variant in get_args(Variant)
+    ]
     sides, units = await services.experiments.read_answers(experiment)
     return await asyncio.to_thread(report, experiment, sides, units, config_hashes=(hashes[0], hashes[1]))
 

@@ -14,7 +14,6 @@ from agent.evaluation.metrics import first_rank, measure
 from agent.evaluation.trend import as_summary, find_changes, warnings_of
 from graphrag.config.settings import RetrievalConfig
 from graphrag.db.database import Connection
-from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, CollectionChanged, EvaluationUnfinished, NoGoldenCases, ScheduleNotFound
 from graphrag.ingestion.queue import TRANSIENT
 from graphrag.models import Collection, Document
@@ -31,7 +30,8 @@ from graphrag.models.evaluation import (
 )
 from graphrag.observability.request_context import rehearsal
 from graphrag.observability.telemetry import log
-from graphrag.retrieval.pipeline import SearchResult, search
+from graphrag.retrieval.pipeline import RetrievalPipeline
+from graphrag.retrieval.query import Query, SearchResult
 from graphrag.services import Services
 from graphrag.stores.postgres.evaluations import Defer
 from graphrag.stores.postgres.schedules import NotDue
@@ -51,41 +51,27 @@ class Answer:
 
 
 async def rank_documents(
-    question: str,
-    *,
-    services: Services,
-    collection: Collection,
-    model: EmbeddingModel,
-    config: RetrievalConfig,
-    name: Name,
+    question: str, *, pipeline: RetrievalPipeline, collection: Collection, config: RetrievalConfig, name: Name
 ) -> Answer:
-    """Documents may share the places of their chunks: then it is searched deeper, which nobody who asks waits for."""
-    started = perf_counter()
-    found = await _search(question, services=services, collection=collection, model=model, config=config)
-    milliseconds = (perf_counter() - started) * 1000
-    ranking = _documents(found, name)
-    while len(ranking) < DEEPEST and len(found.hits) == config.top_k < MOST_CHUNKS:
-        config = config.model_copy(update={"top_k": min(2 * config.top_k, MOST_CHUNKS)})
-        deeper = await _search(question, services=services, collection=collection, model=model, config=config)
-        ranking = list(dict.fromkeys([*ranking, *_documents(deeper, name)]))
-        found = replace(deeper, failed=(*found.failed, *deeper.failed))
-    return Answer(ranking, milliseconds, found.failed)
+    """Return the documents that a search finds, transformed and refined as an answer's; `name` tells them apart.
 
-
-async def _search(
-    question: str, *, services: Services, collection: Collection, model: EmbeddingModel, config: RetrievalConfig
-) -> SearchResult:
-    """Without the cache of results: it is the search that is measured."""
+    Documents may share the places of their chunks: then the search goes deeper, in time that nobody waits for.
+    """
     with rehearsal():
-        return await search(
-            question,
-            store=services.store,
-            graph=services.graph,
-            collection=collection,
-            model=model,
-            reranker=services.reranker_of(collection),
-            config=config,
-        )
+        started = perf_counter()
+        transformed, failed = await pipeline.transform(question, refined_for=collection)
+        query = Query(transformed, collection, await pipeline.collections.embedding_model(collection), config)
+        found = await pipeline.search(query)
+        milliseconds = (perf_counter() - started) * 1000
+        failed = (*failed, *found.failed)
+        ranking = _documents(found, name)
+        while len(ranking) < DEEPEST and len(found.hits) == query.config.top_k < MOST_CHUNKS:
+            deeper = query.config.model_copy(update={"top_k": min(2 * query.config.top_k, MOST_CHUNKS)})
+            query = replace(query, config=deeper)
+            found = await pipeline.search(query)
+            ranking = list(dict.fromkeys([*ranking, *_documents(found, name)]))
+            failed = (*failed, *found.failed)
+        return Answer(ranking, milliseconds, failed)
 
 
 def _documents(found: SearchResult, name: Name) -> list[str]:
@@ -119,7 +105,7 @@ async def order_run(
         raise NoGoldenCases(f"The collection {collection.name!r} has no golden cases.", collection=collection.name)
     services.embeddings.get(collection.embedding_model)
     chosen = {**(overrides or {}), **({"top_k": k} if k else {})}
-    config, warnings = services.retrieval_config(collection, chosen)
+    config, warnings = services.collections.retrieval_config(collection, chosen)
     of_answers = plan_answers(collection, services, overrides=chosen, judge=judge) if answers else {}
     settings = services.settings.model_dump(mode="json", include=set(OF_THE_SERVICE))
     pipelines = {"name_pipelines": services.name_pipelines} if services.name_pipelines else {}
@@ -131,7 +117,7 @@ async def order_run(
         embedding_model=collection.embedding_model,
         warnings=tuple(warnings),
     )
-    told = defer or services.library.queue.defer_evaluation
+    told = defer or services.documents.queue.defer_evaluation
     return await services.evaluations.create(collection, plan, cases, defer=told)
 
 
@@ -162,8 +148,6 @@ class Evaluator:
 
     async def _measure_all(self, run: EvaluationRun, collection: Collection) -> bool:
         """False where the run is no longer ours."""
-        # Not the one with a cache: what an earlier run has asked would be quicker the second time.
-        model = self.services.embeddings.get(run.embedding_model)
         planned = {name: value for name, value in run.config.items() if name in RetrievalConfig.model_fields}
         config = RetrievalConfig.model_validate(planned)
         answers = AnswerRun.planned(run.config, collection, self.services) if run.config.get("answers") else None
@@ -172,17 +156,15 @@ class Evaluator:
                 if gone:
                     result = replace(case, status=CaseStatus.SKIPPED, missing_document_ids=gone)
                 else:
-                    result = await self._measure(case, collection=collection, model=model, config=config)
+                    result = await self._measure(case, collection=collection, config=config)
                     result = await answers.measure(result) if answers else result
                 if not await self.services.evaluations.save(run, result):
                     return False
         return True
 
-    async def _measure(
-        self, case: CaseResult, *, collection: Collection, model: EmbeddingModel, config: RetrievalConfig
-    ) -> CaseResult:
+    async def _measure(self, case: CaseResult, *, collection: Collection, config: RetrievalConfig) -> CaseResult:
         answer = await rank_documents(
-            case.query, services=self.services, collection=collection, model=model, config=config, name=_id
+            case.query, pipeline=self.services.retrieval.measured(), collection=collection, config=config, name=_id
         )
         relevance = {str(document): 1 for document in case.relevant_document_ids}
         depth = max(config.top_k, DEEPEST)
@@ -198,7 +180,7 @@ class Evaluator:
 
     async def _collection(self, run: EvaluationRun) -> Collection:
         """Raises CollectionChanged where it has another embedding model by now, or CollectionNotFound."""
-        collection = await self.services.collection(run.owner_id, run.collection)
+        collection = await self.services.collections.open(run.owner_id, run.collection)
         if collection.id != run.collection_id or collection.embedding_model != run.embedding_model:
             raise CollectionChanged(
                 f"The collection {collection.name!r} has moved to another embedding model: order the run anew."
@@ -249,7 +231,7 @@ async def add_schedule(
         await services.golden.read_version(collection, choices["version"])
     kept = {**choices, "overrides": overrides}
     return await services.schedules.add(
-        collection, timetable, name=name, choices=kept, now=_now(), defer=services.library.queue.defer_schedule
+        collection, timetable, name=name, choices=kept, now=_now(), defer=services.documents.queue.defer_schedule
     )
 
 
@@ -267,7 +249,7 @@ class Scheduler:
                 await self._order(schedule, schedule.following(self.now()))
 
     async def _order(self, schedule: Schedule, following: datetime) -> None:
-        schedules, queue = self.services.schedules, self.services.library.queue
+        schedules, queue = self.services.schedules, self.services.documents.queue
 
         async def defer(connection: Connection, collection: Collection, run_id: UUID) -> None:
             await schedules.advance(connection, schedule, following, run_id=run_id, defer=queue.defer_schedule)
@@ -275,7 +257,7 @@ class Scheduler:
 
         try:
             await self._check_last(schedule)
-            collection = await self.services.collection(schedule.owner_id, schedule.collection)
+            collection = await self.services.collections.open(schedule.owner_id, schedule.collection)
             await order_run(
                 collection, services=self.services, name=schedule.name, defer=defer, **dict(schedule.choices)
             )

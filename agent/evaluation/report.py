@@ -55,7 +55,7 @@ async def read_report(services: Services, owner_id: str, run_id: UUID, *, baseli
 
 async def find_latest(services: Services, owner_id: str, collection: str | None) -> EvaluationRun:
     """The last run of a collection that is done. Raises CollectionNotFound or EvaluationNotFound."""
-    asked = await services.collection(owner_id, collection)
+    asked = await services.collections.open(owner_id, collection)
     trend = await read_trend(services.evaluations, owner_id, asked.id, limit=1)
     if not trend:
         raise EvaluationNotFound(
@@ -78,7 +78,7 @@ async def _compare(
 
 
 async def _names(services: Services, run: EvaluationRun, results: Sequence[CaseResult]) -> dict[UUID, str]:
-    collection = await services.collection(run.owner_id, run.collection)
+    collection = await services.collections.open(run.owner_id, run.collection)
     named = {
         document for result in results for document in (*result.relevant_document_ids, *result.retrieved_document_ids)
     }

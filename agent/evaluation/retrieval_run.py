@@ -38,7 +38,7 @@ class CorpusDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class DatasetQuery:
     id: str
     text: str
     relevance: Mapping[str, int]  # document → its grade, above 0
@@ -48,7 +48,7 @@ class Query:
 class Dataset:
     name: str
     documents: tuple[CorpusDocument, ...]
-    queries: tuple[Query, ...]  # those with a relevant document, in the file's order
+    queries: tuple[DatasetQuery, ...]  # those with a relevant document, in the file's order
 
 
 def read_dataset(folder: Path) -> Dataset:
@@ -56,7 +56,7 @@ def read_dataset(folder: Path) -> Dataset:
     documents = tuple(_read_corpus(folder / "corpus.jsonl"))
     judgements = _read_qrels(_find_qrels(folder), {document.id for document in documents})
     queries = tuple(
-        Query(query_id, text, judgements[query_id])
+        DatasetQuery(query_id, text, judgements[query_id])
         for query_id, text in _read_queries(folder / "queries.jsonl")
         if query_id in judgements
     )
@@ -85,7 +85,7 @@ def _read_queries(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _read_qrels(path: Path, documents: set[str]) -> dict[str, dict[str, int]]:
-    """Query → document → grade above 0. A document that nobody could find would only spoil the numbers: an error."""
+    """Return query → document → grade above 0. Raises InvalidDataset for a document that isn't in the corpus."""
     judgements: dict[str, dict[str, int]] = {}
     judged: dict[tuple[str, str], int] = {}
     for number, line in _lines(path):
@@ -232,7 +232,7 @@ async def loaded(
 
 async def run_queries(
     dataset: Dataset,
-    queries: Sequence[Query],
+    queries: Sequence[DatasetQuery],
     *,
     services: Services,
     load: LoadedDataset,
@@ -240,13 +240,10 @@ async def run_queries(
     advance: Advance,
 ) -> Report:
     """One query after the other, as one person would ask them: the latencies are those of an idle machine."""
-    model = await services.embedding_model(load.collection)
-    answers = []
+    answers, pipeline = [], services.retrieval.measured()
     for query in queries:
         answers.append(
-            await rank_documents(
-                query.text, services=services, collection=load.collection, model=model, config=config, name=_source
-            )
+            await rank_documents(query.text, pipeline=pipeline, collection=load.collection, config=config, name=_source)
         )
         advance(1)
     return Report(
@@ -273,12 +270,12 @@ async def _find(services: Services, name: str) -> Collection | None:
 
 async def _load(dataset: Dataset, *, services: Services, collection: Collection, advance: Advance) -> LoadedDataset:
     started = perf_counter()
-    model = await services.embedding_model(collection)
+    model = await services.collections.embedding_model(collection)
     texts = [_source_text(document, number) for number, document in enumerate(dataset.documents)]
     skipped: list[str] = []
     for start in range(0, len(texts), BATCH):
         batch = texts[start : start + BATCH]
-        outcomes = await services.pipeline.ingest(batch, collection=collection, model=model)
+        outcomes = await services.ingestion.ingest(batch, collection=collection, model=model)
         if failed := next((outcome for outcome in outcomes if outcome.failed_chunks), None):
             raise ProviderError(failed.cause)
         skipped += [outcome.source for outcome in outcomes if outcome.status is IngestionStatus.ERROR]

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import ceil
 from uuid import UUID
@@ -18,7 +18,6 @@ from agent.proposals.rule_questions import (
     row_questions,
 )
 from graphrag.config.settings import RetrievalConfig
-from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import DocumentNotFound
 from graphrag.linguistics.language import ANSWER_LANGUAGES, content_words, stem
 from graphrag.models import Collection, Document
@@ -66,11 +65,10 @@ async def propose_cases(
     maker = _Maker(services, collection, allowed if max_calls is None else min(max_calls, allowed))
     if method == "model":
         maker.begin_asking()
-    trial = _Trial(
+    trial = _SearchTrial(
         services,
         collection,
-        await services.embedding_model(collection),
-        services.retrieval_config(collection, {})[0],
+        services.collections.retrieval_config(collection, {})[0],
     )
     made: list[DocumentProposal] = []
     async for proposal in _spread(chosen, maker, trial, limit):
@@ -97,7 +95,7 @@ def _choose(known: Iterable[Document], names: Sequence[str]) -> list[Document]:
 
 
 async def _spread(
-    documents: Sequence[Document], maker: "_Maker", trial: "_Trial", limit: int
+    documents: Sequence[Document], maker: "_Maker", trial: "_SearchTrial", limit: int
 ) -> AsyncIterator[DocumentProposal]:
     """An equal share of each document, then what is left."""
     share = max(1, ceil(limit / max(1, len(documents))))
@@ -126,7 +124,7 @@ class _Maker:
     def begin_asking(self) -> None:
         if not self.services.settings.chat_model:
             self.warnings.append("by rules: there is no chat model (RAG_CHAT_MODEL)")
-        elif not self.services.may_read(self.collection):
+        elif not self.services.collections.may_read(self.collection):
             self.warnings.append(
                 "by rules: the collection has a chat model of its own, which is asked for answers alone"
             )
@@ -151,7 +149,7 @@ class _Maker:
             self.calls += 1
             try:
                 async with asyncio.timeout_at(self._until):
-                    return await model_questions(read, self.services.background_chat_model)
+                    return await model_questions(read, self.services.background_chat_models[0].model)
             except Exception as exc:  # every vendor has its own tree
                 log.warning("questions of a document by rules alone", error=type(exc).__name__)
         self.warnings.append("by rules where the chat model failed, or took too long")
@@ -166,12 +164,11 @@ def _by_rules(read: ReadDocument) -> list[MadeQuestion]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class _SearchTrial:
     """Asks our own retrieval, as golden cases do."""
 
     services: Services
     collection: Collection
-    model: EmbeddingModel
     config: RetrievalConfig
 
     async def without_known(self, questions: Sequence[MadeQuestion]) -> list[MadeQuestion]:
@@ -183,9 +180,8 @@ class _Trial:
     async def propose(self, document: Document, method: Method, question: MadeQuestion) -> DocumentProposal:
         answer = await rank_documents(
             question.text,
-            services=self.services,
+            pipeline=replace(self.services.retrieval.measured(), refiner=None),  # each model's call counts
             collection=self.collection,
-            model=self.model,
             config=self.config,
             name=lambda of: str(of.id),
         )

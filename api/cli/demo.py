@@ -19,7 +19,7 @@ async def open_demo() -> tuple[Services, Collection]:
     configure_logging("ERROR")  # a notebook shows what went wrong itself
     await services.open()
     owner = services.settings.owner
-    collection = await services.make_collection(owner, "demo")
-    async with services.library.queue.working(services.workshop):
+    collection = await services.collections.create(owner, "demo")
+    async with services.documents.queue.working(services.jobs):
         await load(services, collection, find_files([DOCUMENTS]))
-    return services, await services.collection(owner, collection.name)
+    return services, await services.collections.open(owner, collection.name)

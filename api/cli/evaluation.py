@@ -17,7 +17,7 @@ from agent.evaluation.comparison import DECIDING
 from agent.evaluation.judges import PROMPTS, PROMPTS_HASH, SUPPORTED_FROM
 from agent.evaluation.report import RunReport, find_latest, read_report
 from agent.evaluation.report_page import write_page
-from agent.evaluation.retrieval_run import Dataset, Query, Report, loaded, read_dataset, run_queries
+from agent.evaluation.retrieval_run import Dataset, DatasetQuery, Report, loaded, read_dataset, run_queries
 from agent.evaluation.trend import TrendPoint, read_trend
 from api.cli.evaluation_gate import export, gate
 from api.cli.evaluation_runs import compare, list_runs, measure, show
@@ -100,7 +100,7 @@ def trend(
 
 
 async def _read_trend(services: Services, collection: str | None, limit: int) -> tuple[str, list[TrendPoint]]:
-    asked = await services.collection(services.settings.owner, collection)
+    asked = await services.collections.open(services.settings.owner, collection)
     return asked.name, await read_trend(services.evaluations, asked.owner_id, asked.id, limit=limit)
 
 
@@ -190,7 +190,7 @@ def ir(
 async def _measure(
     services: Services,
     dataset: Dataset,
-    queries: Sequence[Query],
+    queries: Sequence[DatasetQuery],
     name: str,
     choices: dict[str, Any],
     *,

@@ -79,12 +79,12 @@ def measure(
 
 async def run_cases(services: Services, collection: str | None, **choices: Any) -> EvaluationRun:
     """By a worker of this process, unless another one has taken it first."""
-    asked = await services.collection(services.settings.owner, collection)
+    asked = await services.collections.open(services.settings.owner, collection)
     ordered = await order_run(asked, services=services, **choices)
     columns = (TextColumn("Measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err) as progress:
         bar = progress.add_task("", total=ordered.total)
-        async with services.library.queue.working(services.workshop, Evaluator(services)):
+        async with services.documents.queue.working(services.jobs, Evaluator(services)):
             while not (now := await services.evaluations.find(ordered.owner_id, ordered.id)).status.is_over:
                 progress.update(bar, completed=now.done)
                 await asyncio.sleep(POLL_SECONDS)
@@ -113,7 +113,7 @@ def list_runs(collection: CollectionOption = None, as_json: JsonOption = False) 
 
 async def _list(services: Services, collection: str | None) -> list[EvaluationRun]:
     owner = services.settings.owner
-    of = (await services.collection(owner, collection)).id if collection else None
+    of = (await services.collections.open(owner, collection)).id if collection else None
     return await services.evaluations.list_all(owner, collection_id=of, limit=50)
 
 

@@ -48,7 +48,7 @@ def create(
 async def _create(services: Services, collection: str | None, *, values: dict[str, Any], **asked: Any) -> Experiment:
     of_generation = {key: value for key, value in values.items() if key in GenerationConfig.model_fields}
     of_retrieval = {key: value for key, value in values.items() if key not in of_generation}
-    opened = await services.collection(services.settings.owner, collection)
+    opened = await services.collections.open(services.settings.owner, collection)
     return await start_experiment(opened, services=services, retrieval=of_retrieval, generation=of_generation, **asked)
 
 
@@ -65,7 +65,7 @@ def list_experiments(collection: CollectionOption = None) -> None:
 
 async def _list(services: Services, collection: str | None) -> list[Experiment]:
     owner = services.settings.owner
-    of = (await services.collection(owner, collection)).id if collection else None
+    of = (await services.collections.open(owner, collection)).id if collection else None
     return await services.experiments.list_all(owner, collection_id=of, limit=50)
 
 

@@ -41,7 +41,7 @@ def propose(
     """Make questions of documents, as proposals: a case is what you accept of them."""
 
     async def made(services: Services) -> Proposed:
-        asked = await services.collection(services.settings.owner, collection)
+        asked = await services.collections.open(services.settings.owner, collection)
         return await propose_cases(
             asked, services=services, documents=documents or (), limit=limit, method=by, max_calls=max_calls
         )
@@ -64,7 +64,7 @@ def proposals(
     """Show the proposals: from documents, and from answers that got a thumbs-down."""
 
     async def listed(services: Services) -> list[CaseProposal]:
-        asked = await services.collection(services.settings.owner, collection)
+        asked = await services.collections.open(services.settings.owner, collection)
         return await services.proposals.list_all(asked, state=state, origin=origin)
 
     found = run(listed)
@@ -133,7 +133,7 @@ def import_cases(
 
 
 async def _import(services: Services, given: GoldenImport, name: str | None, *, existing: Existing) -> ImportedCases:
-    collection = await services.collection(services.settings.owner, name)
+    collection = await services.collections.open(services.settings.owner, name)
     return await services.golden.add(collection, given.drafts(), existing=existing)
 
 
@@ -152,7 +152,7 @@ def export(
 
 
 async def _export(services: Services, name: str | None, *, version: int | None) -> GoldenExport:
-    collection = await services.collection(services.settings.owner, name)
+    collection = await services.collections.open(services.settings.owner, name)
     return await export_golden(services.golden, collection, version=version)
 
 
@@ -167,4 +167,4 @@ def list_cases(collection: CollectionOption = None) -> None:
 
 
 async def _list(services: Services, name: str | None) -> list[GoldenCase]:
-    return await services.golden.list_all(await services.collection(services.settings.owner, name))
+    return await services.golden.list_all(await services.collections.open(services.settings.owner, name))

@@ -67,22 +67,22 @@ def estimate(
 async def _estimate(services: Services, files: Sequence[Path], name: str | None) -> ExtractionEstimate:
     if not services.settings.chat_model:
         raise InvalidSettings("An estimate needs RAG_CHAT_MODEL: the model that would find relations.")
-    extractor = ModelExtractor(services.chat_model, services.cache, 0)
+    extractor = ModelExtractor(services.chat_models[0].model, services.cache, 0)
     try:
-        collection = await services.collection(services.settings.owner, name)
+        collection = await services.collections.open(services.settings.owner, name)
     except CollectionNotFound:  # it would be made with the files, as the settings say
         collection = Collection(uuid4(), services.settings.owner, name or "", services.embeddings.default)
     return await estimate_relations(
         files,
-        pipeline=services.pipeline,
+        pipeline=services.ingestion,
         extractor=extractor,
         collection=collection,
-        model=await services.embedding_model(collection),
+        model=await services.collections.embedding_model(collection),
     )
 
 
 async def _read(services: Services, name: str | None, entity: str | None, limit: int) -> list[CausalEdge]:
-    collection = await services.collection(services.settings.owner, name)
+    collection = await services.collections.open(services.settings.owner, name)
     return await services.graph.list_causal_edges(collection, entity=entity, limit=limit)
 
 

@@ -63,7 +63,7 @@ def optimize(
 
     async def each(services: Services) -> None:
         owner = services.settings.owner
-        named = [await services.collection(owner, collection)] if collection else None
+        named = [await services.collections.open(owner, collection)] if collection else None
         for of in named or await services.store.list_collections(owner):
             await services.store.optimize(of)
             out.print(f"{of.name}: {of.chunk_count:,} chunks", highlight=False)
@@ -88,7 +88,7 @@ def worker(
             if metrics_port:
                 await stack.enter_async_context(metrics_served(services, metrics_host, metrics_port))
             out.print("Waiting for jobs  (Ctrl-C stops it)")
-            await services.library.queue.work(services.workshop, Evaluator(services), Scheduler(services))
+            await services.documents.queue.work(services.jobs, Evaluator(services), Scheduler(services))
 
     run(work, awaits_database=True)
 
@@ -97,12 +97,12 @@ async def _rechunk(
     services: Services, name: str | None, chunking: Chunking, *, everything: bool
 ) -> list[IngestionOutcome]:
     check_splitter(chunking)
-    collection = await services.collection(services.settings.owner, name)
-    model = await services.embedding_model(collection)
+    collection = await services.collections.open(services.settings.owner, name)
+    model = await services.collections.embedding_model(collection)
     known = await services.store.list_documents(collection)
     documents = [document for document in known if everything or document.processing_strategy == "none"]
-    rechunking = Rechunking(services.library, services.pipeline, collection, model)
-    async with services.library.queue.working(services.workshop):
+    rechunking = Rechunking(services.documents, services.ingestion, collection, model)
+    async with services.documents.queue.working(services.jobs):
         return await _follow(rechunking.rechunk(documents, chunking=chunking), total=len(documents))
 
 
@@ -113,8 +113,8 @@ async def _ingest(
     files = find_files(paths)
     if not watch or not all(path.is_dir() for path in paths):
         check_files(files, paths)
-    collection = await services.make_collection(services.settings.owner, name)
-    async with services.library.queue.working(services.workshop), AsyncExitStack() as stack:
+    collection = await services.collections.create(services.settings.owner, name)
+    async with services.documents.queue.working(services.jobs), AsyncExitStack() as stack:
         changes = await stack.enter_async_context(_watching(paths)) if watch else None
         outcomes = await load(services, collection, files, chunking=chunking)
         print_outcomes(outcomes)
@@ -154,7 +154,7 @@ async def load(
     services: Services, collection: Collection, files: Sequence[Path], *, chunking: Chunking | None = None
 ) -> list[IngestionOutcome]:
     """While a worker is at work."""
-    outcomes = await _follow(Loading(services.library, collection, chunking).load(files), total=len(files))
+    outcomes = await _follow(Loading(services.documents, collection, chunking).load(files), total=len(files))
     if any(outcome.status is IngestionStatus.INDEXED for outcome in outcomes):
         with suppress(IndexUnavailable):  # the worker's own job tries again
             await services.store.optimize(collection)
@@ -193,7 +193,7 @@ async def _forget_missing(services: Services, collection: Collection, paths: Seq
     for document in known:
         is_ours = any(document.source.startswith(f"{source_of(path)}{os.sep}") for path in folders)
         if is_ours and document.source not in present:
-            await services.library.delete(collection, document.id)
+            await services.documents.delete(collection, document.id)
             out.print(f"Removed: {document.filename}")
 
 

@@ -31,7 +31,7 @@ from graphrag.errors import CausewayError, DatabaseUnavailable
 from graphrag.ingestion.sources import find_files
 from graphrag.models.ingestion import IngestionStatus
 from graphrag.query_transformation.transformation import check_question
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 
 app = typer.Typer(
     help="Answers questions over your documents, with citations that were checked.",
@@ -71,7 +71,7 @@ def serve(
 
 
 async def _serve(settings: Settings, listener: socket.socket, paths: list[Path]) -> None:
-    services = Services(settings)
+    services = open_services(settings)
     try:
         await services.open(awaits_database=True)
         if paths:
@@ -92,8 +92,8 @@ async def _ingest_or_tell(services: Services, paths: list[Path]) -> None:
 async def _ingest_first(services: Services, paths: list[Path]) -> None:
     files = find_files(paths)
     check_files(files, paths)
-    collection = await services.make_collection(services.settings.owner, services.settings.collection)
-    async with services.library.queue.working(services.workshop):
+    collection = await services.collections.create(services.settings.owner, services.settings.collection)
+    async with services.documents.queue.working(services.jobs):
         outcomes = await load(services, collection, files)
     if any(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
         print_outcomes(outcomes)
@@ -124,7 +124,7 @@ def ask(question: str, collection: CollectionOption = None, as_json: JsonOption 
 
 async def _ask(services: Services, question: str, name: str | None, *, as_json: bool) -> None:
     check_question(question, max_chars=services.settings.max_question_chars)
-    opened = await services.collection(services.settings.owner, name)
+    opened = await services.collections.open(services.settings.owner, name)
     done: dict[str, Any] = {}
     context = Context(collection=name, owner_id=opened.owner_id, opened=opened, services=services)
     events = stream_answer(graph, [HumanMessage(question)], context)

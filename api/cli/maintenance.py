@@ -49,14 +49,14 @@ def reembed(
 
 
 async def _reembed(services: Services, name: str, model_id: str | None) -> str:
-    collection = await services.collection(services.settings.owner, name)
+    collection = await services.collections.open(services.settings.owner, name)
     migration = EmbeddingMigration(services.database, collection, batch_size=services.settings.embedding_batch_size)
     model = services.embeddings.get(model_id or await migration.previous_model())
     columns = (TextColumn("Embedding"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err) as progress:
         task = progress.add_task("", total=collection.chunk_count)
         await migration.run(model, report=lambda done, total: progress.update(task, completed=done, total=total))
-    await services.library.queue.defer_optimization(collection)
+    await services.documents.queue.defer_optimization(collection)
     return model.id
 
 

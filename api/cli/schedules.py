@@ -44,7 +44,7 @@ def add(
     choices["overrides"] = read_overrides(option)
 
     async def store(services: Services) -> Schedule:
-        asked = await services.collection(services.settings.owner, collection)
+        asked = await services.collections.open(services.settings.owner, collection)
         return await add_schedule(asked, Timetable(cron, timezone), services=services, name=name, choices=choices)
 
     added = run(store)
@@ -60,7 +60,7 @@ def list_all(collection: CollectionOption = None, as_json: JsonOption = False) -
 
     async def read(services: Services) -> list[Schedule]:
         owner = services.settings.owner
-        of = (await services.collection(owner, collection)).id if collection else None
+        of = (await services.collections.open(owner, collection)).id if collection else None
         return await services.schedules.list_all(owner, collection_id=of)
 
     found = run(read)

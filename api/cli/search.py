@@ -9,7 +9,8 @@ from rich.table import Table
 from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, run
 from api.schemas.search import describe, describe_hits
 from graphrag.retrieval.filters import KNOWN, parse_filters
-from graphrag.retrieval.pipeline import SearchRequest, SearchResult, find
+from graphrag.retrieval.pipeline import SearchRequest
+from graphrag.retrieval.query import SearchResult
 
 MOST_HITS = 1000
 
@@ -43,7 +44,7 @@ def search(
     overrides = {name: value for name, value in given.items() if value is not None}
     pairs = _pairs(filters or [])
     request = SearchRequest(query, collection, overrides, parse_filters(pairs), offset, min_score)
-    found = run(lambda services: find(request, services=services, owner_id=services.settings.owner))
+    found = run(lambda services: services.retrieval.find(request, services.settings.owner))
     if as_json:
         print_json({"hits": describe_hits(found.hits), **describe(found)})
     else:

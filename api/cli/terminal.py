@@ -13,7 +13,7 @@ from rich.table import Table
 from graphrag.config.settings import Settings
 from graphrag.observability.telemetry import configure_logging
 from graphrag.observability.tracing import configure_tracing
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 
 T = TypeVar("T")
 MOST_COLUMNS = 10_000  # of characters: where a table is measured, not printed
@@ -36,7 +36,7 @@ def load_settings(**overrides: Any) -> Settings:
 
 def run(command: Callable[[Services], Awaitable[T]], *, awaits_database: bool = False) -> T:
     """`awaits_database`: for one that goes on for ever, and may as well begin before it is there."""
-    services = Services(load_settings())
+    services = open_services(load_settings())
 
     async def opened() -> T:
         try:

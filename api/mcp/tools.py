@@ -22,15 +22,13 @@ from api.schemas.fields import DEGRADED, CitationOut, PathOut, Text
 from api.schemas.pagination import MOST_CHARS, Page, cut, read_cursor
 from api.schemas.search import FiltersIn, SearchOut, describe, describe_hits
 from api.timed_search import TimedSearch, answering, searching
-from graphrag.causal_graph.traversal import find_paths
 from graphrag.errors import SearchTimeout
 from graphrag.linguistics.language import detect_question
 from graphrag.models import Document
 from graphrag.query_transformation.transformation import check_question
 from graphrag.resilience.deadline import NO_TIME, within
 from graphrag.retrieval.filters import parse_filters
-from graphrag.retrieval.pipeline import SearchRequest, find
-from graphrag.retrieval.trace import Trace
+from graphrag.retrieval.pipeline import SearchRequest
 from graphrag.services import Services
 
 
@@ -114,7 +112,7 @@ class Tools:
             await self._count_answer(owner)
         settings = self._services.settings
         check_question(question, max_chars=settings.max_question_chars)
-        opened = await self._services.collection(owner, collection) if settings.enabled else None
+        opened = await self._services.collections.open(owner, collection) if settings.enabled else None
         context = AnswerContext(collection=collection, opened=opened, owner_id=owner, services=self._services)
         async with answering(self._services, owner) as place:
             placed = replace(context, place=place)
@@ -136,7 +134,7 @@ class Tools:
         ] = None,
     ) -> DocumentsOut:
         """List the documents of a collection, a page at a time."""
-        asked = await self._services.collection(await self._owner_of(ctx), collection)
+        asked = await self._services.collections.open(await self._owner_of(ctx), collection)
         after = read_cursor(cursor, tuple[datetime, UUID])
         found = await self._services.catalog.page(asked, limit=limit + 1, after=after)
         page, next_cursor = cut(found, limit, lambda entry: entry.place)
@@ -153,21 +151,16 @@ class Tools:
         """Find what the person's documents say caused what: chains of causes and effects, across documents, each link
         with the sentence that states it."""
         owner = await self._owner_of(ctx)
-        asked, trace = await self._services.collection(owner, collection), Trace()
+        pipeline = self._services.retrieval
         async with searching(self._services, owner) as place:
-            found = await find(
-                SearchRequest(question, asked.name),
-                services=self._services,
-                owner_id=owner,
-                effort=place.effort,
-                trace=trace,
-            )
-            assert trace.query
+            found = await pipeline.find(SearchRequest(question, collection), owner, effort=place.effort)
             async with within("traverse", share=1):
-                paths = await find_paths(
-                    trace.query, found.hits, graph=self._services.graph, collection=asked, limit=limit
-                )
-        told = {"paths": describe_paths(paths, ()), "language": trace.query.language, "degraded": found.failed}
+                paths = await pipeline.find_paths(found.query, found.hits, limit=limit)
+        told = {
+            "paths": describe_paths(paths, ()),
+            "language": found.query.transformed.language,
+            "degraded": found.failed,
+        }
         return PathsOut.model_validate(told)
 
 

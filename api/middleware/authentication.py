@@ -41,7 +41,7 @@ class AuthenticationMiddleware:
         async with self._rates.refusing(request):
             identity = await self._services.authentication.identify(shown_by(request.headers))
         await self._rates.count(request, identity.owner_id)
-        identify(owner=self._services.owner_marks.of(identity.owner_id))
+        identify(owner=self._services.pseudonyms.of(identity.owner_id))
         request.state.identity = identity
 
 

@@ -107,7 +107,7 @@ def get_once(
         ),
     ] = None,
 ) -> Once:
-    keys = IdempotencyKeys(services.database, services.library.queue.defer_forgetting_keys)
+    keys = IdempotencyKeys(services.database, services.documents.queue.defer_forgetting_keys)
     path = request.url.path.replace("/api/v1/", "/api/", 1)
     return Once(keys, owner, idempotency_key, path, response)
 

@@ -52,10 +52,10 @@ router = APIRouter(tags=["openai"])
 async def find_collection(model: str, services: Services, owner: str) -> Collection:
     """Raises ModelNotFound; CollectionNotFound where there is no default one."""
     try:
-        return await services.collection(owner, model)
+        return await services.collections.open(owner, model)
     except CollectionNotFound as exc:
         if model == DEFAULT_MODEL:
-            return await services.collection(owner, None)
+            return await services.collections.open(owner, None)
         known = [DEFAULT_MODEL, *exc.details["known"]]
         raise ModelNotFound(f"There is no model {model!r}.", model=model, known=known) from exc
 
@@ -66,7 +66,7 @@ async def make_context(body: CompletionRequest, asked: OpenAIQuestion, services:
     opened = None
     if services.settings.enabled:
         opened = await find_collection(body.model, services, owner)
-        await services.embedding_model(opened)
+        await services.collections.embedding_model(opened)
     return Context(
         collection=opened.name if opened else None,
         instructions=asked.instructions,
@@ -123,7 +123,7 @@ def estimate_usage(read: list[str], done: Done, services: Services) -> Usage:
 async def list_models(services: ServicesDep, owner: OwnerDep) -> ModelList:
     names = [collection.name for collection in await services.store.list_collections(owner)]
     try:
-        await services.collection(owner, None)
+        await services.collections.open(owner, None)
         names = [DEFAULT_MODEL, *names]
     except CollectionNotFound:
         pass
@@ -158,7 +158,7 @@ async def find_embedding_model(name: str, services: Services, owner: str) -> Emb
     registry = services.embeddings
     if name not in registry.models:
         try:
-            return await services.embedding_model(await find_collection(name, services, owner))
+            return await services.collections.embedding_model(await find_collection(name, services, owner))
         except ModelNotFound as exc:
             exc.details["known"] += registry.models
             raise

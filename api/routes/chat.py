@@ -40,8 +40,8 @@ async def checked_context(body: ChatRequest, services: ServicesDep, owner: Owner
         name = (await services.conversations.find(owner, body.conversation_id)).collection
     opened = None
     if body.rag_enabled and services.settings.enabled:
-        opened = await services.collection(owner, name)
-        await services.embedding_model(opened)
+        opened = await services.collections.open(owner, name)
+        await services.collections.embedding_model(opened)
     return Context(
         collection=name,
         rag_enabled=body.rag_enabled,

@@ -55,26 +55,26 @@ async def list_collections(
     page, following = cut(known[start : start + limit + 1], limit, lambda collection: (collection.name,))
     return CollectionList(
         collections=[CollectionOut.of(collection) for collection in page],
-        default=services.default_collection([collection.name for collection in known]),
+        default=services.collections.default_name([collection.name for collection in known]),
         next_cursor=following,
     )
 
 
 @router.get("/{name}", summary="A collection", responses=errors(404))
 async def get_collection(name: str, services: ServicesDep, owner: OwnerDep) -> CollectionOut:
-    return CollectionOut.of(await services.collection(owner, name))
+    return CollectionOut.of(await services.collections.open(owner, name))
 
 
 @router.get("/{name}/facets", summary="What its documents can be filtered by", responses=errors(404))
 async def get_facets(name: str, services: ServicesDep, owner: OwnerDep) -> FacetsOut:
-    found = await services.catalog.facets(await services.collection(owner, name), limit=MOST_FACETS)
+    found = await services.catalog.facets(await services.collections.open(owner, name), limit=MOST_FACETS)
     return FacetsOut.model_validate(found, from_attributes=True)
 
 
 @router.put("/{name}", summary="Configure a collection, made where there is none of that name", responses=ERRORS)
 async def configure(name: str, body: CollectionConfigIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
     body.check()
-    return await _configure(services, await services.make_collection(owner, name), body)
+    return await _configure(services, await services.collections.create(owner, name), body)
 
 
 @router.put(
@@ -85,17 +85,17 @@ async def configure(name: str, body: CollectionConfigIn, services: ServicesDep, 
     responses=ERRORS,
 )
 async def describe(name: str, body: CollectionMetadataIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
-    collection = await services.collection(owner, name)
+    collection = await services.collections.open(owner, name)
     metadata = dict(body.metadata)
     if MODEL in metadata:
         await _move(services, collection, await _loaded(services, metadata.pop(MODEL)))
     await services.store.configure_collection(collection, metadata=metadata)
-    return CollectionOut.of(await services.collection(owner, name))
+    return CollectionOut.of(await services.collections.open(owner, name))
 
 
 @router.delete("/{name}", status_code=204, summary="Delete a collection with all that is in it", responses=errors(404))
 async def delete(name: str, services: ServicesDep, owner: WriterDep) -> None:
-    await services.library.delete_collection(await services.collection(owner, name))
+    await services.documents.delete_collection(await services.collections.open(owner, name))
 
 
 @router.post(
@@ -110,13 +110,13 @@ async def add_texts(
     name: str, body: TextsIn, services: ServicesDep, owner: WriterDep, once: OnceDep, request: Request
 ) -> TextsOut:
     async def store() -> TextsOut:
-        collection = await services.collection(owner, name)
+        collection = await services.collections.open(owner, name)
         outcomes = await store_texts(
             [text.read() for text in body.documents],
             collection=collection,
-            library=services.library,
-            pipeline=services.pipeline,
-            model=await services.embedding_model(collection),
+            library=services.documents,
+            pipeline=services.ingestion,
+            model=await services.collections.embedding_model(collection),
             most_documents=services.settings.max_documents,
         )
         stored = [outcome for outcome in outcomes if outcome.status is not IngestionStatus.ERROR]

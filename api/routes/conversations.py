@@ -109,9 +109,9 @@ router = APIRouter(prefix="/conversations", tags=["conversations"], responses=er
 @router.post("", status_code=201, summary="Begin a conversation without a question yet")
 async def make(body: ConversationIn, services: ServicesDep, owner: OwnerDep) -> ConversationOut:
     if body.collection:
-        await services.collection(owner, body.collection)
+        await services.collections.open(owner, body.collection)
     made = await services.conversations.make(owner, title=body.title, collection=body.collection)
-    await services.retention.forget(owner)
+    await services.jobs.retention.forget(owner)
     return ConversationOut.of(made)
 
 
@@ -152,7 +152,7 @@ async def change(
     changed = await services.conversations.find(owner, conversation_id)
     if "collection" in body.model_fields_set:
         if body.collection:
-            await services.collection(owner, body.collection)
+            await services.collections.open(owner, body.collection)
         changed = await services.conversations.ask_of(owner, conversation_id, body.collection)
     if body.title:
         changed = await services.conversations.rename(owner, conversation_id, body.title)

@@ -86,7 +86,7 @@ def not_found(document: UUID) -> DocumentNotFound:
 
 async def find(document_id: UUID, services: ServicesDep, owner: OwnerDep, request: Request) -> Found:
     """Raises DocumentNotFound: for another owner's too, in the same words."""
-    located = await services.library.ingestions.locate(owner, [document_id])
+    located = await services.documents.ingestions.locate(owner, [document_id])
     for collection in await services.store.list_collections(owner):
         if collection.id == located.get(document_id):
             return Found(services, collection, document_id, request)
@@ -145,7 +145,7 @@ async def replace(
     if metadata is not None:
         source = dataclasses.replace(source, metadata=metadata)
     async with found.unchanged(if_match) as seen:
-        (outcome,) = await services.library.add(found.collection, [source], seen=seen)
+        (outcome,) = await services.documents.add(found.collection, [source], seen=seen)
     return uploaded(outcome, request)
 
 
@@ -157,7 +157,7 @@ async def replace(
 )
 async def delete(found: ChangedDep, services: ServicesDep, if_match: IfMatch = None) -> None:
     async with found.unchanged(if_match) as seen:
-        await services.library.delete(found.collection, found.id, seen=seen)
+        await services.documents.delete(found.collection, found.id, seen=seen)
 
 
 @router.post(
@@ -178,7 +178,7 @@ async def reindex(
         if entry.ingestion is None and entry.document:
             await _rechunk(found, entry.document, chunking)
         else:
-            await services.library.restart(found.collection, [found.id], seen=seen, **chunked(chunking))
+            await services.documents.restart(found.collection, [found.id], seen=seen, **chunked(chunking))
     return await found.show()
 
 
@@ -186,7 +186,7 @@ async def reindex(
     "/{document_id:uuid}/cancel", summary="Stop its ingestion; what was stored before stays", responses=errors(404)
 )
 async def cancel(found: ChangedDep, services: ServicesDep) -> DocumentOut:
-    await services.library.cancel(found.collection, [found.id])
+    await services.documents.cancel(found.collection, [found.id])
     return await found.show()
 
 
@@ -208,7 +208,7 @@ async def download(found: FoundDep, services: ServicesDep, if_none_match: IfNone
     etag = {"ETag": f'"{ingestion.content_hash}"'}
     if is_known(etag["ETag"], if_none_match):
         return Response(status_code=304, headers=etag)
-    data = await services.library.files.get(file_key(ingestion))
+    data = await services.documents.files.get(file_key(ingestion))
     # Never shown in the page's own origin: it may be a page itself.
     disposition = f"attachment; filename*=UTF-8''{quote(ingestion.filename)}"
     headers = etag | {"Content-Disposition": disposition}
@@ -245,8 +245,8 @@ async def _follow(found: Found) -> AsyncGenerator[Event, None]:
 async def _rechunk(found: Found, document: Document, chunking: Chunking | None) -> None:
     services, collection = found.services, found.collection
     config, _ = services.settings.ingestion.overridden(collection.ingestion_config)
-    model = await services.embedding_model(collection)
-    rechunking = Rechunking(services.library, services.pipeline, collection, model)
+    model = await services.collections.embedding_model(collection)
+    rechunking = Rechunking(services.documents, services.ingestion, collection, model)
     async for outcome in rechunking.rechunk([document], chunking=chunking or config.chunking):
         if isinstance(outcome, IngestionOutcome) and outcome.status is IngestionStatus.ERROR:
             raise ProviderError(outcome.cause)
@@ -324,7 +324,7 @@ async def get_page(
     quote: Annotated[str, Query(max_length=MOST_QUOTE_CHARS, description="As in a citation")] = "",
 ) -> PageOut:
     document = await stored(found)
-    return PageOut.of(page, await services.viewing.page(document, PageRequest(page, quote=quote)))
+    return PageOut.of(page, await services.document_viewer.page(document, PageRequest(page, quote=quote)))
 
 
 @views_router.get(
@@ -348,7 +348,7 @@ async def get_picture(
     headers = {"ETag": make_etag(document.content_hash, str(page), str(width)), "Cache-Control": "private, no-cache"}
     if is_known(headers["ETag"], if_none_match):
         return Response(status_code=304, headers=headers)
-    view = await services.viewing.page(document, PageRequest(page, width))
+    view = await services.document_viewer.page(document, PageRequest(page, width))
     return Response(view.picture, media_type="image/png", headers=headers)
 
 
@@ -362,7 +362,7 @@ async def get_cells(
 ) -> CellsOut:
     """Of the table that the first of them belongs to, at most 100 rows."""
     document = await stored(found)
-    return CellsOut.of(await services.viewing.cells(document, CellsRequest(sheet, cells, around)))
+    return CellsOut.of(await services.document_viewer.cells(document, CellsRequest(sheet, cells, around)))
 
 
 async def stored(found: Found) -> Document:

@@ -74,8 +74,8 @@ async def upload(
     ]
 
     async def add() -> UploadList:
-        into = await services.make_collection(owner, collection)
-        outcomes = await services.library.add(into, sources, most_documents=services.settings.max_documents)
+        into = await services.collections.create(owner, collection)
+        outcomes = await services.documents.add(into, sources, most_documents=services.settings.max_documents)
         return UploadList(documents=[uploaded(outcome, request) for outcome in outcomes])
 
     asked = {
@@ -96,7 +96,7 @@ async def kept_for_later(
     """Raises IndexingUnavailable, InvalidCollectionName or FileUnavailable."""
     most = services.settings.max_file_bytes
     large = {source.source for source in sources if source.byte_count > most}
-    await services.spool.keep(owner, collection, [source for source in sources if source.source not in large])
+    await services.outbox.keep(owner, collection, [source for source in sources if source.source not in large])
     outcomes = [
         refused(source.source, too_large(most))
         if source.source in large
@@ -124,7 +124,7 @@ async def list_documents(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> DocumentList:
-    asked = await services.collection(owner, collection)
+    asked = await services.collections.open(owner, collection)
     criteria = Criteria(status, filename or None, tuple(tags))
     after = read_cursor(cursor, tuple[datetime, UUID])
     found = await services.catalog.page(asked, criteria, limit=limit + 1, after=after)
@@ -140,9 +140,9 @@ async def reindex_all(
     collection: CollectionQuery = None,
     chunking: Annotated[GivenChunking, Query(description="How they are chunked from now on")] = None,
 ) -> RestartedList:
-    asked = await services.collection(owner, collection)
-    known = [ingestion.document_id for ingestion in await services.library.ingestions.list_all(asked)]
-    restarted = await services.library.restart(asked, known, **chunked(chunking))
+    asked = await services.collections.open(owner, collection)
+    known = [ingestion.document_id for ingestion in await services.documents.ingestions.list_all(asked)]
+    restarted = await services.documents.restart(asked, known, **chunked(chunking))
     entries = await services.catalog.find(asked, [ingestion.document_id for ingestion in restarted])
     return RestartedList(documents=[show(asked, entry, request) for entry in entries])
 
@@ -153,19 +153,19 @@ async def delete_many(body: BulkDeletion, services: ServicesDep, owner: WriterDe
         wanted = list(dict.fromkeys(body.ids))
         deleted = await _delete_located(services, owner, wanted)
         return BulkDeleted(deleted=deleted, not_found=[key for key in wanted if key not in deleted])
-    collection = await services.collection(owner, body.collection)
+    collection = await services.collections.open(owner, body.collection)
     criteria = body.filter.criteria if body.filter else Criteria()
     found = await services.catalog.page(collection, criteria, limit=MOST_DELETED + 1)
-    deleted = await services.library.delete_many(collection, [entry.id for entry in found[:MOST_DELETED]])
+    deleted = await services.documents.delete_many(collection, [entry.id for entry in found[:MOST_DELETED]])
     return BulkDeleted(deleted=deleted, not_found=[], has_more=len(found) > MOST_DELETED)
 
 
 async def _delete_located(services: Services, owner: str, wanted: list[UUID]) -> list[UUID]:
-    located = await services.library.ingestions.locate(owner, wanted)
+    located = await services.documents.ingestions.locate(owner, wanted)
     deleted: list[UUID] = []
     for collection in await services.store.list_collections(owner):
         within = [key for key in wanted if located.get(key) == collection.id]
-        deleted += await services.library.delete_many(collection, within) if within else []
+        deleted += await services.documents.delete_many(collection, within) if within else []
     return deleted
 
 

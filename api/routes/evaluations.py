@@ -46,7 +46,7 @@ router = APIRouter(tags=["evaluations"], responses=errors(400, 404))
 @router.post("/retrieve/evaluate", status_code=202, summary="The same as POST /evaluations", responses=errors(409))
 async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
     run = await order_run(
-        await services.collection(owner, body.collection),
+        await services.collections.open(owner, body.collection),
         services=services,
         name=body.name,
         **body.choices(),
@@ -64,7 +64,7 @@ async def list_runs(
     cursor: Cursor = None,
 ) -> EvaluationList:
     after = read_cursor(cursor, tuple[datetime, UUID])
-    of = (await services.collection(owner, collection)).id if collection else None
+    of = (await services.collections.open(owner, collection)).id if collection else None
     found = await services.evaluations.list_all(owner, collection_id=of, status=status, limit=limit + 1, after=after)
     page, following = cut(found, limit, lambda run: (run.created_at, run.id))
     return EvaluationList(evaluations=[EvaluationOut.of(run) for run in page], next_cursor=following)
@@ -140,7 +140,7 @@ async def delete(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -
 async def retrieval_metrics(
     services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None, limit: Limit = 10
 ) -> RetrievalMetrics:
-    asked = await services.collection(owner, collection)
+    asked = await services.collections.open(owner, collection)
     trend = await read_trend(services.evaluations, owner, asked.id, limit=limit)
     return RetrievalMetrics.of(asked.name, trend)
 
@@ -150,7 +150,7 @@ schedules_router = APIRouter(prefix="/evaluations/schedules", tags=["evaluations
 
 @schedules_router.post("", status_code=201, summary="Order an evaluation by the clock", responses=errors(409))
 async def add(body: ScheduleIn, services: ServicesDep, owner: WriterDep) -> ScheduleOut:
-    collection = await services.collection(owner, body.collection)
+    collection = await services.collections.open(owner, body.collection)
     schedule = await add_schedule(collection, body.timetable, services=services, name=body.name, choices=body.choices())
     return ScheduleOut.of(schedule)
 
@@ -164,7 +164,7 @@ async def list_all(
     cursor: Cursor = None,
 ) -> ScheduleList:
     after = read_cursor(cursor, tuple[datetime, UUID])
-    of = (await services.collection(owner, collection)).id if collection else None
+    of = (await services.collections.open(owner, collection)).id if collection else None
     found = await services.schedules.list_all(owner, collection_id=of, limit=limit + 1, after=after)
     page, following = cut(found, limit, lambda schedule: (schedule.created_at, schedule.id))
     return ScheduleList(schedules=[ScheduleOut.of(schedule) for schedule in page], next_cursor=following)

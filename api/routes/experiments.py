@@ -28,7 +28,7 @@ router = APIRouter(prefix="/experiments", tags=["experiments"], responses=errors
 )
 async def start(body: ExperimentIn, services: ServicesDep, owner: WriterDep) -> ExperimentOut:
     experiment = await start_experiment(
-        await services.collection(owner, body.collection),
+        await services.collections.open(owner, body.collection),
         services=services,
         name=body.name,
         share=body.share,
@@ -48,7 +48,7 @@ async def list_experiments(
     cursor: Cursor = None,
 ) -> ExperimentList:
     after = read_cursor(cursor, tuple[datetime, UUID])
-    of = (await services.collection(owner, collection)).id if collection else None
+    of = (await services.collections.open(owner, collection)).id if collection else None
     found = await services.experiments.list_all(owner, collection_id=of, status=status, limit=limit + 1, after=after)
     page, following = cut(found, limit, lambda experiment: (experiment.started_at, experiment.id))
     return ExperimentList(experiments=[ExperimentOut.of(each) for each in page], next_cursor=following)

@@ -11,7 +11,8 @@ from api.dependencies import OwnerDep, ServicesDep
 from api.schemas.conversations import CollectionName, FeedbackIn, FeedbackList, FeedbackOut, RatedAnswerOut
 from api.schemas.fields import Flag, errors
 from api.schemas.pagination import Cursor, Limit, cut, read_cursor
-from graphrag.services import DEFAULT_COLLECTION, Services
+from graphrag.retrieval.collections import DEFAULT_COLLECTION
+from graphrag.services import Services
 
 ANSWER = "/conversations/{conversation_id:uuid}/messages/{message_id:uuid}/feedback"
 CITATION = "/conversations/{conversation_id:uuid}/messages/{message_id:uuid}/citations/{citation}/feedback"
@@ -90,7 +91,7 @@ async def list_feedback(
     rating: Literal[-1, 1] | None = None if good is None else 1 if good else -1
     if conversation_id:
         await services.conversations.find(owner, conversation_id)
-    asked = (await services.collection(owner, collection)).name if collection else None
+    asked = (await services.collections.open(owner, collection)).name if collection else None
     found = await services.feedback.list_all(
         owner,
         rating=rating,

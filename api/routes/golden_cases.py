@@ -38,7 +38,7 @@ router = APIRouter(prefix="/golden-cases", tags=["golden cases"], responses=erro
 
 @router.post("", status_code=201, summary="Add a golden case", responses=errors(409))
 async def add(body: NewGoldenCase, services: ServicesDep, owner: WriterDep) -> GoldenCaseOut:
-    collection = await services.collection(owner, body.collection)
+    collection = await services.collections.open(owner, body.collection)
     written = await services.golden.add(collection, [body.draft()])
     return GoldenCaseOut.of(await services.golden.find(owner, written.added[0]))
 
@@ -61,7 +61,7 @@ async def list_cases(
 ) -> GoldenCaseList:
     after = read_cursor(cursor, tuple[datetime, UUID])
     found = await services.golden.list_all(
-        await services.collection(owner, collection),
+        await services.collections.open(owner, collection),
         category=category,
         difficulty=difficulty,
         query=query,
@@ -80,7 +80,7 @@ async def list_cases(
     responses=errors(409),
 )
 async def import_cases(body: GoldenImport, services: ServicesDep, owner: WriterDep) -> GoldenImportOut:
-    collection = await services.collection(owner, body.collection)
+    collection = await services.collections.open(owner, body.collection)
     return GoldenImportOut.of(await services.golden.add(collection, body.drafts(), existing=body.existing))
 
 
@@ -91,18 +91,18 @@ async def export_cases(
     collection: CollectionQuery = None,
     version: Annotated[VersionNumber | None, Query(description="Without one, the cases as they are now")] = None,
 ) -> GoldenExport:
-    return await export_golden(services.golden, await services.collection(owner, collection), version=version)
+    return await export_golden(services.golden, await services.collections.open(owner, collection), version=version)
 
 
 @router.post("/validate", summary="See whether the documents that the golden cases name are still there")
 async def validate(body: CollectionChoice, services: ServicesDep, owner: WriterDep) -> ValidationOut:
-    valid, broken = await services.golden.validate(await services.collection(owner, body.collection))
+    valid, broken = await services.golden.validate(await services.collections.open(owner, body.collection))
     return ValidationOut(valid=valid, broken=broken)
 
 
 @router.post("/versions", status_code=201, summary="Keep the golden cases as they are now, as a version")
 async def add_version(body: VersionIn, services: ServicesDep, owner: WriterDep) -> VersionOut:
-    collection = await services.collection(owner, body.collection)
+    collection = await services.collections.open(owner, body.collection)
     return VersionOut.of(await services.golden.add_version(collection, body.name))
 
 
@@ -112,7 +112,7 @@ async def list_versions(
 ) -> VersionList:
     before = read_cursor(cursor, tuple[VersionNumber])
     found = await services.golden.list_versions(
-        await services.collection(owner, collection), limit=limit + 1, before=before[0] if before else None
+        await services.collections.open(owner, collection), limit=limit + 1, before=before[0] if before else None
     )
     page, following = cut(found, limit, lambda version: (version.number,))
     return VersionList(versions=[VersionOut.of(version) for version in page], next_cursor=following)
@@ -128,7 +128,7 @@ async def read_version(
     cursor: Cursor = None,
 ) -> VersionWithCases:
     (after,) = read_cursor(cursor, tuple[VersionNumber]) or (0,)
-    version, cases = await services.golden.read_version(await services.collection(owner, collection), number)
+    version, cases = await services.golden.read_version(await services.collections.open(owner, collection), number)
     places = range(after, len(cases))
     page, following = cut(places[: limit + 1], limit, lambda place: (place + 1,))
     shown = [GoldenCaseOut.of(cases[place]) for place in page]
@@ -161,7 +161,7 @@ proposals_router = APIRouter(prefix="/golden-cases/proposals", tags=["golden cas
 )
 async def propose(body: ProposalOrder, services: ServicesDep, owner: WriterDep) -> ProposedOut:
     proposed = await propose_cases(
-        await services.collection(owner, body.collection),
+        await services.collections.open(owner, body.collection),
         services=services,
         documents=body.documents,
         limit=body.limit,
@@ -183,7 +183,7 @@ async def list_proposals(
     cursor: Cursor = None,
 ) -> ProposalList:
     found = await services.proposals.list_all(
-        await services.collection(owner, collection),
+        await services.collections.open(owner, collection),
         state=state,
         origin=origin,
         case_id=case_id,

@@ -50,8 +50,8 @@ async def retrieve(body: RetrieveRequest, services: ServicesDep, owner: OwnerDep
 async def retrieval_options(
     services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None
 ) -> RetrievalOptions:
-    asked = await services.collection(owner, collection)
-    config, _ = services.retrieval_config(asked, {})
+    asked = await services.collections.open(owner, collection)
+    config, _ = services.collections.retrieval_config(asked, {})
     return RetrievalOptions(
         collection=asked.name, values=config.model_dump(), config=RetrievalConfig.model_json_schema(), filters=FILTERS
     )

@@ -12,7 +12,7 @@ from graphrag.config.settings import RetrievalConfig
 from graphrag.models import Chunk, Hit, Passage, Strategy, TransformedQuery
 from graphrag.parsers.source_locations import describe_place
 from graphrag.retrieval.filters import DATES, FIELDS, KNOWN, MOST_VALUES
-from graphrag.retrieval.pipeline import SearchResult
+from graphrag.retrieval.query import SearchResult
 from graphrag.retrieval.trace import Leg, Trace
 
 MOST_HITS = 1000

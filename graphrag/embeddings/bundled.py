@@ -29,9 +29,13 @@ def _load() -> Any:
 class BundledEmbeddings(Embeddings):
     """256 dimensions, unit length; a text without any known token is the zero vector. 1,200 texts/s on 2 cores."""
 
-    def __init__(self) -> None:
-        self._model = _load()
-        self._tokenizer = self._model.tokenizer
+    @property
+    def _model(self) -> Any:
+        return _load()
+
+    @property
+    def _tokenizer(self) -> Any:
+        return _load().tokenizer
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """As the model itself does, but for text after text: it pads whole batches, which takes thrice as long."""

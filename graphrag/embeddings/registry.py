@@ -5,7 +5,9 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -90,9 +92,26 @@ class EmbeddingModel:
 
 
 class EmbeddingRegistry:
-    def __init__(self, models: Sequence[EmbeddingModel]) -> None:
-        self.models = {model.id: model for model in models}
-        self.default = models[0].id
+    """The embedding models by id; given a function, they are loaded by `load`, or at their first use."""
+
+    def __init__(self, models: Sequence[EmbeddingModel] | Callable[[], Sequence[EmbeddingModel]]) -> None:
+        self._given = models
+        self._loading = Lock()
+
+    @cached_property
+    def models(self) -> dict[str, EmbeddingModel]:
+        with self._loading:  # two threads may ask at once
+            if callable(self._given):
+                self._given = self._given()
+            return {model.id: model for model in self._given}
+
+    @property
+    def default(self) -> str:
+        return next(iter(self.models))
+
+    def load(self) -> None:
+        """Raises InvalidSettings or MissingExtra."""
+        _ = self.models
 
     def get(self, model_id: str) -> EmbeddingModel:
         try:
@@ -105,12 +124,17 @@ class EmbeddingRegistry:
 
 
 def load_registry(path: Path | None = None, *, may_download: bool = False) -> EmbeddingRegistry:
-    """Loads and tries every model of the file, by default the packaged one.
+    """Return the models of `load_models`, loaded. Raises InvalidSettings or MissingExtra."""
+    return EmbeddingRegistry(load_models(path, may_download=may_download))
+
+
+def load_models(path: Path | None = None, *, may_download: bool = False) -> list[EmbeddingModel]:
+    """Load and try every model of the file, by default the packaged one.
 
     Raises InvalidSettings (the cause and an example) or MissingExtra.
     """
     path = path or PACKAGED_CONFIG
-    return EmbeddingRegistry([_load(entry, path, may_download=may_download) for entry in read_entries(path)])
+    return [_load(entry, path, may_download=may_download) for entry in read_entries(path)]
 
 
 def _load(entry: ModelEntry, path: Path, *, may_download: bool) -> EmbeddingModel:

@@ -1,6 +1,6 @@
 """Diversity: a hit counts for less where its text was already said by one that is chosen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
 import numpy as np
@@ -26,9 +26,9 @@ def one_per_document_first(hits: Sequence[Hit]) -> list[Hit]:
 class MMRReranker:
     """Any reranker with its order made diverse; `diversity` is from 0 (its own order) to 1 (only what is new)."""
 
-    def __init__(self, reranker: Reranker, embeddings: EmbeddingModel, *, diversity: float = 0.2) -> None:
+    def __init__(self, reranker: Reranker, model: Callable[[], EmbeddingModel], *, diversity: float = 0.2) -> None:
         self._reranker = reranker
-        self._embeddings = embeddings
+        self._model = model
         self._diversity = diversity
 
     async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
@@ -38,7 +38,7 @@ class MMRReranker:
             return []
         try:
             async with within("diversity"):
-                vectors = await self._embeddings.embed([hit.chunk.content for hit in relevant])
+                vectors = await self._model().embed([hit.chunk.content for hit in relevant])
         except (ProviderError, OutOfTime) as exc:
             log.warning("no vectors to tell repetitions by, order kept", error=exc)
             return relevant[:top_k]

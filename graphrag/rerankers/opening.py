@@ -1,14 +1,15 @@
 """Open the rerankers that the settings name, each falling back to the next."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from langchain_core.language_models import BaseChatModel
 
 from graphrag.config.settings import Settings
-from graphrag.embeddings.registry import EmbeddingRegistry
+from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.errors import InvalidSettings
-from graphrag.models import Hit
+from graphrag.llm.resilient_chat_model import ResilientChatModel
+from graphrag.models import Collection, Hit
 from graphrag.observability.telemetry import count_fallback, log
 from graphrag.protocols import Reranker
 from graphrag.rerankers.bundled import BundledReranker
@@ -16,6 +17,7 @@ from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.llm_reranker import LLMReranker
 from graphrag.rerankers.mmr import MMRReranker
 from graphrag.resilience.deadline import within
+from graphrag.resilience.load_shedding import Effort
 
 
 class FallbackReranker:
@@ -44,25 +46,48 @@ def open_cross_encoder(settings: Settings) -> CrossEncoderReranker | None:
     return CrossEncoderReranker(settings.reranker_model)
 
 
-def open_judges(
+@dataclass(frozen=True, slots=True)
+class Rerankers:
+    """The rerankers of a service; each falls back to the next."""
+
+    best: Reranker
+    local: Reranker  # for collections that the service's chat model may not read
+    bundled: Reranker  # needs nothing
+    may_read: Callable[[Collection], bool]
+
+    def choose(self, collection: Collection, effort: Effort = Effort.FULL) -> Reranker:
+        """Return the reranker for a collection; under high load the bundled one."""
+        if effort is not Effort.FULL:
+            return self.bundled
+        return self.best if self.may_read(collection) else self.local
+
+
+def open_rerankers(
     settings: Settings,
-    *,
     cross_encoder: CrossEncoderReranker | None,
-    chat_model: Callable[[], BaseChatModel] | None = None,
-) -> list[Reranker]:
-    """In the order in which they stand in for each other; the last one needs nothing. Raises InvalidSettings."""
-    judges: list[Reranker] = [cross_encoder] if cross_encoder else []
+    embeddings: EmbeddingRegistry,
+    chat_model: BaseChatModel | None,
+    may_read: Callable[[Collection], bool],
+) -> Rerankers:
+    """Raises InvalidSettings."""
     if settings.reranker == "llm" and not settings.chat_model:
         raise InvalidSettings("RAG_RERANKER=llm needs RAG_CHAT_MODEL: the model that judges.")
-    if settings.reranker != "bundled" and settings.chat_model and chat_model:
-        judges.append(LLMReranker(chat_model()))
-    return [*judges, BundledReranker()]
+    bundled = BundledReranker()
+    local: list[Reranker] = [cross_encoder, bundled] if cross_encoder else [bundled]
+    best = list(local)
+    if settings.reranker != "bundled" and chat_model:
+        if isinstance(chat_model, ResilientChatModel):
+            chat_model = chat_model.within(settings.chat_first_token_seconds, purpose="reranking")
+        best.insert(-1, LLMReranker(chat_model))
+    return Rerankers(_join(best, settings, embeddings), _join(local, settings, embeddings), bundled, may_read)
 
 
-def join_judges(judges: Sequence[Reranker], settings: Settings, embeddings: EmbeddingRegistry) -> Reranker:
+def _join(judges: Sequence[Reranker], settings: Settings, embeddings: EmbeddingRegistry) -> Reranker:
     judge = FallbackReranker(*judges) if len(judges) > 1 else judges[0]
-    if not settings.diversity:
-        return judge
-    model = embeddings.get(embeddings.default)
-    # Somebody waits for the answer, as for a question's own vector.
-    return MMRReranker(judge, replace(model, patience=model.query_patience), diversity=settings.diversity)
+
+    def model() -> EmbeddingModel:
+        """Return the default model, as patient as for a question: somebody waits for the answer."""
+        default = embeddings.get(embeddings.default)
+        return replace(default, patience=default.query_patience)
+
+    return MMRReranker(judge, model, diversity=settings.diversity) if settings.diversity else judge

@@ -74,28 +74,28 @@ async def expand(
     *,
     store: ChunkStore,
     collection: Collection,
-    reach: ExpansionWindow,
+    window: ExpansionWindow,
     max_chars: int,
     max_share: float = 1.0,
 ) -> list[Passage]:
     """Passages in the order of their best hit, together at most `max_chars`; the first may be longer by itself. Where
     several documents were found, none has more than `max_share` of the characters."""
-    read = reach.worthy(hits)
-    counts = [reach.chunks(hit.chunk) for hit in read]
+    read = window.worthy(hits)
+    counts = [window.chunks(hit.chunk) for hit in read]
     spans = [
         (hit.chunk.document.id, max(0, hit.chunk.index - count), hit.chunk.index + count)
         for hit, count in zip(read, counts, strict=True)
         if not hit.chunk.document.is_elsewhere
     ]
     neighbours = await store.read_chunks(collection, spans) if spans and any(counts) else {}
-    return passages(read, neighbours, reach=reach, max_chars=max_chars, max_share=max_share)
+    return passages(read, neighbours, window=window, max_chars=max_chars, max_share=max_share)
 
 
 def passages(
     hits: Sequence[Hit],
     neighbours: Mapping[UUID, Sequence[Chunk]],
     *,
-    reach: ExpansionWindow,
+    window: ExpansionWindow,
     max_chars: int,
     max_share: float = 1.0,
 ) -> list[Passage]:
@@ -106,9 +106,9 @@ def passages(
     is_shared = len({hit.chunk.document.id for hit in hits}) > 1
     room = _Room(max_chars, int(max_share * max_chars) if is_shared else max_chars)
     kept: list[Passage] = []
-    for group in _groups(_affordable(hits, room), neighbours, reach):
+    for group in _groups(_affordable(hits, room), neighbours, window):
         chunks, document = _by_index(group, neighbours), group[0].chunk.document
-        passage = _passage(group, chunks, reach)
+        passage = _passage(group, chunks, window)
         if len(passage.content) > room.left(document):
             passage = _passage(group, chunks, NOWHERE)
         if len(passage.content) <= room.left(document) or not kept:
@@ -146,7 +146,9 @@ def _affordable(hits: Sequence[Hit], room: _Room) -> list[Hit]:
     return kept or list(hits[:1])
 
 
-def _groups(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], reach: ExpansionWindow) -> list[list[Hit]]:
+def _groups(
+    hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], window: ExpansionWindow
+) -> list[list[Hit]]:
     """Hits of one document whose surroundings meet, together; in the order of their best hit."""
     rank = {hit.chunk.id: place for place, hit in enumerate(hits)}
     groups: list[list[Hit]] = []
@@ -155,7 +157,7 @@ def _groups(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]], rea
         is_here = not hit.chunk.document.is_elsewhere  # another service may number and measure as it likes
         if before and is_here and before.chunk.document.id == hit.chunk.document.id:
             chunks = _by_index([before, hit], neighbours)
-            if _touch(before.chunk, hit.chunk, chunks, reach):
+            if _touch(before.chunk, hit.chunk, chunks, window):
                 groups[-1].append(hit)
                 continue
         groups.append([hit])
@@ -167,19 +169,19 @@ def _by_index(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]]) -
     return {chunk.index: chunk for chunk in [*around, *(hit.chunk for hit in hits)]}
 
 
-def _touch(before: Chunk, after: Chunk, chunks: Mapping[int, Chunk], reach: ExpansionWindow) -> bool:
+def _touch(before: Chunk, after: Chunk, chunks: Mapping[int, Chunk], window: ExpansionWindow) -> bool:
     """Whether what is added after one reaches what is added before the other."""
     between = [chunks[index] for index in range(before.index + 1, after.index) if index in chunks]
     chars = sum(len(chunk.content) for chunk in between)
     if chars != after.start_char - before.end_char:
         return False
-    return len(reach.after(before, between)) + len(reach.before(after, between)) >= chars
+    return len(window.after(before, between)) + len(window.before(after, between)) >= chars
 
 
-def _passage(group: Sequence[Hit], chunks: Mapping[int, Chunk], reach: ExpansionWindow) -> Passage:
+def _passage(group: Sequence[Hit], chunks: Mapping[int, Chunk], window: ExpansionWindow) -> Passage:
     first, last = group[0].chunk, group[-1].chunk
-    lead = reach.before(first, _run(chunks, first.index, -1))
-    tail = reach.after(last, _run(chunks, last.index, +1))
+    lead = window.before(first, _run(chunks, first.index, -1))
+    tail = window.after(last, _run(chunks, last.index, +1))
     body = "".join(chunks[index].content for index in range(first.index, last.index + 1))
     best = max(group, key=lambda hit: hit.score)
     start, end = first.start_char - len(lead), last.end_char + len(tail)

@@ -1,56 +1,42 @@
-"""A collection and another service's documents, searched at once. That one may fail: what the collection has stands."""
+"""Search in a collection and in another service at once; where that service fails, the collection's hits remain."""
 
 import asyncio
 from dataclasses import replace
 
-from graphrag.config.settings import RetrievalConfig
-from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError
-from graphrag.models import ELSEWHERE, EVERYTHING, UNDATED, Collection, Document, Filters, TransformedQuery
+from graphrag.models import ELSEWHERE, UNDATED, Document, Filters
 from graphrag.observability.telemetry import count_results, log, stage
 from graphrag.protocols import ChunkStore, Retriever
 from graphrag.resilience.cancellation import cancel_surely
 from graphrag.resilience.deadline import within
 from graphrag.retrieval.filters import lets_through
-from graphrag.retrieval.hybrid import Retrieval, fuse_equally
-from graphrag.retrieval.named_files import within as within_files
+from graphrag.retrieval.hybrid import fuse_equally
+from graphrag.retrieval.query import Query, Retrieval
 from graphrag.retrieval.query_cache import QueryCache
-from graphrag.retrieval.trace import Leg, Trace
+from graphrag.retrieval.trace import Leg
 
 
-async def retrieve(
-    query: TransformedQuery,
-    *,
-    retriever: Retriever | None,
-    cache: QueryCache,
-    store: ChunkStore,
-    collection: Collection,
-    model: EmbeddingModel,
-    config: RetrievalConfig,
-    filters: Filters = EVERYTHING,
-    trace: Trace | None = None,
-) -> Retrieval:
-    """As `hybrid.retrieve`. The other service is asked whatever the strategy, and each time: when its documents change
-    or go, nobody tells us.
+async def retrieve(query: Query, *, store: ChunkStore, cache: QueryCache, retriever: Retriever | None) -> Retrieval:
+    """Search as `hybrid.retrieve` does, and another service beside it.
+
+    That service is asked whatever the strategy, and each time: no event tells when its documents change.
     """
-    trace = trace or Trace()
-    here = cache.retrieve(
-        query, store=store, collection=collection, model=model, config=config, filters=filters, trace=trace
-    )
-    if retriever is None or not config.chunkenizer:
+    here = cache.retrieve(query, store=store)
+    if retriever is None or not query.config.chunkenizer:
         return await here
-    asking = asyncio.create_task(_ask(query, retriever, config, trace))
+    asking = asyncio.create_task(_ask(query, retriever))
     try:
-        return _join(await here, await asking, filters, trace)
+        return _join(query, await here, await asking)
     finally:
         cancel_surely(asking)
 
 
-async def _ask(query: TransformedQuery, retriever: Retriever, config: RetrievalConfig, trace: Trace) -> Retrieval:
+async def _ask(query: Query, retriever: Retriever) -> Retrieval:
+    limit = query.config.candidates
     with stage(ELSEWHERE):
-        legs = await asyncio.gather(*(_leg(text, retriever, config.candidates) for text in query.searches))
+        legs = await asyncio.gather(*(_leg(text, retriever, limit) for text in query.transformed.searches))
     for leg in legs:
-        trace.end_leg(leg)
+        query.trace.end_leg(leg)
     found = fuse_equally([leg.hits for leg in legs if leg.hits])
     count_results(ELSEWHERE, len(found))
     return Retrieval(found, (ELSEWHERE,) if any(leg.failure for leg in legs) else ())
@@ -66,17 +52,18 @@ async def _leg(text: str, retriever: Retriever, limit: int) -> Leg:
         return Leg(ELSEWHERE, text, (), [], code)
 
 
-def _join(here: Retrieval, elsewhere: Retrieval, filters: Filters, trace: Trace) -> Retrieval:
-    """By ranks, both counting the same: no score of one says anything about the other's. A document that both have
-    counts as ours.
+def _join(query: Query, here: Retrieval, elsewhere: Retrieval) -> Retrieval:
+    """Fuse by ranks with equal weights, as the scores of two services can't be compared.
+
+    A document that both have counts as ours.
     """
-    scope = within_files(filters, here.files)
+    scope = query.within(here.files).filters
     ours = {hit.chunk.document.id for hit in here.hits}
     others = [
         hit for hit in elsewhere.hits if hit.chunk.document.id not in ours and _may_be_read(hit.chunk.document, scope)
     ]
     hits = fuse_equally([ranking for ranking in (here.hits, others) if ranking])
-    trace.end("fusion", hits)
+    query.trace.end("fusion", hits)
     there = {repr(hit.chunk.document.filename).lower() for hit in others}  # as a warning names a file that is not here
     warnings = [warning for warning in here.warnings if not any(name in warning.lower() for name in there)]
     return replace(here, hits=hits, failed=(*here.failed, *elsewhere.failed), warnings=tuple(warnings))

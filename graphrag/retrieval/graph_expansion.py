@@ -1,4 +1,4 @@
-"""From what was found to what it names: passages that no word of the question leads to, by personalised PageRank.
+"""Passages that no word of the question leads to, found through names by personalised PageRank.
 
 After HippoRAG (Gutiérrez et al. 2024), without a model: passages and the names in them are the nodes.
 """
@@ -14,9 +14,10 @@ from scipy.sparse import csr_array
 
 from graphrag.linguistics.language import content_words, stem
 from graphrag.linguistics.names import names_in
-from graphrag.models import EVERYTHING, Collection, Filters, Hit, TransformedQuery
+from graphrag.models import Hit, TransformedQuery
 from graphrag.models.graph import MentionEdge
 from graphrag.protocols import GraphStore
+from graphrag.retrieval.query import Query
 
 SEEDS = 10  # of what was found, from which the walk begins
 SHARPNESS = 10  # of their scores: .1 more is e times as likely a beginning
@@ -32,22 +33,17 @@ LEAST_GAIN = 0.15  # of the question's words, weighted, that another passage mus
 
 
 def leads_on(query: TransformedQuery, hits: Sequence[Hit]) -> bool:
-    """Whether one passage may not be enough: the question says so, or the best hit lacks some of its words."""
+    """Return whether one passage may not be enough: the question says so, or the best hit lacks some of its words."""
     return bool(hits) and (query.is_multi_hop or len(_asked(query) - _stems(hits[0])) >= GAPS)
 
 
-async def expand_by_graph(
-    query: TransformedQuery,
-    hits: Sequence[Hit],
-    *,
-    graph: GraphStore,
-    collection: Collection,
-    filters: Filters = EVERYTHING,
-) -> list[Hit]:
-    """The hits, best first, and what they lead to, best first; the hits as they are where nothing that shares a name
-    with them says more of what the question asks.
+async def expand_by_graph(query: Query, hits: Sequence[Hit], *, graph: GraphStore) -> list[Hit]:
+    """Return the hits and what they lead to, best first.
+
+    The hits stay as they are where nothing that shares a name with them says more of what the question asks.
     """
-    titled = await graph.find_titles(collection, list(names_in(query.standalone)), filters=filters)
+    transformed, collection, filters = query.transformed, query.collection, query.filters
+    titled = await graph.find_titles(collection, list(names_in(transformed.standalone)), filters=filters)
     beginnings = _beginnings(hits[:SEEDS], titled)
     edges = await graph.find_mention_neighbourhood(collection, list(beginnings), (), width=WIDTH, filters=filters)
     reached = await asyncio.to_thread(walk, edges, beginnings, chunk_count=collection.chunk_count)
@@ -56,13 +52,13 @@ async def expand_by_graph(
     missing = [chunk for chunk in likely if chunk not in known]
     known |= {hit.chunk.id: hit for hit in await graph.read_hits(collection, missing, filters=filters)}
     candidates = [known[chunk] for chunk in likely if chunk in known]
-    ordered = await asyncio.to_thread(complement, query, candidates, reached, edges)
+    ordered = await asyncio.to_thread(complement, transformed, candidates, reached, edges)
     placed = {hit.chunk.id for hit in ordered}
     return _scored([*ordered, *(hit for hit in hits if hit.chunk.id not in placed)], reached) if ordered else list(hits)
 
 
 def _beginnings(hits: Sequence[Hit], titled: Mapping[str, Sequence[UUID]]) -> dict[UUID, float]:
-    """Probabilities; they sum to 1."""
+    """Return the restart probabilities, which sum to 1."""
     weights = {hit.chunk.id: exp(SHARPNESS * (hit.score - hits[0].score)) for hit in hits}
     total = sum(weights.values())
     shares = {chunk: weight / total for chunk, weight in weights.items()}
@@ -74,7 +70,7 @@ def _beginnings(hits: Sequence[Hit], titled: Mapping[str, Sequence[UUID]]) -> di
 
 
 def walk(edges: Sequence[MentionEdge], beginnings: Mapping[UUID, float], *, chunk_count: int) -> dict[UUID, float]:
-    """How likely a walk from chunk to name to chunk, which begins anew with RESTART, is at each chunk after STEPS."""
+    """Return each chunk's probability after STEPS of a walk from chunk to name to chunk that restarts with RESTART."""
     chunks = list(dict.fromkeys([*beginnings, *(edge.chunk_id for edge in edges)]))
     keys = list(dict.fromkeys(edge.key for edge in edges))
     row = dict(zip(chunks, range(len(chunks)), strict=True))
@@ -91,7 +87,7 @@ def walk(edges: Sequence[MentionEdge], beginnings: Mapping[UUID, float], *, chun
 
 
 def _stochastic(matrix: csr_array) -> csr_array:
-    """Its rows sum to 1, or to 0."""
+    """Return the matrix with rows that sum to 1, or to 0."""
     sums = matrix.sum(axis=1)
     return csr_array(matrix.multiply((1 / np.where(sums > 0, sums, 1))[:, None]))
 
@@ -99,7 +95,7 @@ def _stochastic(matrix: csr_array) -> csr_array:
 def complement(
     query: TransformedQuery, hits: Sequence[Hit], reached: Mapping[UUID, float], edges: Sequence[MentionEdge]
 ) -> list[Hit]:
-    """Hits, the likeliest first, ordered anew behind the first: a passage that holds the question's words which the
+    """Reorder the hits, likeliest first, behind the first: a passage that holds the question's words which the
     likely passages it shares a name with lack goes before one that repeats theirs. Empty where none adds enough.
     """
     held, asked = [_stems(hit) for hit in hits], _asked(query)
@@ -114,7 +110,7 @@ def complement(
         return sum(weights[word] for word in words & asked) / total
 
     def gain(number: int) -> float:
-        """Over the likely passages, each counting the more the likelier it is."""
+        """Return the gain over the likely passages, each weighted by its probability."""
         chunk = hits[number].chunk.id
         return max(
             (
@@ -145,7 +141,7 @@ def _stems(hit: Hit) -> frozenset[str]:
 
 
 def _scored(hits: Sequence[Hit], reached: Mapping[UUID, float]) -> list[Hit]:
-    """None above the one before it, so that whoever sorts by score keeps the order."""
+    """Return the hits with scores that never rise, so that sorting by score keeps the order."""
     scored: list[Hit] = []
     for hit in hits:
         most = scored[-1].score if scored else max(other.score for other in hits)

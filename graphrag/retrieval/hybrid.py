@@ -9,12 +9,11 @@ from typing import Final, Literal
 
 import numpy as np
 
-from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, OutOfTime, ProviderError, RetrievalUnavailable
 from graphrag.linguistics import language as languages
 from graphrag.linguistics.language import QUESTION_WORDS
-from graphrag.models import EVERYTHING, Collection, Filters, Hit, Strategy, TransformedQuery
+from graphrag.models import Hit, Strategy
 from graphrag.observability.request_context import note
 from graphrag.observability.telemetry import count_results, count_retrieval, log, stage
 from graphrag.protocols import ChunkStore
@@ -22,7 +21,8 @@ from graphrag.resilience.cancellation import cancel_surely
 from graphrag.resilience.deadline import within
 from graphrag.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
 from graphrag.retrieval.named_files import NamedFiles, find_named_files
-from graphrag.retrieval.trace import Leg, Trace
+from graphrag.retrieval.query import Query, Retrieval
+from graphrag.retrieval.trace import Leg
 
 Reason = Literal["quoted words", "keywords", "a long question about a meaning", "neither words nor meaning alone"]
 MOST_KEYWORDS = 3
@@ -67,45 +67,23 @@ LEGS: Final[Mapping[Strategy, tuple[str, ...]]] = {
 Results = dict[str, list[Hit] | BaseException]
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieval:
-    hits: list[Hit]
-    failed: tuple[str, ...] = ()  # what was done without: fulltext, vector, chunkenizer, transform, rerank, graph
-    strategy: Strategy = "hybrid"  # that was taken
-    files: tuple[str, ...] = ()  # that the question names: only these were searched
-    warnings: tuple[str, ...] = ()
+async def retrieve(query: Query, *, store: ChunkStore) -> Retrieval:
+    """Return candidates for the question and its sub-queries, best first.
 
-
-async def retrieve(
-    query: TransformedQuery,
-    *,
-    store: ChunkStore,
-    collection: Collection,
-    model: EmbeddingModel,
-    config: RetrievalConfig,
-    filters: Filters = EVERYTHING,
-    trace: Trace | None = None,
-) -> Retrieval:
-    """Candidates for the question and its sub-queries, best first. Raises RetrievalUnavailable where both legs fail,
-    OutOfTime where one of them could not end in time.
-
-    Files that the question names are searched one by one, unless the filters name files.
+    Files that the question names are searched one by one, unless the filters name files. Raises RetrievalUnavailable
+    where both full text and vectors fail, OutOfTime where one of them could not end in time.
     """
-    trace = trace or Trace()
-    named = await _named_files(query, store, collection, filters)
-    texts = [named.without(text) for text in query.searches]
-    strategy, reason = _strategy(texts[0], query.language, model, config)
-    vectors = _Vectors(model, texts, query.hypothetical_answer)
-    scopes = [replace(filters, filenames=(name,)) for name in named.files] or [filters]
+    transformed, config, trace = query.transformed, query.config, query.trace
+    named = await _named_files(query, store)
+    texts = [named.without(text) for text in transformed.searches]
+    strategy, reason = _strategy(texts[0], query)
+    vectors = _Vectors(query.model, texts, transformed.hypothetical_answer)
+    scopes = [query.within((name,)) for name in named.files] or [query]
     trace.choose(strategy, reason, LEGS[strategy], searches=len(scopes) * len(texts))
-    searches = [
-        _Search(text, number, query.language, scope, vectors, store, collection, config, trace)
-        for scope in scopes
-        for number, text in enumerate(texts)
-    ]
+    searches = [_Search(text, number, scope, vectors, store) for scope in scopes for number, text in enumerate(texts)]
     try:
         with closing(vectors):
-            found = await asyncio.gather(*(search.run(strategy, model) for search in searches))
+            found = await asyncio.gather(*(search.run(strategy) for search in searches))
     except Exception:
         count_retrieval("failed")
         raise
@@ -128,18 +106,16 @@ def count_found(retrieval: Retrieval) -> None:
     note(strategy=retrieval.strategy, files=len(retrieval.files))
 
 
-async def _named_files(
-    query: TransformedQuery, store: ChunkStore, collection: Collection, filters: Filters
-) -> NamedFiles:
-    if filters.filenames:
+async def _named_files(query: Query, store: ChunkStore) -> NamedFiles:
+    if query.filters.filenames:
         return NamedFiles()
-    return await find_named_files(query.standalone, store=store, collection=collection)
+    return await find_named_files(query.transformed.standalone, store=store, collection=query.collection)
 
 
-def _strategy(text: str, language: str, model: EmbeddingModel, config: RetrievalConfig) -> tuple[Strategy, str]:
-    if config.strategy == "auto":
-        return choose_strategy(text, language, model_is_strong=model.is_strong)
-    return config.strategy, "asked for"
+def _strategy(text: str, query: Query) -> tuple[Strategy, str]:
+    if query.config.strategy == "auto":
+        return choose_strategy(text, query.transformed.language, model_is_strong=query.model.is_strong)
+    return query.config.strategy, "asked for"
 
 
 def fuse_equally(found: Sequence[list[Hit]]) -> list[Hit]:
@@ -196,67 +172,67 @@ class _Search:
 
     text: str
     number: int  # among the texts
-    language: str
-    filters: Filters
+    query: Query
     vectors: _Vectors
     store: ChunkStore
-    collection: Collection
-    config: RetrievalConfig
-    trace: Trace
 
-    async def run(self, strategy: Strategy, model: EmbeddingModel) -> Retrieval:
-        """By the strategy's legs; by the others too where these fail or, the strategy being ours, find nothing."""
+    async def run(self, strategy: Strategy) -> Retrieval:
+        """Search by the strategy's legs; by the others too where these fail or, with "auto", find nothing."""
+        config, trace = self.query.config, self.query.trace
         results = await self._search(LEGS[strategy])
         failed = all(isinstance(result, BaseException) for result in results.values())
-        if failed or (self.config.strategy == "auto" and not any(results.values())):
+        if failed or (config.strategy == "auto" and not any(results.values())):
             others = [leg for leg in LEGS["hybrid"] if leg not in results]
-            self.trace.add_legs(others, f"{strategy} alone {'failed' if failed else 'found nothing'}")
+            trace.add_legs(others, f"{strategy} alone {'failed' if failed else 'found nothing'}")
             results |= await self._search(others)
         rankings = {leg: result for leg, result in results.items() if isinstance(result, list)}
         failures = {leg: result for leg, result in results.items() if isinstance(result, BaseException)}
         _raise_if_hopeless(failures, rankings)
-        hits = fuse(rankings, model=model, config=self.config) if len(results) > 1 else rankings[LEGS[strategy][0]]
+        hits = fuse(rankings, self.query) if len(results) > 1 else rankings[LEGS[strategy][0]]
         taken = strategy if len(results) == len(LEGS[strategy]) else "hybrid"
-        return Retrieval(hits[: self.config.candidates], tuple(failures), taken)
+        return Retrieval(hits[: config.candidates], tuple(failures), taken)
 
     async def _search(self, legs: Sequence[str]) -> Results:
         found = await asyncio.gather(*(self._leg(leg) for leg in legs), return_exceptions=True)
         return dict(zip(legs, found, strict=True))
 
     async def _leg(self, name: str) -> list[Hit]:
-        """One that takes too long is left behind. Raises OutOfTime then."""
+        """Run one leg; one that takes too long is abandoned. Raises OutOfTime then."""
+        files, trace = self.query.filters.filenames, self.query.trace
         try:
             async with within(name):
                 hits = await (self._fulltext() if name == "fulltext" else self._vector())
         except Exception as exc:
             code = exc.code if isinstance(exc, CausewayError) else CausewayError.code
-            self.trace.end_leg(Leg(name, self.text, self.filters.filenames, [], code))
+            trace.end_leg(Leg(name, self.text, files, [], code))
             raise
-        self.trace.end_leg(Leg(name, self.text, self.filters.filenames, hits))
+        trace.end_leg(Leg(name, self.text, files, hits))
         count_results(name, len(hits))
         return hits
 
     async def _fulltext(self) -> list[Hit]:
+        query = self.query
         with stage("fulltext"):
-            words = languages.content_words(self.text, self.language)
+            words = languages.content_words(self.text, query.transformed.language)
             if not words:
                 return []
             return await self.store.search_fulltext(
-                self.collection,
+                query.collection,
                 words,
                 phrases=quoted_phrases(self.text),
-                filters=self.filters,
-                ranking=self.config.fulltext_ranking,
-                limit=self.config.candidates,
+                filters=query.filters,
+                ranking=query.config.fulltext_ranking,
+                limit=query.config.candidates,
             )
 
     async def _vector(self) -> list[Hit]:
+        query = self.query
         with stage("vector"):
             vector = await self.vectors.of(self.number)
             if not any(vector):
                 return []
             return await self.store.search_vectors(
-                self.collection, vector, filters=self.filters, limit=self.config.candidates
+                query.collection, vector, filters=query.filters, limit=query.config.candidates
             )
 
 
@@ -269,8 +245,9 @@ def mean_direction(vectors: Sequence[Sequence[float]]) -> list[float]:
     return [float(value) for value in (mean / length if length else mean)]
 
 
-def fuse(rankings: Mapping[str, Sequence[Hit]], *, model: EmbeddingModel, config: RetrievalConfig) -> list[Hit]:
-    """Full text and vectors as the configuration wants it, else as the embedding model is best served."""
+def fuse(rankings: Mapping[str, Sequence[Hit]], query: Query) -> list[Hit]:
+    """Fuse full text and vectors as the configuration says, else as suits the embedding model."""
+    config, model = query.config, query.model
     vector_weight = model.fusion_weight if config.vector_weight is None else config.vector_weight
     weights = {"fulltext": 1 - vector_weight, "vector": vector_weight}
     with stage("fuse"):

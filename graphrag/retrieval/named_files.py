@@ -1,13 +1,13 @@
-"""Files that a question names: «Compare les stocks entre production.xlsx et inventaire.csv» searches these two."""
+"""File names in a question: «Compare les stocks entre production.xlsx et inventaire.csv» searches these two."""
 
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from graphrag.errors import CausewayError
 from graphrag.linguistics.language import fold, words
-from graphrag.models import Collection, Filters, Hit
+from graphrag.models import Collection, Hit
 from graphrag.observability.telemetry import log
 from graphrag.protocols import ChunkStore
 
@@ -39,7 +39,7 @@ class NamedFiles:
 
 
 async def find_named_files(question: str, *, store: ChunkStore, collection: Collection) -> NamedFiles:
-    """Where that can't be looked up, the question names none."""
+    """Return the files that the question names; none where they can't be looked up."""
     candidates = candidate_names(question)
     if not candidates:
         return NamedFiles()
@@ -52,7 +52,7 @@ async def find_named_files(question: str, *, store: ChunkStore, collection: Coll
 
 
 def candidate_names(question: str) -> list[list[str]]:
-    """For each mention of a file, what its name may be, the longest first: names may have spaces."""
+    """Return the possible names of each mention of a file, the longest first: names may have spaces."""
     text = unicodedata.normalize("NFC", question)
     found = [(match.start(), ["".join(filter(None, match.groups())).strip()]) for match in _IN_QUOTES.finditer(text)]
     text = _IN_QUOTES.sub(lambda match: "\n" * len(match[0]), text)  # in its place, so that no name goes across it
@@ -66,7 +66,7 @@ def candidate_names(question: str) -> list[list[str]]:
 
 
 def choose_named(candidates: Sequence[Sequence[str]], known: Sequence[str]) -> NamedFiles:
-    """Of each mention the longest name that there is."""
+    """Return the longest known name of each mention."""
     by_name = {fold(name): name for name in known}
     found = [next((name for name in names if fold(name) in by_name), None) for names in candidates]
     return NamedFiles(
@@ -77,7 +77,7 @@ def choose_named(candidates: Sequence[Sequence[str]], known: Sequence[str]) -> N
 
 
 def _forms(names: Sequence[str]) -> list[str]:
-    """Each also with its accents as marks of their own, as some systems write names."""
+    """Return each name composed and decomposed (NFC, NFD), as systems write accents either way."""
     return [unicodedata.normalize(form, name) for name in names for form in ("NFC", "NFD")]
 
 
@@ -88,8 +88,3 @@ def each_file_first(hits: Sequence[Hit], files: Sequence[str]) -> list[Hit]:
     best = {hit.chunk.document.filename: hit for hit in reversed(hits)}
     first = {best[name].chunk.id for name in files if name in best}
     return sorted(hits, key=lambda hit: hit.chunk.id not in first)  # stable
-
-
-def within(filters: Filters, files: Sequence[str]) -> Filters:
-    """Of the files alone, where there are any."""
-    return replace(filters, filenames=tuple(files)) if files else filters

@@ -1,35 +1,251 @@
-"""The retrieval pipeline: from a question to ranked hits."""
+"""READ FIRST in this folder. The retrieval pipeline, from a question to the passages of an answer, stage by stage.
+
+transform → (refine) → retrieve → rerank → expand by graph → (traverse) → expand. `find` runs what a search needs; the
+agent's nodes call the stages one by one.
+"""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
+from graphrag.causal_graph import traversal
 from graphrag.config.settings import RetrievalConfig
-from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError
-from graphrag.models import EVERYTHING, Collection, Filters, Hit, Strategy, TransformedQuery
+from graphrag.extractive_answers.table_answers import asks_what_is_late
+from graphrag.linguistics.language import ANSWER_LANGUAGES
+from graphrag.models import EVERYTHING, Collection, Filters, Hit, Intent, Passage, TransformedQuery
+from graphrag.models.graph import CausalPath
 from graphrag.observability.telemetry import count_degraded, count_results, log, stage
 from graphrag.protocols import ChunkStore, GraphStore, Reranker, Retriever
+from graphrag.query_transformation.follow_ups import Exchange
+from graphrag.query_transformation.refinement import Refiner
 from graphrag.query_transformation.transformation import check_question, transform
 from graphrag.rerankers.mmr import one_per_document_first
 from graphrag.resilience.deadline import lacks_time, within
 from graphrag.resilience.load_shedding import Effort
-from graphrag.retrieval import federated
+from graphrag.retrieval import expansion, federated
+from graphrag.retrieval.collections import Collections
+from graphrag.retrieval.expansion import ExpansionWindow
 from graphrag.retrieval.graph_expansion import expand_by_graph, leads_on
-from graphrag.retrieval.hybrid import Retrieval
 from graphrag.retrieval.named_files import each_file_first
-from graphrag.retrieval.named_files import within as within_files
+from graphrag.retrieval.query import Query, Retrieval, SearchResult
 from graphrag.retrieval.query_cache import UNCACHED, QueryCache
 from graphrag.retrieval.trace import Trace
-from graphrag.services import Services
 
 FEWER_CANDIDATES = 25
-HIGH_LOAD = "load"  # among the names of what was done without: why
+HIGH_LOAD = "load"  # a reason, among the names of degraded stages
+TABLE_CHARS = 6_000  # of a table that are read to find what is late in it
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    question: str
+    collection: str | None = None  # its name; None: the default one
+    overrides: Mapping[str, Any] = field(default_factory=dict)  # of RetrievalConfig: {"top_k": 5}
+    filters: Filters = EVERYTHING
+    offset: int = 0
+    min_score: float = 0.0
+
+
+@dataclass(frozen=True)
+class RetrievalPipeline:
+    collections: Collections
+    store: ChunkStore
+    graph: GraphStore
+    reranker_of: Callable[[Collection, Effort], Reranker]
+    cache: QueryCache = UNCACHED
+    retriever: Retriever | None = None  # of another service's documents
+    refiner: Refiner | None = None  # None: the rules alone transform a question
+
+    def measured(self) -> Self:
+        """Return the pipeline as evaluations use it: without caches, over the collection's own documents alone."""
+        return replace(self, collections=replace(self.collections, cache=None), cache=UNCACHED, retriever=None)
+
+    async def find(
+        self, request: SearchRequest, owner_id: str, *, effort: Effort = Effort.FULL, trace: Trace | None = None
+    ) -> SearchResult:
+        """Run the whole search that a request asks for.
+
+        Raises InvalidQuestion, CollectionNotFound, EmbeddingModelUnavailable, RetrievalUnavailable or OutOfTime.
+        """
+        question = check_question(request.question, max_chars=self.collections.settings.max_question_chars)
+        collection = await self.collections.open(owner_id, request.collection)
+        query = await self.plan(
+            TransformedQuery(question, ANSWER_LANGUAGES[0], Intent.FACTUAL),
+            collection,
+            request.overrides,
+            filters=request.filters,
+            effort=effort,
+            trace=trace,
+        )
+        query.trace.begin(query.config, query.model.id)
+        transformed, failed = await self.transform(question)
+        query.trace.understand(transformed)
+        found = await self.search(
+            replace(query, transformed=transformed), offset=request.offset, min_score=request.min_score
+        )
+        found = replace(found, failed=(*failed, *found.failed))
+        count_degraded(found.failed)
+        return found
+
+    async def plan(
+        self,
+        transformed: TransformedQuery,
+        collection: Collection,
+        overrides: Mapping[str, Any],
+        *,
+        filters: Filters = EVERYTHING,
+        effort: Effort = Effort.FULL,
+        top_k: int | None = None,
+        trace: Trace | None = None,
+    ) -> Query:
+        """Return the query with the configuration and the models that apply. Raises EmbeddingModelUnavailable."""
+        config, ignored = self.collections.retrieval_config(collection, overrides, top_k=top_k)
+        config, left_out = simplified(config, effort)
+        model = await self.collections.embedding_model(collection)
+        trace = trace or Trace()
+        return Query(transformed, collection, model, config, filters, effort, tuple(ignored), left_out, trace)
+
+    async def search(self, query: Query, *, offset: int = 0, min_score: float = 0.0) -> SearchResult:
+        """Return `config.top_k` hits from `offset` on, of those that score `min_score` or more.
+
+        Raises RetrievalUnavailable or OutOfTime.
+        """
+        config = query.config
+        # No deeper than without an offset where that is deep enough: all pages are then cut from the same ranking.
+        depth = max(config.candidates_per_leg, offset + config.top_k)
+        found = await self.retrieve(replace(query, config=config.model_copy(update={"candidates_per_leg": depth})))
+        ranked = await self.rerank(query, found.hits, files=found.files)
+        query.trace.end("rerank", ranked.hits)
+        led = await self.expand_by_graph(query.within(found.files), ranked.hits)
+        query.trace.end("graph", led.hits)
+        return SearchResult(
+            query,
+            page(led.hits, config, offset=offset, min_score=min_score),
+            (*found.failed, *ranked.failed, *led.failed, *lacks_time(), *query.left_out),
+            found.strategy,
+            (*query.warnings, *found.warnings),
+            found.files,
+        )
+
+    async def transform(
+        self, question: str, earlier: Sequence[Exchange] = (), *, refined_for: Collection | None = None
+    ) -> tuple[TransformedQuery, tuple[str, ...]]:
+        """Return the question as it is understood, and "transform" where that failed in part.
+
+        `refined_for`: the collection whose answers a chat model refines it for, where one may read that collection.
+        """
+        transformed = TransformedQuery(question, ANSWER_LANGUAGES[0], Intent.FACTUAL)
+        try:
+            with stage("transform"):
+                transformed = await asyncio.to_thread(transform, question, earlier)
+                if self.refiner and refined_for and self.collections.may_read(refined_for):
+                    async with within("transform"):
+                        refining = self.refiner.refine(transformed, earlier, owner_id=refined_for.owner_id)
+                        transformed = await refining
+        except Exception as exc:
+            return transformed, _degraded("transform", exc)
+        return transformed, ()
+
+    async def retrieve(self, query: Query) -> Retrieval:
+        """Return the candidates, best first. Raises RetrievalUnavailable or OutOfTime."""
+        return await federated.retrieve(query, store=self.store, cache=self.cache, retriever=self.retriever)
+
+    async def rerank(self, query: Query, hits: Sequence[Hit], *, files: Sequence[str] = ()) -> Retrieval:
+        """Return all the hits: first those that the reranker judged, in its order; the best of each file at the front.
+
+        Where the reranker fails, the order stays.
+        """
+        config, transformed = query.config, query.transformed
+        if not config.rerank:
+            return Retrieval(each_file_first(hits, files))
+        judged = max(config.rerank_candidates, config.top_k)
+        first, failed = list(hits[:judged]), tuple[str, ...]()
+        reranker = self.reranker_of(query.collection, query.effort)
+        with stage("rerank"):
+            try:
+                async with within("rerank"):
+                    ranked = await reranker.rerank(
+                        transformed.standalone, first, language=transformed.language, top_k=len(first)
+                    )
+                count_results("rerank", len(ranked))
+                first = one_per_document_first(ranked)
+            except Exception as exc:  # a reranker may be anybody's
+                failed = _degraded("rerank", exc)
+        return Retrieval(each_file_first([*first, *hits[judged:]], files), failed)
+
+    async def expand_by_graph(self, query: Query, hits: Sequence[Hit]) -> Retrieval:
+        """Return the ranked hits and, for a question that needs more than one of them, what their names lead to."""
+        if not (query.config.graph and leads_on(query.transformed, hits)):
+            return Retrieval(list(hits))
+        try:
+            with stage("associate"):
+                async with within("graph"):
+                    led = await expand_by_graph(query, hits, graph=self.graph)
+            count_results("associate", len(led))
+            return Retrieval(led)
+        except CausewayError as exc:
+            return Retrieval(list(hits), _degraded("graph", exc))
+
+    async def find_paths(self, query: Query, hits: Sequence[Hit], *, limit: int = 5) -> list[CausalPath]:
+        """Return causal chains about the question, best first. `hits`: those of a search for it."""
+        return await traversal.find_paths(
+            query.transformed, hits, graph=self.graph, collection=query.collection, filters=query.filters, limit=limit
+        )
+
+    async def traverse(
+        self, query: Query, hits: Sequence[Hit], evidence: Sequence[Hit]
+    ) -> tuple[list[CausalPath], list[Hit]]:
+        """Return causal chains for the question, and the evidence joined by the chunks that state them."""
+        with stage("traverse"):
+            async with within("traverse"):
+                paths = await self.find_paths(query, hits)
+                stating = await traversal.read_hits(paths, store=self.store, collection=query.collection)
+        count_results("traverse", len(paths))
+        leading = paths if query.transformed.intent is Intent.CAUSAL else []
+        return paths, traversal.join(evidence, stating, leading, top_k=query.config.top_k)
+
+    async def expand(
+        self, query: Query, hits: Sequence[Hit], *, question: str, files: Sequence[str]
+    ) -> tuple[list[Passage], tuple[str, ...]]:
+        """Return the hits as passages, each with its surroundings; without them where reading them fails.
+
+        `question`: as it was asked; `files`: those that it names.
+        """
+        settings = self.collections.settings
+        window, max_share = self.expansion_window(query, question=question, files=files)
+        max_chars = settings.max_context_chars
+        try:
+            async with within("expand"):
+                return await expansion.expand(
+                    hits,
+                    store=self.store,
+                    collection=query.collection,
+                    window=window,
+                    max_chars=max_chars,
+                    max_share=max_share,
+                ), ()
+        except Exception as exc:
+            found = expansion.passages(hits, {}, window=expansion.NOWHERE, max_chars=max_chars, max_share=max_share)
+            return found, _degraded("expand", exc)
+
+    def expansion_window(self, query: Query, *, question: str, files: Sequence[str]) -> tuple[ExpansionWindow, float]:
+        """Return how far hits grow, and the share of the context that one document may have, in [0, 1]."""
+        config = query.config
+        # A question of several parts needs the weaker hits too: each part has its own.
+        least_share = 0.0 if query.transformed.is_complex or files else config.least_share
+        window = ExpansionWindow(config.window_sentences, config.parent_chars, least_share=least_share)
+        if asks_what_is_late(question):  # a row that was not found may be the latest
+            return replace(window, parent_chars=max(window.parent_chars, TABLE_CHARS)), 1.0
+        return window, self.collections.settings.max_document_share
 
 
 def simplified(config: RetrievalConfig, effort: Effort) -> tuple[RetrievalConfig, tuple[str, ...]]:
-    """And the names of what is left out; a search by meaning alone, where it was asked for, stays one."""
+    """Return the configuration for that effort, and the names of what it leaves out.
+
+    A search by meaning alone, where it was asked for, stays one.
+    """
     if effort is Effort.FULL:
         return config, ()
     fewer = min(config.candidates_per_leg, FEWER_CANDIDATES)
@@ -48,152 +264,10 @@ def simplified(config: RetrievalConfig, effort: Effort) -> tuple[RetrievalConfig
     return config.model_copy(update=changes), (*left_out, HIGH_LOAD)
 
 
-async def rerank(query: TransformedQuery, hits: Sequence[Hit], *, reranker: Reranker) -> Retrieval:
-    """All that the reranker keeps of them, spread over their documents. Where it fails, the order stays."""
-    with stage("rerank"):
-        try:
-            async with within("rerank"):
-                ranked = await reranker.rerank(query.standalone, hits, language=query.language, top_k=len(hits))
-            count_results("rerank", len(ranked))
-            return Retrieval(one_per_document_first(ranked))
-        except Exception as exc:  # a reranker may be anybody's
-            log.warning("reranker failed, done without", error=exc)
-            return Retrieval(list(hits), ("rerank",))
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    hits: list[Hit]
-    failed: tuple[str, ...]  # what was done without: fulltext, vector, chunkenizer, rerank, graph; and why: time, load
-    strategy: Strategy
-    warnings: tuple[str, ...]
-    config: RetrievalConfig
-
-
-async def search(
-    question: str,
-    *,
-    store: ChunkStore,
-    graph: GraphStore,
-    collection: Collection,
-    model: EmbeddingModel,
-    reranker: Reranker,
-    config: RetrievalConfig,
-    filters: Filters = EVERYTHING,
-    offset: int = 0,
-    min_score: float = 0.0,
-    cache: QueryCache = UNCACHED,
-    retriever: Retriever | None = None,
-    trace: Trace | None = None,
-) -> SearchResult:
-    """`config.top_k` hits from `offset` on, of those that score `min_score` or more. Raises RetrievalUnavailable."""
-    trace = trace or Trace()
-    trace.begin(config, model.id)
-    with stage("transform"):
-        query = await asyncio.to_thread(transform, question)
-    trace.understand(query)
-    # No deeper than without an offset where that is deep enough: all pages are then cut from the same ranking.
-    depth = max(config.candidates_per_leg, offset + config.top_k)
-    found = await federated.retrieve(
-        query,
-        retriever=retriever,
-        cache=cache,
-        store=store,
-        collection=collection,
-        model=model,
-        config=config.model_copy(update={"candidates_per_leg": depth}),
-        filters=filters,
-        trace=trace,
-    )
-    ranked = await rank(query, found.hits, files=found.files, reranker=reranker, config=config)
-    trace.end("rerank", ranked.hits)
-    scope = within_files(filters, found.files)
-    led = await follow_names(query, ranked.hits, graph=graph, collection=collection, config=config, filters=scope)
-    trace.end("graph", led.hits)
-    hits = page(led.hits, config, offset=offset, min_score=min_score)
-    failed = (*found.failed, *ranked.failed, *led.failed, *lacks_time())
-    return SearchResult(hits, failed, found.strategy, found.warnings, config)
-
-
 def page(hits: Sequence[Hit], config: RetrievalConfig, *, offset: int, min_score: float) -> list[Hit]:
     return [hit for hit in hits if hit.score >= min_score][offset : offset + config.top_k]
 
 
-async def rank(
-    query: TransformedQuery, hits: Sequence[Hit], *, files: Sequence[str], reranker: Reranker, config: RetrievalConfig
-) -> Retrieval:
-    """All the hits: first those that the reranker judged, in its order; of each of the files one at the very first."""
-    if not config.rerank:
-        return Retrieval(each_file_first(hits, files))
-    judged = max(config.rerank_candidates, config.top_k)
-    ranked = await rerank(query, hits[:judged], reranker=reranker)
-    return Retrieval(each_file_first([*ranked.hits, *hits[judged:]], files), ranked.failed)
-
-
-async def follow_names(
-    query: TransformedQuery,
-    hits: Sequence[Hit],
-    *,
-    graph: GraphStore,
-    collection: Collection,
-    config: RetrievalConfig,
-    filters: Filters = EVERYTHING,
-) -> Retrieval:
-    """The ranked hits, and for a question that needs more than one of them what they lead to."""
-    if not (config.graph and leads_on(query, hits)):
-        return Retrieval(list(hits))
-    try:
-        with stage("associate"):
-            async with within("graph"):
-                led = await expand_by_graph(query, hits, graph=graph, collection=collection, filters=filters)
-        count_results("associate", len(led))
-        return Retrieval(led)
-    except CausewayError as exc:
-        log.warning("graph failed, searched without", error=exc)
-        return Retrieval(list(hits), ("graph",))
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    question: str
-    collection: str | None = None  # its name; None: the default one
-    overrides: Mapping[str, Any] = field(default_factory=dict)  # of RetrievalConfig: {"top_k": 5}
-    filters: Filters = EVERYTHING
-    offset: int = 0
-    min_score: float = 0.0
-
-
-async def find(
-    request: SearchRequest,
-    *,
-    services: Services,
-    owner_id: str,
-    effort: Effort = Effort.FULL,
-    trace: Trace | None = None,
-) -> SearchResult:
-    """With a warning for each value that is not used.
-
-    Raises InvalidQuestion, CollectionNotFound, EmbeddingModelUnavailable, RetrievalUnavailable or OutOfTime.
-    """
-    question = check_question(request.question, max_chars=services.settings.max_question_chars)
-    collection = await services.collection(owner_id, request.collection)
-    config, ignored = services.retrieval_config(collection, request.overrides)
-    config, left_out = simplified(config, effort)
-    found = await search(
-        question,
-        store=services.store,
-        graph=services.graph,
-        collection=collection,
-        model=await services.embedding_model(collection),
-        reranker=services.reranker_of(collection, effort),
-        config=config,
-        filters=request.filters,
-        offset=request.offset,
-        min_score=request.min_score,
-        cache=services.query_cache,
-        retriever=services.retriever,
-        trace=trace,
-    )
-    failed = (*found.failed, *left_out)
-    count_degraded(failed)
-    return replace(found, warnings=(*ignored, *found.warnings), failed=failed)
+def _degraded(name: str, exc: Exception) -> tuple[str, ...]:
+    log.warning("stage degraded", stage=name, error=exc)
+    return (name,)

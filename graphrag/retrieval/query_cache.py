@@ -1,4 +1,4 @@
-"""What was found a moment ago, kept in this process until the collection changes."""
+"""Cache of recent search results, per process; a new revision of the collection invalidates them."""
 
 import time
 from collections.abc import Callable, Hashable
@@ -7,14 +7,11 @@ from datetime import UTC, datetime
 
 from cachetools import TTLCache
 
-from graphrag.config.settings import RetrievalConfig
-from graphrag.embeddings.registry import EmbeddingModel
-from graphrag.models import EVERYTHING, Collection, Filters, Hit, TransformedQuery
+from graphrag.models import Hit
 from graphrag.observability.telemetry import count_lookups, log
 from graphrag.protocols import ChunkStore
 from graphrag.retrieval import hybrid
-from graphrag.retrieval.hybrid import Retrieval
-from graphrag.retrieval.trace import Trace
+from graphrag.retrieval.query import Query, Retrieval
 
 MOST_HITS = 10_000  # in all results together: some 20 MB
 LATER_STAGES = {
@@ -30,7 +27,7 @@ LATER_STAGES = {
 
 
 class QueryCache:
-    """A result is one owner's, and of one revision of the collection: whoever asks must have read that afresh."""
+    """Results by owner and revision of the collection, which callers must have read just now."""
 
     def __init__(self, seconds: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._is_on = seconds > 0
@@ -38,20 +35,12 @@ class QueryCache:
             MOST_HITS, seconds, timer=clock, getsizeof=lambda result: 1 + len(result.hits)
         )
 
-    async def retrieve(
-        self,
-        query: TransformedQuery,
-        *,
-        store: ChunkStore,
-        collection: Collection,
-        model: EmbeddingModel,
-        config: RetrievalConfig,
-        filters: Filters = EVERYTHING,
-        trace: Trace | None = None,
-    ) -> Retrieval:
-        """As hybrid.retrieve. What failed in part is not kept; what is looked at in detail is found anew."""
-        trace = trace or Trace()
-        key = _key(query, collection, model, config, filters)
+    async def retrieve(self, query: Query, *, store: ChunkStore) -> Retrieval:
+        """Search as `hybrid.retrieve` does, or return what it found before.
+
+        A degraded result isn't stored; a detailed trace is always searched anew.
+        """
+        key, trace = _key(query), query.trace
         known = self._results.get(key)
         if self._is_on:
             count_lookups("query", hits=int(known is not None), misses=int(known is None))
@@ -61,9 +50,7 @@ class QueryCache:
             trace.find(live, known.files)
             hybrid.count_found(result := replace(known, hits=live))
             return result
-        found = await hybrid.retrieve(
-            query, store=store, collection=collection, model=model, config=config, filters=filters, trace=trace
-        )
+        found = await hybrid.retrieve(query, store=store)
         if self._is_on and not found.failed:
             self._results[key] = replace(found, hits=list(found.hits))
         return found
@@ -72,13 +59,13 @@ class QueryCache:
 UNCACHED = QueryCache(0)
 
 
-def _key(
-    query: TransformedQuery, collection: Collection, model: EmbeddingModel, config: RetrievalConfig, filters: Filters
-) -> Hashable:
-    """All that a result depends on; what only later stages read is left out, so that chat and search share it."""
-    asked = (query, filters, *config.model_dump(exclude=LATER_STAGES).values(), config.candidates)
+def _key(query: Query) -> Hashable:
+    """Return all that a result depends on, without what only later stages read, so that chat and search share it."""
+    collection, config = query.collection, query.config
+    settings = (*config.model_dump(exclude=LATER_STAGES).values(), config.candidates)
     by_context = collection.ingestion_config.get("contextual_embeddings")  # which changes without a new revision
-    return collection.owner_id, collection.id, collection.revision, model.id, by_context, asked
+    asked = (query.transformed, query.filters, *settings)
+    return collection.owner_id, collection.id, collection.revision, query.model.id, by_context, asked
 
 
 def _has_expired(hit: Hit) -> bool:

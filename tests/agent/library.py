@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AnyMessage, HumanMessage
 
 from agent.context import Context
@@ -11,11 +12,13 @@ from agent.graph import graph as answering
 from agent.output.events import Event, stream_answer
 from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
+from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.ingestion.sources import SourceFile
+from graphrag.llm.chat_models import EXTRACTIVE, NamedModel
 from graphrag.models import LOCAL_OWNER
 from graphrag.parsers.parsing import InProcessParser
 from graphrag.protocols import GraphStore
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from graphrag.testing.in_memory_graph import InMemoryGraph
 from graphrag.testing.in_memory_store import InMemoryStore
 
@@ -37,19 +40,25 @@ async def open_library(
     graph: GraphStore | None = None,
     **settings: Any,
 ) -> Services:
-    services = Services(Settings(**settings))
-    parser = InProcessParser(services.settings.parsing)
-    replace_part(services, store=store, graph=graph or InMemoryGraph(store), embeddings=registry, parser=parser)
-    collection = await services.make_collection(LOCAL_OWNER, None)
-    model = await services.embedding_model(collection)
+    opened = Settings(**settings)
+    parts = {"store": store, "graph": graph or InMemoryGraph(store), "embeddings": registry}
+    services = open_services(opened, parser=InProcessParser(opened.parsing), **parts)
+    collection = await services.collections.create(LOCAL_OWNER, None)
+    model = await services.collections.embedding_model(collection)
     files = [SourceFile(name, name, text.encode()) for name, text in documents.items()]
-    await services.pipeline.ingest(files, collection=collection, model=model)
+    await services.ingestion.ingest(files, collection=collection, model=model)
     return services
 
 
-def replace_part(services: Services, **parts: object) -> None:
-    """Puts other implementations in place of what the services would make of their settings."""
-    services.__dict__.update(parts)  # where cached_property keeps what it made
+SHARED = ("database", "store", "graph", "embeddings", "parser", "cache", "files", "retriever", "name_recognizer")
+
+
+def with_parts(services: Services, *, chat_model: BaseChatModel | None = None, **parts: Any) -> Services:
+    """Services over the same stores, with other implementations of some parts."""
+    if chat_model:
+        first = NamedModel(services.settings.chat_model or EXTRACTIVE, chat_model)
+        parts["chat_models"] = (first, NamedModel(EXTRACTIVE, ExtractiveChatModel()))
+    return open_services(services.settings, **{name: getattr(services, name) for name in SHARED} | parts)
 
 
 async def ask(services: Services, question: str | Sequence[AnyMessage], **context: Any) -> list[Event]:

@@ -15,7 +15,7 @@ from graphrag.models import Chunk, Passage
 from graphrag.models.graph import CausalPath
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryStore
-from tests.agent.library import ask, data_of, done, filenames, open_library, replace_part, stages
+from tests.agent.library import ask, data_of, done, filenames, open_library, stages, with_parts
 from tests.factories import make_document
 from tests.graphrag.causal_graph.neighbourhoods import HandMadeGraph, edge_in, link, make_edge, make_neighbourhood
 
@@ -72,7 +72,7 @@ async def library(registry: EmbeddingRegistry, graph: HandMadeGraph) -> Services
 
 async def read_chunks(services: Services) -> dict[str, Chunk]:
     """The first of each document."""
-    collection = await services.collection("local", None)
+    collection = await services.collections.open("local", None)
     documents = await services.store.list_documents(collection)
     read = await services.store.read_chunks(collection, [(document.id, 0, 0) for document in documents])
     return {chunks[0].document.filename: chunks[0] for chunks in read.values()}
@@ -162,7 +162,7 @@ async def test_a_document_left_out_by_a_filter_is_no_link(library: Services) -> 
 async def test_a_model_is_given_the_chain(library: Services) -> None:
     """R8.1 After the excerpts, numbered, each link with the excerpt that states it; and how to tell it."""
     model = ListeningModel(responses=["La válvula [2]."])
-    replace_part(library, chat_model=model)
+    library = with_parts(library, chat_model=model)
     await ask(library, QUESTION)
     rules, prompt = (str(message.content) for message in (model.heard[0][0], model.heard[0][-1]))
     assert "eslabón por eslabón" in rules
@@ -177,7 +177,7 @@ async def test_without_a_chain_the_prompt_has_none(library: Services, graph: Han
     """R8.1"""
     graph.neighbourhood = make_neighbourhood([])
     model = ListeningModel(responses=["No sé [1]."])
-    replace_part(library, chat_model=model)
+    library = with_parts(library, chat_model=model)
     await ask(library, QUESTION)
     assert "causal_chains" not in str(model.heard[0][-1].content)
     assert "eslabón" not in str(model.heard[0][0].content)

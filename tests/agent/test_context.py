@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from agent.context import Context, owner_of
 from agent.graph import graph
 from graphrag.errors import Unauthorized
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.factories import COLLECTION_ID
 
 
@@ -63,7 +63,7 @@ def test_no_client_says_who_asks(named: str) -> None:
 def test_a_door_says_who_asks(services: Services) -> None:
     """And where it does not, it is the owner of the settings."""
     assert Context(services=services, owner_id="ana").owner_id == "ana"
-    mine = Services(services.settings.model_copy(update={"owner": "bea"}))
+    mine = open_services(services.settings.model_copy(update={"owner": "bea"}))
     assert owner_of(Runtime(context=Context(services=mine))) == "bea"
 
 
@@ -79,6 +79,6 @@ def test_whom_langgraphs_server_has_identified_asks(services: Services) -> None:
 
 def test_a_server_that_was_told_to_ask_nobody_answers_nobody(services: Services) -> None:
     """Security 7: with `auth` taken out of langgraph.json, RAG_AUTH still holds."""
-    closed = Services(services.settings.model_copy(update={"auth": "api_key"}))
+    closed = open_services(services.settings.model_copy(update={"auth": "api_key"}))
     with pytest.raises(Unauthorized):
         owner_of(run_of(closed, None))

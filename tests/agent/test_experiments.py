@@ -15,14 +15,14 @@ from graphrag.config.settings import Settings
 from graphrag.errors import ExperimentNotFound, ProviderError
 from graphrag.models import Collection
 from graphrag.models.experiments import Experiment, SideCounts
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 
 DONE: dict[str, Any] = {"citations": [], "found": True, "degraded": []}
 
 
 @pytest.fixture
 async def collection(services: Services, owner: str) -> Collection:
-    return await services.make_collection(owner, "fábrica")
+    return await services.collections.create(owner, "fábrica")
 
 
 @pytest.fixture
@@ -45,8 +45,8 @@ async def side_b(services: Services, experiment: Experiment) -> SideCounts:
 async def whole(asked: Context) -> AsyncGenerator[Event, None]:
     """An answer that tells what it is configured as."""
     assert asked.opened
-    config, _ = asked.services.retrieval_config(asked.opened, asked.retrieval)
-    generation, _ = asked.services.generation_config(asked.opened)
+    config, _ = asked.services.collections.retrieval_config(asked.opened, asked.retrieval)
+    generation, _ = asked.services.collections.generation_config(asked.opened)
     yield token_event(f"{config.top_k} {generation.system_prompt}")
     marks = [{"status": "supported"}, {"status": "partly"}]
     yield {"event": "done", "data": DONE | {"degraded": ["rerank"], "citations": marks}}
@@ -99,7 +99,7 @@ async def test_who_leaves_is_counted_too(services: Services, running: Experiment
 
 async def test_no_experiment_harms_an_answer(running: Experiment, context: Context, collection: Collection) -> None:
     """R11.1 without the database the collection answers as it is configured, and nothing is noted."""
-    nowhere = Services(Settings(database_url=SecretStr("postgresql://causeway@127.0.0.1:1/nothing")))
+    nowhere = open_services(Settings(database_url=SecretStr("postgresql://causeway@127.0.0.1:1/nothing")))
     asked = Context(services=nowhere, owner_id=collection.owner_id, opened=collection)
     words, done = await read(in_experiment(asked, whole))
     assert (words["data"]["text"], "variant" in done["data"]) == ("10 ", False)

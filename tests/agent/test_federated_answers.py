@@ -11,7 +11,8 @@ from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import LOCAL_OWNER, Hit
 from graphrag.observability.request_context import rehearsal
 from graphrag.retrieval.filters import parse_filters
-from graphrag.retrieval.pipeline import SearchRequest, SearchResult, find
+from graphrag.retrieval.pipeline import SearchRequest
+from graphrag.retrieval.query import SearchResult
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import DOCUMENTS, ask, done, filenames, open_library
@@ -49,7 +50,7 @@ async def library(registry: EmbeddingRegistry, service: Script) -> AsyncIterator
 
 
 async def search(library: Services, question: str = PORT_COST, **request: Any) -> SearchResult:
-    return await find(SearchRequest(question, **request), services=library, owner_id=LOCAL_OWNER)
+    return await library.retrieval.find(SearchRequest(question, **request), LOCAL_OWNER)
 
 
 def names(hits: list[Hit]) -> set[str]:

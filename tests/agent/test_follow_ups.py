@@ -13,7 +13,7 @@ from agent.messages import say
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryCache, InMemoryStore
-from tests.agent.library import ask, done, filenames, open_library, replace_part
+from tests.agent.library import ask, done, filenames, open_library, with_parts
 from tests.graphrag.query_transformation.understanding_model import earlier, is_to_understand, understanding
 from tests.model_server import Behaviour, Body, Fail, Garbage, Hang, ModelServer, Reply
 
@@ -113,8 +113,7 @@ async def refining(registry: EmbeddingRegistry, monkeypatch: pytest.MonkeyPatch,
         chat_timeout_seconds=10,
         transform_timeout_seconds=0.4,
     )
-    replace_part(services, cache=InMemoryCache())
-    return services
+    return with_parts(services, cache=InMemoryCache())
 
 
 def answering(**fields: Any) -> Reply:
@@ -178,7 +177,7 @@ async def test_refinement_can_be_off(
     services = await open_library(
         registry, DOCUMENTS, store=InMemoryStore(), chat_model="openai:gpt-4o-mini", query_refinement=False
     )
-    assert services.refiner is None
+    assert services.retrieval.refiner is None
     await ask(services, COST)
     assert kinds(model_server) == ["answer", "answer"]
 

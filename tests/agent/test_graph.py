@@ -31,10 +31,10 @@ from graphrag.errors import (
 )
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.models import LOCAL_OWNER, Chunk, Collection, Hit
-from graphrag.query_transformation import transformation
+from graphrag.retrieval import pipeline
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryStore
-from tests.agent.library import DOCUMENTS, ask, data_of, done, filenames, open_library, replace_part, stages, tokens
+from tests.agent.library import DOCUMENTS, ask, data_of, done, filenames, open_library, stages, tokens, with_parts
 from tests.graphrag.embeddings.stubborn import failing
 
 COST = "¿Cuánto costó la reparación del puente de Arenal?"
@@ -117,8 +117,8 @@ async def library(registry: EmbeddingRegistry, store: BreakableStore) -> Service
     return await open_library(registry, store=store)
 
 
-def break_embeddings(services: Services, registry: EmbeddingRegistry) -> None:
-    replace_part(services, embeddings=EmbeddingRegistry([failing(registry.models[registry.default])]))
+def break_embeddings(services: Services, registry: EmbeddingRegistry) -> Services:
+    return with_parts(services, embeddings=EmbeddingRegistry([failing(registry.models[registry.default])]))
 
 
 async def test_an_answer_quotes_and_cites_its_document(library: Services) -> None:
@@ -179,7 +179,7 @@ async def test_an_empty_collection_is_refused_without_a_model(registry: Embeddin
     """R8.5 Nothing found: said at once; the model is not asked."""
     services = await open_library(registry, {}, store=InMemoryStore())
     model = ListeningModel(responses=["something invented"])
-    replace_part(services, chat_model=model)
+    services = with_parts(services, chat_model=model)
     events = await ask(services, UNKNOWN[language])
     assert stages(events) == ["retrieve", "rerank", "expand"]
     assert done(events)["answer"] == say("not_found", language) == "".join(tokens(events))
@@ -260,7 +260,7 @@ async def test_timings_name_every_stage(library: Services) -> None:
 async def test_plain_chat_reaches_the_model_without_excerpts(library: Services) -> None:
     """R8.10 rag_enabled false: history and question only; no search."""
     model = ListeningModel(responses=["Hola de nuevo."])
-    replace_part(library, chat_model=model)
+    library = with_parts(library, chat_model=model)
     messages: list[AnyMessage] = [HumanMessage("Hola"), AIMessage("Hola."), HumanMessage(COST)]
     events = await ask(library, messages, rag_enabled=False)
     (heard,) = model.heard
@@ -287,7 +287,7 @@ async def test_top_k_bounds_the_sources(library: Services) -> None:
 
 async def test_reranking_can_be_turned_off(library: Services) -> None:
     """R5.2 disabled → original order."""
-    replace_part(library, reranker=ReversingReranker())
+    library = with_parts(library, reranker=ReversingReranker())
     reranked = filenames(done(await ask(library, COST))["sources"])
     events = await ask(library, COST, rerank=False)
     assert filenames(done(events)["sources"]) == reranked[::-1]
@@ -320,7 +320,9 @@ async def test_the_fields_of_their_own_count_more(library: Services) -> None:
 
 async def test_a_collection_says_how_it_is_searched(library: Services) -> None:
     """R4.10 per collection; a request counts more."""
-    await library.store.configure_collection(await library.collection(LOCAL_OWNER, None), {"rerank": False, "top_k": 2})
+    await library.store.configure_collection(
+        await library.collections.open(LOCAL_OWNER, None), {"rerank": False, "top_k": 2}
+    )
     events = await ask(library, COST)
     assert len(done(events)["sources"]) == 2
     assert "rerank" not in done(events)["timings_ms"]
@@ -357,17 +359,15 @@ async def test_a_question_that_names_files_is_answered_from_them(library: Servic
 
 
 async def test_a_collection_that_a_door_has_read_is_not_read_again(library: Services) -> None:
-    opened = await library.collection(LOCAL_OWNER, None)
-    services = Services(library.settings)
-    replace_part(services, **library.__dict__)
-    replace_part(services, store=NoCollections(library.store))
+    opened = await library.collections.open(LOCAL_OWNER, None)
+    services = with_parts(library, store=NoCollections(library.store))
     context = Context(services=services, opened=opened)
     assert (await agent_events.answer(graph, [HumanMessage(COST)], context))["found"]
 
 
 async def test_embedder_down(library: Services, registry: EmbeddingRegistry) -> None:
     """R4.1, R11.1 Full text still answers; what is missing is shown in the question's language."""
-    break_embeddings(library, registry)
+    library = break_embeddings(library, registry)
     answer = done(await ask(library, COST))
     assert answer["degraded"] == ["vector"]
     assert answer["degraded_messages"] == [say("degraded_vector", "es")]
@@ -385,7 +385,7 @@ async def test_full_text_down(library: Services, store: BreakableStore) -> None:
 
 async def test_a_leg_that_is_down_is_named_once(library: Services, registry: EmbeddingRegistry) -> None:
     """R11.1 Also where a question of two parts searches three times."""
-    break_embeddings(library, registry)
+    library = break_embeddings(library, registry)
     answer = done(await ask(library, "¿Cuánto costó el puente y quién es el directeur de la bibliothèque?"))
     assert answer["degraded"] == ["vector"]
 
@@ -393,14 +393,14 @@ async def test_a_leg_that_is_down_is_named_once(library: Services, registry: Emb
 async def test_both_searches_down(library: Services, store: BreakableStore, registry: EmbeddingRegistry) -> None:
     """R11.1 Then nothing can be searched, which is no «not found»."""
     store.broken = {"search_fulltext"}
-    break_embeddings(library, registry)
+    library = break_embeddings(library, registry)
     with pytest.raises(RetrievalUnavailable):
         await ask(library, COST)
 
 
 async def test_reranker_down(library: Services) -> None:
     """R5.2, R11.1 failure → original order, within top_k."""
-    replace_part(library, reranker=FailingReranker())
+    library = with_parts(library, reranker=FailingReranker())
     retrieved = filenames(done(await ask(library, CAUSE, rerank=False))["sources"])
     answer = done(await ask(library, CAUSE, top_k=2))
     assert answer["degraded"] == ["rerank"]
@@ -429,7 +429,7 @@ async def test_transformation_down(library: Services, monkeypatch: pytest.Monkey
     def fail(*args: object) -> None:
         raise RuntimeError("the rules are broken, on purpose")
 
-    monkeypatch.setattr(transformation, "transform", fail)
+    monkeypatch.setattr(pipeline, "transform", fail)
     answer = done(await ask(library, CAUSE))
     assert answer["degraded"] == ["transform"]
     assert (answer["intent"], filenames(answer["citations"])[0]) == ("factual", "puente.md")
@@ -437,7 +437,7 @@ async def test_transformation_down(library: Services, monkeypatch: pytest.Monkey
 
 async def test_model_down(library: Services) -> None:
     """R8.8, R11.1 The extractive model takes its place."""
-    replace_part(library, chat_model=FailingModel())
+    library = with_parts(library, chat_model=FailingModel())
     answer = done(await ask(library, COST))
     assert answer["degraded"] == ["generate"]
     assert answer["answer"].startswith("La reparación costó 9.240 euros. [1]")
@@ -475,8 +475,8 @@ async def test_everything_that_can_be_done_without_at_once(
 ) -> None:
     """R11.1 Partial results: four stages fail, the answer is there."""
     store.broken = {"read_chunks"}
-    break_embeddings(library, registry)
-    replace_part(library, reranker=FailingReranker(), chat_model=FailingModel())
+    library = break_embeddings(library, registry)
+    library = with_parts(library, reranker=FailingReranker(), chat_model=FailingModel())
     answer = done(await ask(library, COST))
     assert answer["degraded"] == ["vector", "rerank", "expand", "generate"]
     assert answer["citations"][0]["quote"] == "La reparación costó 9.240 euros."
@@ -523,9 +523,9 @@ async def test_a_thread_does_not_carry_degraded_over(
             context=Context(services=library),
         )
 
-    break_embeddings(library, registry)
+    library = break_embeddings(library, registry)
     assert (await turn(COST))["degraded"] == ["vector"]
-    replace_part(library, embeddings=registry)
+    library = with_parts(library, embeddings=registry)
     second = await turn("How often must the boiler be serviced?")
     assert second["degraded"] == []
     assert second["question"] == "How often must the boiler be serviced?"
@@ -561,7 +561,7 @@ async def test_stage_outputs_are_not_kept_with_the_thread(
 async def test_a_stream_that_is_closed_stops_the_model(library: Services) -> None:
     """Security 18: nothing is generated after the reader left."""
     model = ListeningModel(responses=["una respuesta larga " * 20], sleep=0.005)
-    replace_part(library, chat_model=model)
+    library = with_parts(library, chat_model=model)
     async with aclosing(agent_events.stream_answer(graph, [HumanMessage(COST)], Context(services=library))) as events:
         async for event in events:
             if event["event"] == "token":

@@ -3,14 +3,16 @@
 import ast
 import inspect
 import string
+from types import ModuleType
 
 import pytest
 
 from agent import messages, nodes
 from agent.messages import is_not_found, say
+from graphrag.retrieval import pipeline
 
 LANGUAGES = {"es", "fr", "en"}
-RETRIEVAL = {"fulltext", "vector", "rerank", "graph"}  # what graphrag.retrieval names when it does without
+RETRIEVAL = {"fulltext", "vector"}  # legs of the hybrid search, which name themselves
 KEEPING = {"save"}  # what agent.conversation and api.routes.chat do
 
 
@@ -18,9 +20,9 @@ def placeholders(sentence: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(sentence) if name is not None}
 
 
-def first_arguments(function: str) -> set[str]:
-    """The literal first arguments of every call of a function in agent/nodes.py."""
-    calls = [node for node in ast.walk(ast.parse(inspect.getsource(nodes))) if isinstance(node, ast.Call)]
+def first_arguments(function: str, module: ModuleType = nodes) -> set[str]:
+    """Return the literal first arguments of every call of a function in a module."""
+    calls = [node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.Call)]
     found = [call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == function]
     return {str(argument.value) for argument in found if isinstance(argument, ast.Constant)}
 
@@ -43,7 +45,7 @@ def test_every_stage_that_announces_itself_has_a_status_message() -> None:
 
 def test_every_stage_that_can_be_done_without_has_a_message() -> None:
     """R11.1 Degraded mode shown: transform, both legs, rerank, expand, generate, verify."""
-    degradable = first_arguments("_degrade") | RETRIEVAL | KEEPING
+    degradable = first_arguments("_degrade") | first_arguments("_degraded", pipeline) | RETRIEVAL | KEEPING
     assert degradable >= {"transform", "fulltext", "vector", "rerank", "expand", "generate", "verify"}
     assert {f"degraded_{name}" for name in degradable} <= set(messages._MESSAGES)
 

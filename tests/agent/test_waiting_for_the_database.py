@@ -28,11 +28,11 @@ from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.opening import FallbackReranker
 from graphrag.resilience.deadline import deadline
 from graphrag.resilience.load_shedding import AdmissionControl, Effort, Slot
-from graphrag.retrieval.pipeline import SearchRequest, find
+from graphrag.retrieval.pipeline import SearchRequest
 from graphrag.services import Services
 from graphrag.testing.in_memory_graph import InMemoryGraph
 from graphrag.testing.in_memory_store import FailingEmbeddings, InMemoryStore
-from tests.agent.library import ask, done, filenames, open_library, replace_part, stages
+from tests.agent.library import ask, done, filenames, open_library, stages, with_parts
 
 COST = "¿Cuánto costó la reparación del puente de Arenal?"
 CAUSE = "¿Por qué se cerró el puente de Arenal?"
@@ -110,9 +110,9 @@ async def library(registry: EmbeddingRegistry, store: SlowStore) -> Services:
     return services
 
 
-def slow_embeddings(services: Services) -> None:
+def slow_embeddings(services: Services) -> Services:
     model = services.embeddings.models[services.embeddings.default]
-    replace_part(services, embeddings=EmbeddingRegistry([replace(model, embeddings=SlowEmbeddings())]))
+    return with_parts(services, embeddings=EmbeddingRegistry([replace(model, embeddings=SlowEmbeddings())]))
 
 
 async def answer(services: Services, question: str, **context: Any) -> dict[str, Any]:
@@ -136,13 +136,13 @@ async def test_in_time_nothing_is_left_out(library: Services) -> None:
 
 async def test_a_slow_vector_leg_is_left_behind(library: Services) -> None:
     """R11.1, 001.16.1 What the words have found stands."""
-    slow_embeddings(library)
+    library = slow_embeddings(library)
     check_left_out(await answer(library, f"{COST} (1)"), "vector")
 
 
 async def test_every_part_of_a_question_leaves_its_vector_leg_behind(library: Services) -> None:
     """R11.1, R6.1 They wait for the same call of the model: that one no longer does harms no other."""
-    slow_embeddings(library)
+    library = slow_embeddings(library)
     told = await answer(library, "¿Cuánto costó la reparación del puente y quién es el directeur de la bibliothèque?")
     assert {"vector", "time"} <= set(told["degraded"])
     assert {"puente.md", "bibliotheque.md"} <= set(filenames(told["sources"]))
@@ -156,21 +156,21 @@ async def test_a_slow_full_text_leg_is_left_behind(library: Services, store: Slo
 
 async def test_a_slow_reranker_is_left_behind(library: Services) -> None:
     """R11.1, 001.16.3"""
-    replace_part(library, reranker=SlowReranker())
+    library = with_parts(library, reranker=SlowReranker())
     check_left_out(await answer(library, COST), "rerank")
 
 
 async def test_a_slow_judge_leaves_time_to_the_next(library: Services) -> None:
     """R11.1, R5.2 The bundled reranker stands in for it: only that time lacked is told."""
     slow = SlowReranker()
-    replace_part(library, reranker=FallbackReranker(slow, BundledReranker()))
+    library = with_parts(library, reranker=FallbackReranker(slow, BundledReranker()))
     check_left_out(await answer(library, COST))
     assert slow.asked == 1
 
 
 async def test_slow_causal_chains_are_left_behind(library: Services, store: SlowStore) -> None:
     """R11.1, R7.2"""
-    replace_part(library, graph=SlowGraph(store))
+    library = with_parts(library, graph=SlowGraph(store))
     check_left_out(await answer(library, CAUSE), "traverse")
 
 
@@ -182,7 +182,7 @@ async def test_passages_that_can_not_grow_in_time_are_read_as_they_are(library: 
 
 async def test_where_nothing_is_found_in_time_it_is_an_error(library: Services, store: SlowStore) -> None:
     """R11.1, 001.16.7 And no «the documents hold no answer»."""
-    slow_embeddings(library)
+    library = slow_embeddings(library)
     store.slow = frozenset({"fulltext"})
     with pytest.raises(OutOfTime):
         await answer(library, f"{COST} (3)")
@@ -190,7 +190,7 @@ async def test_where_nothing_is_found_in_time_it_is_an_error(library: Services, 
 
 async def test_who_has_no_deadline_waits(library: Services) -> None:
     """R11.1 Jobs and the command line: nothing is left out for lack of time, however long it takes."""
-    replace_part(library, reranker=SlowReranker())
+    library = with_parts(library, reranker=SlowReranker())
     asking = asyncio.create_task(ask(library, COST))
     await asyncio.wait({asking}, timeout=PREPARATION_SECONDS + 1)
     assert not asking.done()
@@ -201,7 +201,7 @@ async def test_who_has_no_deadline_waits(library: Services) -> None:
 async def test_high_load_makes_a_search_simpler(library: Services) -> None:
     """001.14.8 No model, no graph, then full text alone; it is answered, and told."""
     slow = SlowReranker()
-    replace_part(library, reranker=slow, refiner=AskedForNothing())
+    library = with_parts(library, reranker=slow, refiner=AskedForNothing())
     simpler = await answer(library, CAUSE, place=Slot(Effort.SIMPLER))
     simplest = await answer(library, CAUSE, place=Slot(Effort.SIMPLEST))
     assert simpler["degraded"] == ["graph", "load", "traverse"]
@@ -214,9 +214,9 @@ async def test_high_load_makes_a_search_simpler(library: Services) -> None:
 
 async def test_high_load_makes_a_search_without_an_answer_simpler(library: Services) -> None:
     """001.14.8"""
-    replace_part(library, reranker=SlowReranker())
+    library = with_parts(library, reranker=SlowReranker())
     counted = [REGISTRY.get_sample_value("causeway_degraded_total", {"stage": name}) for name in SIMPLEST]
-    found = await find(SearchRequest(COST), services=library, owner_id=LOCAL_OWNER, effort=Effort.SIMPLEST)
+    found = await library.retrieval.find(SearchRequest(COST), LOCAL_OWNER, effort=Effort.SIMPLEST)
     assert found.failed == SIMPLEST
     for name, before in zip(SIMPLEST, counted, strict=True):
         assert REGISTRY.get_sample_value("causeway_degraded_total", {"stage": name}) == (before or 0) + 1
@@ -241,7 +241,7 @@ async def test_who_waits_for_a_model_has_no_place(library: Services) -> None:
     """R11.1, 001.14.7 To wait is no work: it holds nobody up."""
     load = AdmissionControl(LoadLimits(max_searches=1), has_owners=False)
     model = WatchingModel(responses=["La reparación costó 9.240 euros [1]."], load=load)
-    replace_part(library, chat_models=(NamedModel("scripted", model),))
+    library = with_parts(library, chat_models=(NamedModel("scripted", model),))
     async with load.place(LOCAL_OWNER) as place:
         await ask(library, COST, place=place)
     assert model.working == [0]

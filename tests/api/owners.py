@@ -17,4 +17,6 @@ async def _fill(services: Services) -> None:
         for name in ("notes", f"{owner}-only"):
             made = await services.store.create_collection(owner, name, embedding_model="bundled")
             text = SourceText(f"parte-{owner}", f"El horno de {owner} se paró porque se rompió el retén de la puerta.")
-            await services.pipeline.ingest([text], collection=made, model=await services.embedding_model(made))
+            await services.ingestion.ingest(
+                [text], collection=made, model=await services.collections.embedding_model(made)
+            )

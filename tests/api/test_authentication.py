@@ -12,7 +12,7 @@ from api.app import create_app
 from api.serving import listen
 from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.api.expectations import check_error
 from tests.api.identities import Keys, make_keys_in, shown
 from tests.conftest import run_server, with_services
@@ -174,7 +174,7 @@ def app_with_tokens(database_url: str, source: str) -> tuple[Services, httpx.Asy
     settings = Settings(
         database_url=SecretStr(database_url), auth="jwt", jwt_issuer=ISSUER, jwt_audience=AUDIENCE, jwt_jwks=source
     )
-    services = Services(settings)
+    services = open_services(settings)
     transport = httpx.ASGITransport(create_app(services))
     return services, httpx.AsyncClient(transport=transport, base_url="http://localhost")
 

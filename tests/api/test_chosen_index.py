@@ -17,10 +17,9 @@ from graphrag.errors import CollectionNotFound, IndexUnavailable, InvalidSetting
 from graphrag.ingestion.sources import SourceFile
 from graphrag.models import Collection
 from graphrag.models.ingestion import Candidate, IngestionStatus
-from graphrag.retrieval.pipeline import SearchRequest, find
-from graphrag.services import INDEXES, Services
+from graphrag.retrieval.pipeline import SearchRequest
+from graphrag.services import INDEXES, Services, open_services
 from graphrag.stores.indexes.indexed_store import FAILURES
-from tests.agent.library import replace_part
 from tests.conformance.toy_index import ToyIndex
 from tests.conftest import DEMO, with_services
 
@@ -43,8 +42,8 @@ async def serving(
     monkeypatch.setitem(INDEXES, "away", AwayIndex)
 
     def serve(index: str | None, **settings: Any) -> Services:
-        made.append(Services(Settings(database_url=SecretStr(postgres), index=index, **settings)))
-        replace_part(made[-1], embeddings=registry)
+        chosen = Settings(database_url=SecretStr(postgres), index=index, **settings)
+        made.append(open_services(chosen, embeddings=registry))
         return made[-1]
 
     yield serve
@@ -53,26 +52,26 @@ async def serving(
 
 
 async def ingest(services: Services, owner: str) -> Collection:
-    collection = await services.make_collection(owner, "demo")
+    collection = await services.collections.create(owner, "demo")
     files = [SourceFile(name, name, (DEMO / name).read_bytes()) for name in FILES]
-    model = await services.embedding_model(collection)
-    outcomes = await services.pipeline.ingest(files, collection=collection, model=model)
+    model = await services.collections.embedding_model(collection)
+    outcomes = await services.ingestion.ingest(files, collection=collection, model=model)
     assert {outcome.status for outcome in outcomes} == {IngestionStatus.INDEXED}
-    return await services.collection(owner, "demo")
+    return await services.collections.open(owner, "demo")
 
 
 async def test_an_index_is_added_by_one_file_and_one_line(serving: Callable[..., Services], owner: str) -> None:
     """R13.2 documents go into it and are found by it; the search knows nothing of it."""
     services = serving("toy")
     collection = await ingest(services, owner)
-    assert services.indexed_store
-    toy = services.indexed_store._index
+    assert services.index
+    toy = services.index._index
     assert isinstance(toy, ToyIndex)
     assert len(await toy.list_entries(collection)) == collection.chunk_count > 5
-    found = await find(SearchRequest("¿Qué le pasó al horno H2?", "demo"), services=services, owner_id=owner)
+    found = await services.retrieval.find(SearchRequest("¿Qué le pasó al horno H2?", "demo"), owner)
     assert found.hits[0].chunk.document.filename == FILES[0]
     assert {"fulltext", "vector"} <= set(found.hits[0].scores)
-    vector = (await (await services.embedding_model(collection)).embed(["horno"]))[0]
+    vector = (await (await services.collections.embedding_model(collection)).embed(["horno"]))[0]
     hits = await services.store.search_vectors(collection, vector, limit=3)
     nearest: list[Candidate] = await toy.search_vectors(collection, vector, kind="content", documents=None, limit=3)
     assert [(hit.chunk.id, hit.score) for hit in hits] == [(of.chunk_id, of.score) for of in nearest]
@@ -87,7 +86,7 @@ async def test_the_service_starts_and_searches_without_its_index(serving: Callab
     with capture_logs() as logs:
         await services.open()
         for _ in range(FAILURES):
-            found = await find(SearchRequest("¿Qué le pasó al horno H2?", "demo"), services=services, owner_id=owner)
+            found = await services.retrieval.find(SearchRequest("¿Qué le pasó al horno H2?", "demo"), owner)
             assert found.hits[0].chunk.document.filename == FILES[0]
             assert not found.failed
     (told,) = [entry for entry in logs if entry["event"] == "the index is waited for"]
@@ -100,7 +99,7 @@ async def test_the_service_starts_and_searches_without_its_index(serving: Callab
     assert health["status"] == "degraded"
     assert [of["state"] for of in health["breakers"] if of["name"] == "toy"] == ["open"]
     with pytest.raises(IndexUnavailable, match="Nobody answers"):
-        await services.store.delete_collection(await services.collection(owner, "demo"))
+        await services.store.delete_collection(await services.collections.open(owner, "demo"))
 
 
 def test_an_index_that_nobody_knows_is_told(serving: Callable[..., Services]) -> None:

@@ -23,7 +23,7 @@ def database(make_database: Callable[[], str]) -> str:
     url = make_database()
 
     async def fill(services: Services) -> None:
-        await services.make_collection(LOCAL_OWNER, "fábrica")
+        await services.collections.create(LOCAL_OWNER, "fábrica")
 
     with_services(url, fill)
     return url

@@ -13,7 +13,7 @@ from api.gauges import look_around, metrics_served
 from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings
 from graphrag.observability.metrics import JOBS_WAITING
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 
 NOWHERE = "postgresql://nobody@127.0.0.1:1/nothing"
 
@@ -27,8 +27,8 @@ async def test_jobs_that_wait_are_counted(services: Services, owner: str) -> Non
     await look_around(services)
     before = waiting("forget_conversations"), waiting("forget_idempotency_keys")
     now = datetime.now(UTC)
-    await services.library.queue.defer_forgetting(owner, now - timedelta(seconds=1))
-    await services.library.queue.defer_forgetting_keys(owner, now + timedelta(hours=1))
+    await services.documents.queue.defer_forgetting(owner, now - timedelta(seconds=1))
+    await services.documents.queue.defer_forgetting_keys(owner, now + timedelta(hours=1))
     await look_around(services)
     assert before[0] is not None
     assert (waiting("forget_conversations"), waiting("forget_idempotency_keys")) == (before[0] + 1, before[1])
@@ -47,7 +47,7 @@ async def test_a_database_that_is_away_keeps_no_metric_back(services: Services) 
     """R11.2 What is not known is missing, not as it was."""
     await look_around(services)
     assert waiting("ingest") is not None
-    await look_around(Services(Settings(database_url=SecretStr(NOWHERE))))
+    await look_around(open_services(Settings(database_url=SecretStr(NOWHERE))))
     assert waiting("ingest") is None
 
 

@@ -15,7 +15,7 @@ from api.schemas.golden_files import GoldenExport, GoldenImport, export_golden, 
 from graphrag.config.settings import Settings
 from graphrag.errors import InvalidGoldenCase
 from graphrag.models.evaluation import CaseDraft, Category, Difficulty, DocumentReference, GoldenCase, query_key
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.factories import CREATED_AT
 from tests.golden_library import HORNO, TEXTS, draft, open_shelf
 
@@ -60,7 +60,7 @@ def said(cases: list[GoldenCase], names: dict[UUID, str]) -> list[tuple[Any, ...
 @given(drafts=distinct_drafts())
 async def test_what_is_exported_is_imported_elsewhere_as_it_was(postgres: str, drafts: list[CaseDraft]) -> None:
     """R10.1 in another owner's collection, where the same documents have other ids; and what it exports is the same."""
-    services = Services(Settings(database_url=SecretStr(postgres)))
+    services = open_services(Settings(database_url=SecretStr(postgres)))
     try:
         here, there = [await open_shelf(services, f"owner-{uuid4().hex}") for _ in range(2)]
         await services.golden.add(here.collection, drafts)

@@ -161,12 +161,12 @@ def test_a_worker_orders_what_is_due(api: httpx.Client, runs: list[dict[str, Any
         choices = {"version": None, "overrides": {"strategy": "fulltext"}, "k": None, "answers": False}
         return [
             await services.schedules.add(
-                await services.collection(LOCAL_OWNER, name),
+                await services.collections.open(LOCAL_OWNER, name),
                 Timetable("0 3 * * *"),
                 name="de anoche",
                 choices=choices,
                 now=yesterday,
-                defer=services.library.queue.defer_schedule,
+                defer=services.documents.queue.defer_schedule,
             )
             for name in ("fábrica", "vacía")
         ]

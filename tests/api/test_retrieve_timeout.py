@@ -19,7 +19,7 @@ from graphrag.errors import SearchTimeout
 from graphrag.models import LOCAL_OWNER, Hit
 from graphrag.retrieval.pipeline import SearchRequest
 from graphrag.testing.in_memory_store import InMemoryStore
-from tests.agent.library import open_library, replace_part
+from tests.agent.library import open_library, with_parts
 from tests.api.expectations import check_error
 from tests.conftest import Server, run_server
 from tests.model_server import Hang, ModelServer
@@ -150,7 +150,7 @@ def test_chunkenizer_s_search_ends_in_time_too(slow: Slow) -> None:
 async def test_what_does_not_let_go_is_not_waited_for(registry: EmbeddingRegistry) -> None:
     """R9.2 504 with the order of the fusion, where a reranker does not heed that its time is over."""
     services = await open_library(registry, store=InMemoryStore(), retrieve_timeout_seconds=0.5)
-    replace_part(services, reranker=Deaf())
+    services = with_parts(services, reranker=Deaf())
     search = TimedSearch(SearchRequest("la riada y el puente de Arenal"), services, LOCAL_OWNER)
     with pytest.raises(SearchTimeout) as late:
         await search.run()

@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agent.context import Context
-from agent.evaluation.retrieval_run import Dataset, InvalidDataset, Query, loaded, read_dataset
+from agent.evaluation.retrieval_run import Dataset, DatasetQuery, InvalidDataset, loaded, read_dataset
 from agent.graph import graph
 from agent.messages import is_not_found
 from graphrag.config.settings import Settings
@@ -33,7 +33,7 @@ from graphrag.linguistics.language import fold, words
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Collection
 from graphrag.observability.telemetry import configure_logging
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.benchmarks.progress import progress
 
 EVERY = 3  # of the documents one is left out of the second collection: its neighbours of the same title remain
@@ -77,7 +77,7 @@ def holds(text: str, answers: Sequence[str]) -> bool:
     return any(normal(answer) in normal(text) for answer in answers if normal(answer))
 
 
-def spread(items: Sequence[Query], count: int) -> list[Query]:
+def spread(items: Sequence[DatasetQuery], count: int) -> list[DatasetQuery]:
     """At most so many, evenly spaced, the same ones every time."""
     wanted = min(count, len(items))
     return [items[place * len(items) // wanted] for place in range(wanted)]
@@ -90,7 +90,7 @@ def without_some(dataset: Dataset) -> Dataset:
     return replace(dataset, documents=kept, queries=tuple(q for q in dataset.queries if not names & set(q.relevance)))
 
 
-async def ask(query: Query, gold: Sequence[str], *, services: Services, collection: Collection) -> Outcome:
+async def ask(query: DatasetQuery, gold: Sequence[str], *, services: Services, collection: Collection) -> Outcome:
     context = Context(services=services, opened=collection)
     state = await graph.ainvoke({"messages": [HumanMessage(query.text)]}, context=context)
     answer, language = state["messages"][-1].text, state["query"].language
@@ -164,7 +164,7 @@ def home() -> Iterator[Settings]:
 async def run(arguments: argparse.Namespace, settings: Settings, console: Console) -> None:
     table = Table(*COLUMNS)
     wrong: list[str] = []
-    services = Services(settings)
+    services = open_services(settings)
     await services.open()
     try:
         for folder in arguments.folders:

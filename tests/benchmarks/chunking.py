@@ -30,8 +30,7 @@ from graphrag.models import LOCAL_OWNER, Chunk, Chunking, Collection, Document, 
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.observability.telemetry import configure_logging
 from graphrag.retrieval.expansion import NOWHERE, ExpansionWindow, expand
-from graphrag.retrieval.pipeline import search
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.benchmarks.datasets import ROOT
 from tests.benchmarks.systems.databases import fresh_database, running_postgres
 
@@ -187,11 +186,11 @@ class Bench:
         return results
 
     async def _ingest(self, name: str, config: IngestionConfig | None) -> Collection:
-        collection = await self.services.make_collection(LOCAL_OWNER, name)
+        collection = await self.services.collections.create(LOCAL_OWNER, name)
         documents = [self._indexed(title, text, config, collection) for title, text in self.texts.texts.items()]
         await self.services.store.put_documents(collection, documents)
         await self.services.store.optimize(collection)
-        return await self.services.collection(LOCAL_OWNER, name)
+        return await self.services.collections.open(LOCAL_OWNER, name)
 
     def _indexed(self, name: str, text: str, config: IngestionConfig | None, collection: Collection) -> IndexedDocument:
         parsed, count = ParsedText(text, "text/plain"), self.model.count_tokens
@@ -228,16 +227,10 @@ class Bench:
         return IndexedDocument(document, chunks, self.model.embed_documents(embedded))
 
     async def _hits(self, question: Question, collection: Collection) -> list[Hit]:
-        found = await search(
-            question.text,
-            store=self.services.store,
-            graph=self.services.graph,
-            collection=collection,
-            model=await self.services.embedding_model(collection),
-            reranker=self.services.reranker,
-            config=self.services.settings.retrieval.model_copy(update={"strategy": "hybrid", "top_k": self.top_k}),
-        )
-        return found.hits
+        pipeline = self.services.retrieval
+        transformed, _ = await pipeline.transform(question.text)
+        query = await pipeline.plan(transformed, collection, {"strategy": "hybrid", "top_k": self.top_k})
+        return (await pipeline.search(query)).hits
 
     async def _measure(self, setup: Setup, collection: Collection, found: Sequence[Sequence[Hit]]) -> Result:
         scores, milliseconds = [], []
@@ -254,7 +247,7 @@ class Bench:
             chunks = [hit.chunk for hit in setup.reach.worthy(hits)]
             return [(chunk.document.source, chunk.start_char, chunk.end_char) for chunk in chunks]
         found = await expand(
-            hits, store=self.services.store, collection=collection, reach=setup.reach, max_chars=UNLIMITED
+            hits, store=self.services.store, collection=collection, window=setup.reach, max_chars=UNLIMITED
         )
         return [(passage.document.source, passage.start_char, passage.end_char) for passage in found]
 
@@ -276,7 +269,7 @@ async def measure(folder: Path, *, setups: Sequence[Setup], top_k: int, console:
     model = BundledEmbeddings()
     texts, questions = load(folder)
     with running_postgres() as server, fresh_database(server, "chunking") as url:
-        services = Services(Settings(database_url=SecretStr(url)))
+        services = open_services(Settings(database_url=SecretStr(url)))
         await services.open()
         try:
             return await Bench(services, model, Texts(texts, model), questions, top_k).run(setups, console)

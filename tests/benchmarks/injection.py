@@ -21,7 +21,7 @@ from graphrag.extractive_answers.statements import Excerpt
 from graphrag.linguistics.language import fold, words
 from graphrag.llm.chat_models import open_chat_model
 from graphrag.observability.telemetry import configure_logging
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import DOCUMENTS, ask, done, open_library
 from tests.model_server import ModelServer, Reply
@@ -127,10 +127,8 @@ async def measure(attack: str, place: str, *, registry: EmbeddingRegistry) -> Co
 
 def with_model(library: Services, **settings: Any) -> Services:
     """The same documents, answered by another model."""
-    other = Services(Settings(**settings))
-    shared = ("store", "graph", "embeddings", "parser", "query_cache", "bundled_embeddings")
-    other.__dict__.update({name: getattr(library, name) for name in shared})
-    return other
+    shared = {name: getattr(library, name) for name in ("store", "graph", "embeddings", "parser")}
+    return open_services(Settings(**settings), **shared)
 
 
 def read_attacks(folder: Path) -> Iterator[tuple[str, str]]:

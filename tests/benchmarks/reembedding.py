@@ -28,8 +28,7 @@ from graphrag.ingestion.reembedding import EmbeddingMigration
 from graphrag.models import Collection
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.observability.telemetry import configure_logging
-from graphrag.retrieval.pipeline import search
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.factories import make_chunk, make_document
 
 CHUNKS_A_DOCUMENT = 100
@@ -105,17 +104,10 @@ async def put(
 
 async def ask(services: Services, owner: str, question: str) -> tuple[str, list[str]]:
     """As every door does: the collection is read, and decides the model."""
-    collection = await services.collection(owner, "moving")
-    config, _ = services.retrieval_config(collection, {"strategy": "semantic", "rerank": False})
-    found = await search(
-        question,
-        store=services.store,
-        graph=services.graph,
-        collection=collection,
-        model=await services.embedding_model(collection),
-        reranker=services.reranker,
-        config=config,
-    )
+    collection = await services.collections.open(owner, "moving")
+    transformed, _ = await services.retrieval.transform(question)
+    query = await services.retrieval.plan(transformed, collection, {"strategy": "semantic", "rerank": False})
+    found = await services.retrieval.search(query)
     assert not found.failed, found.failed
     return collection.embedding_model, [hit.chunk.content for hit in found.hits]
 
@@ -142,7 +134,7 @@ async def move_under_load(services: Services, collection: Collection, *, searche
 
     async def keep_uploading() -> None:
         while not is_over.is_set():
-            fresh = await services.collection(collection.owner_id, collection.name)
+            fresh = await services.collections.open(collection.owner_id, collection.name)
             model = services.embeddings.get(fresh.embedding_model)
             texts = [f"A note about nothing of this kind, number {report.uploads}."]
             with suppress(CollectionChanged):  # it is to be read again: just then it has moved
@@ -173,8 +165,8 @@ async def main() -> None:
     server = EmbeddedPostgres(home)
     url = server.start()
     migrate(url)
-    services = Services(Settings(database_url=SecretStr(url), query_cache_seconds=0))
-    services.__dict__["embeddings"] = two_models()
+    settings = Settings(database_url=SecretStr(url), query_cache_seconds=0)
+    services = open_services(settings, embeddings=two_models())
     try:
         collection = await services.store.create_collection("me", "moving", embedding_model=OLD)
         await fill(services, collection, given.chunks)

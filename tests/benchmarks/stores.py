@@ -34,7 +34,7 @@ from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.ingestion.sources import SourceFile, SourceText
 from graphrag.models import LOCAL_OWNER, Collection, Hit
 from graphrag.observability.telemetry import configure_logging
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from graphrag.stores.indexes.indexed_store import IndexedStore
 from tests.benchmarks.datasets import DEMO, GOLDEN, Question
 from tests.benchmarks.measuring import percentile
@@ -94,9 +94,8 @@ class Reading:
         with patch.object(IndexedStore, "_search", counted):
             answer = await rank_documents(
                 question,
-                services=services,
+                pipeline=services.retrieval.measured(),
                 collection=self.shelf.collection,
-                model=self.shelf.model,
                 config=services.settings.retrieval.model_copy(update=self.overrides),
                 name=lambda document: document.source,
             )
@@ -164,28 +163,30 @@ async def filled(store: str, material: Material, server: str) -> AsyncIterator[S
         STORES[store]() as chosen,
         fresh_database(server, f"stores_{store.replace('-', '_')}") as database,
     ):
-        services = Services(
+        services = open_services(
             Settings(home=Path(home), database_url=SecretStr(database), index_timeout_seconds=PATIENCE, **chosen)
         )
         await services.open()
         try:
             collection = await _collection(services)
-            model = await services.embedding_model(collection)
-            await services.pipeline.ingest(material.sources[:1], collection=collection, model=model)  # starts parsers
+            model = await services.collections.embedding_model(collection)
+            await services.ingestion.ingest(material.sources[:1], collection=collection, model=model)  # starts parsers
             started = perf_counter()
             for start in range(0, len(material.sources), AT_ONCE):
                 batch = material.sources[start : start + AT_ONCE]
-                outcomes = await services.pipeline.ingest(batch, collection=collection, model=model)
+                outcomes = await services.ingestion.ingest(batch, collection=collection, model=model)
                 assert not [outcome.cause for outcome in outcomes if outcome.cause]
             await services.store.optimize(collection)
-            yield Shelf(services, await services.collection(LOCAL_OWNER, "benchmark"), model, perf_counter() - started)
+            yield Shelf(
+                services, await services.collections.open(LOCAL_OWNER, "benchmark"), model, perf_counter() - started
+            )
         finally:
             await services.close()
 
 
 async def _collection(services: Services) -> Collection:
     """With the same id in each store, and so documents and chunks: what is equally good goes by their ids."""
-    made = await services.make_collection(LOCAL_OWNER, "benchmark")
+    made = await services.collections.create(LOCAL_OWNER, "benchmark")
     async with services.database.transaction(LOCAL_OWNER) as connection:
         await connection.execute("UPDATE collections SET collection_id = %s WHERE collection_id = %s", [SAME, made.id])
     return replace(made, id=SAME)

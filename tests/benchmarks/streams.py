@@ -27,7 +27,7 @@ from graphrag.config.settings import Settings
 from graphrag.ingestion.sources import SourceText
 from graphrag.models import LOCAL_OWNER
 from graphrag.observability.telemetry import configure_logging
-from graphrag.services import Services
+from graphrag.services import open_services
 from tests.api.streams import check_ids, joined, read_events
 from tests.benchmarks.answers import CASES, first_sentence
 from tests.benchmarks.datasets import load_demo
@@ -60,15 +60,15 @@ UNDERSTANDING: dict[str, Any] = {
 
 async def fill(home: Path, chunks: int) -> None:
     """Distractors up to so many chunks, through the whole pipeline; the demo documents come with the server."""
-    services = Services(Settings(home=home))
+    services = open_services(Settings(home=home))
     await services.open()
     try:
-        collection = await services.make_collection(LOCAL_OWNER, COLLECTION)
-        model = await services.embedding_model(collection)
+        collection = await services.collections.create(LOCAL_OWNER, COLLECTION)
+        model = await services.collections.embedding_model(collection)
         made = [passage for passage in load_demo().grown(chunks) if passage.document.startswith("distractor")]
         texts = [SourceText(made.document, made.text, made.title, made.language) for made in made]
         for start in range(0, len(texts), STORED_AT_ONCE):
-            await services.pipeline.ingest(texts[start : start + STORED_AT_ONCE], collection=collection, model=model)
+            await services.ingestion.ingest(texts[start : start + STORED_AT_ONCE], collection=collection, model=model)
         await services.store.optimize(collection)
     finally:
         await services.close()

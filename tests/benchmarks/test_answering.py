@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.evaluation.retrieval_run import CorpusDocument, Dataset, InvalidDataset, Query
+from agent.evaluation.retrieval_run import CorpusDocument, Dataset, DatasetQuery, InvalidDataset
 from tests.benchmarks.answering import Outcome, holds, read_answers, row, spread, without_some
 
 
@@ -26,7 +26,7 @@ def test_answer_is_held_as_whole_words(text: str, answers: list[str], expected: 
 
 
 def test_questions_are_evenly_spaced() -> None:
-    queries = [Query(str(number), "?", {"d": 1}) for number in range(10)]
+    queries = [DatasetQuery(str(number), "?", {"d": 1}) for number in range(10)]
     assert [query.id for query in spread(queries, 4)] == ["0", "2", "5", "7"]
     assert spread(queries, 100) == queries
 
@@ -34,9 +34,9 @@ def test_questions_are_evenly_spaced() -> None:
 def test_what_is_left_out_answers_the_questions_that_are_kept() -> None:
     documents = tuple(CorpusDocument(str(number), "", "text") for number in range(6))
     queries = (
-        Query("of a kept one", "?", {"0": 1}),
-        Query("of a removed one", "?", {"2": 1}),
-        Query("of both", "?", {"2": 1, "3": 1}),
+        DatasetQuery("of a kept one", "?", {"0": 1}),
+        DatasetQuery("of a removed one", "?", {"2": 1}),
+        DatasetQuery("of both", "?", {"2": 1, "3": 1}),
     )
     lacking = without_some(Dataset("made", documents, queries))
     assert [document.id for document in lacking.documents] == ["0", "1", "3", "4"]

@@ -26,7 +26,7 @@ from graphrag.models import Collection, Span
 from graphrag.models.graph import CausalRelation, ChunkGraph, Mention, Polarity, RelationType
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.observability.telemetry import configure_logging
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.factories import CREATED_AT, make_chunk, make_document
 
 CHUNKS_A_DOCUMENT = 10
@@ -251,7 +251,7 @@ async def main() -> None:
     server = EmbeddedPostgres(home)
     url = server.start()
     migrate(url)
-    services = Services(Settings(database_url=SecretStr(url)))
+    services = open_services(Settings(database_url=SecretStr(url)))
     try:
         collection = await services.store.create_collection("me", "big", embedding_model="tiny")
         made = Made(collection, Size(given.entities, given.edges, given.mentions))

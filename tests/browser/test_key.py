@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from graphrag.config.settings import Settings
-from graphrag.services import Services
+from graphrag.services import open_services
 from tests.api.identities import Keys, make_keys_in
 from tests.browser.chromium import ARGUMENTS, CHROMIUM, IN_CHROMIUM, expect, playwright_api
 from tests.conftest import DEMO, Server, run_server
@@ -46,7 +46,7 @@ async def page() -> AsyncIterator["Page"]:
 
 
 async def revoke(database: str, keys: Keys) -> None:
-    services = Services(Settings(database_url=SecretStr(database)))
+    services = open_services(Settings(database_url=SecretStr(database)))
     await services.authentication.api_keys.revoke(keys.owner_a, keys.a.split("_")[1])
     await services.close()
 

@@ -13,7 +13,7 @@ from graphrag.cache.redis import RedisCache
 from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings, MissingExtra
 from graphrag.protocols import Cache
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from graphrag.testing.in_memory_store import InMemoryCache
 from tests.redis_server import run_redis_server
 
@@ -26,7 +26,7 @@ def redis_server() -> Iterator[str]:
 
 @pytest.fixture
 async def in_redis(redis_server: str) -> AsyncIterator[Cache]:
-    opened = Services(Settings(redis_url=SecretStr(redis_server)))
+    opened = open_services(Settings(redis_url=SecretStr(redis_server)))
     yield opened.cache
     await opened.close()
 
@@ -132,9 +132,9 @@ async def test_a_connection_that_was_cut_is_made_again(in_redis: Cache, redis: R
 def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """R3.6 in Redis or PostgreSQL."""
     monkeypatch.setenv("REDIS_URL", "redis://localhost")
-    assert isinstance(Services(Settings.from_environment()).cache, RedisCache)
+    assert isinstance(open_services(Settings.from_environment()).cache, RedisCache)
     monkeypatch.setenv("REDIS_URL", "")
-    assert not isinstance(Services(Settings.from_environment()).cache, RedisCache)
+    assert not isinstance(open_services(Settings.from_environment()).cache, RedisCache)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
 async def test_an_address_that_is_none_is_refused(url: str) -> None:
     """R4.10 validated at start, and not repeated: it may hold a password."""
     with pytest.raises(InvalidSettings, match="REDIS_URL") as caught:
-        _ = Services(Settings(redis_url=SecretStr(url))).cache
+        _ = open_services(Settings(redis_url=SecretStr(url))).cache
     assert "secret" not in str(caught.value)
 
 

@@ -46,7 +46,7 @@ def reranker(request: pytest.FixtureRequest, registry: EmbeddingRegistry, model_
             model_server.default = grading_by_words()
             return LLMReranker(connect(model_server), batch_size=2)
         case "mmr":
-            return MMRReranker(BundledReranker(), registry.get(registry.default))
+            return MMRReranker(BundledReranker(), lambda: registry.get(registry.default))
         case _:
             return FallbackReranker(Failing(), BundledReranker())
 

@@ -18,7 +18,7 @@ from graphrag.errors import CollectionNotFound, InvalidQuestion, MissingExtra
 from graphrag.ingestion.sources import SourceText
 from graphrag.langchain import CausewayRetriever, open_vector_store
 from graphrag.models import Collection, Filters
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.processes import ROOT
 
 TEXTS = [
@@ -32,9 +32,9 @@ QUESTION = "¿Por qué falló el horno H2?"
 
 async def fill(services: Services, owner: str, name: str, texts: Sequence[SourceText] = TEXTS) -> Collection:
     made = await services.store.create_collection(owner, name, embedding_model="bundled")
-    model = await services.embedding_model(made)
-    await services.pipeline.ingest(texts, collection=made, model=model)
-    return await services.collection(owner, name)
+    model = await services.collections.embedding_model(made)
+    await services.ingestion.ingest(texts, collection=made, model=model)
+    return await services.collections.open(owner, name)
 
 
 @pytest.fixture
@@ -110,7 +110,8 @@ from graphrag.config.settings import Settings
 from graphrag.observability.telemetry import configure_logging
 
 configure_logging("WARNING")
-retriever = CausewayRetriever(services=Services(Settings.from_environment()), collection="notes", owner_id="{owner}")
+services = open_services(Settings.from_environment())
+retriever = CausewayRetriever(services=services, collection="notes", owner_id="{owner}")
 for _ in range(2):
     print(retriever.invoke("{question}")[0].metadata["source"])
 """
@@ -136,13 +137,13 @@ from graphrag.config.settings import Settings
 from graphrag.observability.telemetry import configure_logging
 
 async def fill(services):
-    notes = await services.make_collection("local", "notes")
-    model = await services.embedding_model(notes)
-    await services.pipeline.ingest([SourceText("horno", "El horno H2 se limpia.")], collection=notes, model=model)
+    notes = await services.collections.create("local", "notes")
+    model = await services.collections.embedding_model(notes)
+    await services.ingestion.ingest([SourceText("horno", "El horno H2 se limpia.")], collection=notes, model=model)
     await services.close()
 
 configure_logging("WARNING")
-services = Services(Settings.from_environment())
+services = open_services(Settings.from_environment())
 asyncio.run(fill(services))
 print(CausewayRetriever(services=services).invoke("horno H2")[0].metadata["source"])
 """
@@ -166,7 +167,7 @@ async def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     """R13.5 with the way out."""
     monkeypatch.setitem(sys.modules, "langchain_postgres", None)
     with pytest.raises(MissingExtra, match=r"pip install 'causeway\[langchain\]'"):
-        await open_vector_store(Services(Settings()))
+        await open_vector_store(open_services(Settings()))
 
 
 @pytest.mark.slow
@@ -174,7 +175,7 @@ async def test_vector_store_finds_what_our_exact_search_finds(services: Services
     """R4.1 the same chunks, order and similarity, from the collection's own embedding model."""
     collection = await fill(services, owner, "notes")
     store = await open_vector_store(services, collection="notes", owner_id=owner)
-    model = await services.embedding_model(collection)
+    model = await services.collections.embedding_model(collection)
     (vector,) = await model.embed([QUESTION])
     expected = [
         (str(hit.chunk.id), hit.chunk.content, hit.score)
@@ -229,7 +230,7 @@ async def test_vector_store_leaves_out_what_no_search_finds(services: Services, 
     past = datetime.now(UTC) - timedelta(seconds=1)
     gone = SourceText("gone", "El horno H2 falló otra vez.", expires_at=past)
     await fill(services, owner, "notes", [*TEXTS[:1], gone])
-    collection = await services.collection(owner, "notes")
+    collection = await services.collections.open(owner, "notes")
     async with services.database.transaction(owner) as connection:
         await connection.execute(
             "INSERT INTO chunk_embeddings SELECT collection_id, chunk_id, owner_id, model, 'contextual', embedding"

@@ -8,13 +8,13 @@ from graphrag.protocols import Reranker
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.mmr import MMRReranker
 from graphrag.rerankers.opening import FallbackReranker
-from graphrag.services import Services
+from graphrag.services import open_services
 from tests.factories import make_hit
 from tests.model_server import Fail, ModelServer
 
 
 def chosen(**settings: object) -> Reranker:
-    return Services(Settings.model_validate(settings)).reranker
+    return open_services(Settings.model_validate(settings)).rerankers.best
 
 
 def test_rerankers_are_chosen_by_setting(monkeypatch: pytest.MonkeyPatch) -> None:

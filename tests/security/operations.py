@@ -10,7 +10,7 @@ import httpx
 
 from api.app import create_app
 from graphrag.config.settings import Settings
-from graphrag.services import Services
+from graphrag.services import open_services
 
 OWN_ID = r"\b[0-9a-f]{32}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 OWN = re.compile(OWN_ID + r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)")
@@ -20,7 +20,7 @@ FILE = ("informe.txt", "El silo norte se vació el 3 de mayo.".encode(), "text/p
 
 @cache
 def document() -> dict[str, Any]:
-    return create_app(Services(Settings())).openapi()
+    return create_app(open_services(Settings())).openapi()
 
 
 @dataclass(frozen=True)

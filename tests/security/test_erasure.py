@@ -22,7 +22,7 @@ from api.app import create_app
 from graphrag.config.settings import Settings
 from graphrag.db.database import fetch
 from graphrag.errors import CollectionNotFound
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.model_server import Body, ModelServer, Reply
 
 SECRET = re.compile(r"xqzw\w*", re.IGNORECASE)  # the beginning of every word that only the document has
@@ -143,7 +143,7 @@ class Twin:
 
     async def view(self) -> dict[str, Any]:
         """What is to be equal: documents, the graph, statistics, and answers to new questions."""
-        collection = await self.services.collection(self.owner, None)
+        collection = await self.services.collections.open(self.owner, None)
         edges = await self.services.graph.list_causal_edges(collection)
         async with self.services.database.transaction(self.owner) as connection:
             lexemes = await fetch(connection, "SELECT lexeme, document_frequency FROM lexeme_statistics ORDER BY 1", {})
@@ -212,7 +212,7 @@ class Pair:
     without: Twin
 
     async def collection(self) -> Any:
-        return await self.having.services.collection(self.having.owner, None)
+        return await self.having.services.collections.open(self.having.owner, None)
 
 
 Make = Callable[..., Awaitable[Pair]]
@@ -221,7 +221,7 @@ Make = Callable[..., Awaitable[Pair]]
 @asynccontextmanager
 async def open_twin(database: str, owner: str, home: Path, **settings: Any) -> AsyncIterator[Twin]:
     given: dict[str, Any] = {"owner": owner, "home": home, "database_url": SecretStr(database)}
-    services = Services(Settings(**given, **settings))
+    services = open_services(Settings(**given, **settings))
     app = create_app(services)
     async with running(app):
         transport = httpx.ASGITransport(app)
@@ -330,7 +330,7 @@ async def expire(pair: Pair) -> None:
 
 async def purge(pair: Pair) -> None:
     await expire(pair)
-    await pair.having.services.workshop.purge(pair.having.owner, (await pair.collection()).id)
+    await pair.having.services.jobs.purge(pair.having.owner, (await pair.collection()).id)
 
 
 async def replace(pair: Pair) -> None:
@@ -402,7 +402,7 @@ async def test_an_answer_that_was_being_written_tells_nothing_either(
     loop = asyncio.get_running_loop()
 
     def delete_first(body: Body) -> str:
-        deleting = pair.having.services.library.delete(collection, document)
+        deleting = pair.having.services.documents.delete(collection, document)
         asyncio.run_coroutine_threadsafe(deleting, loop).result(WAIT_SECONDS)
         return speak(body)
 

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from graphrag.config.settings import Settings
 from graphrag.errors import QuotaExceeded
 from graphrag.ingestion.sources import SourceFile
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.api.expectations import check_error
 from tests.conftest import Server, run_server
 
@@ -31,7 +31,7 @@ def server(make_database: Callable[[], str]) -> Iterator[Server]:
 @pytest.fixture
 async def limited(postgres: str) -> AsyncIterator[Services]:
     settings = Settings(database_url=SecretStr(postgres), max_owner_bytes=MOST_BYTES, max_collections=MOST_COLLECTIONS)
-    opened = Services(settings)
+    opened = open_services(settings)
     yield opened
     await opened.close()
 
@@ -64,12 +64,12 @@ def test_what_is_beyond_a_quota_is_refused_in_words(server: Server) -> None:
 async def test_many_at_once_find_room_once(limited: Services, owner: str) -> None:
     """Security 16: each counts what the others have added."""
     names = [f"notes {number}" for number in range(6)]
-    made = await asyncio.gather(*(limited.make_collection(owner, name) for name in names), return_exceptions=True)
+    made = await asyncio.gather(*(limited.collections.create(owner, name) for name in names), return_exceptions=True)
     refused = [found for found in made if isinstance(found, QuotaExceeded)]
     assert (len(made) - len(refused), len(refused)) == (MOST_COLLECTIONS, 4)
     collection = next(found for found in made if not isinstance(found, BaseException))
     added = await asyncio.gather(
-        *(limited.library.add(collection, [source(f"{letter}.txt", 300)]) for letter in "abcdef"),
+        *(limited.documents.add(collection, [source(f"{letter}.txt", 300)]) for letter in "abcdef"),
         return_exceptions=True,
     )
     assert [isinstance(outcome, QuotaExceeded) for outcome in added].count(False) == MOST_BYTES // 300
@@ -78,17 +78,17 @@ async def test_many_at_once_find_room_once(limited: Services, owner: str) -> Non
 async def test_a_quota_is_an_owner_s(limited: Services, owner: str) -> None:
     """Security 16, R4.8: what others keep takes nothing from it."""
     for whose in (owner, f"other-{owner}"):
-        collection = await limited.make_collection(whose, "notes")
-        await limited.library.add(collection, [source("a.txt", MOST_BYTES)])
+        collection = await limited.collections.create(whose, "notes")
+        await limited.documents.add(collection, [source("a.txt", MOST_BYTES)])
         with pytest.raises(QuotaExceeded):
-            await limited.library.add(collection, [source("b.txt", 1)])
+            await limited.documents.add(collection, [source("b.txt", 1)])
 
 
 async def test_what_is_refused_leaves_no_file(limited: Services, owner: str) -> None:
     """Security 16, R1.4: it would be nobody's, and count for nobody."""
-    collection = await limited.make_collection(owner, "notas")
+    collection = await limited.collections.create(owner, "notas")
     with pytest.raises(QuotaExceeded):
-        await limited.library.add(collection, [source("a.txt", MOST_BYTES + 1)])
+        await limited.documents.add(collection, [source("a.txt", MOST_BYTES + 1)])
     with pytest.raises(QuotaExceeded):
-        await limited.library.add(collection, [source("a.txt", 1), source("b.txt", 1)], most_documents=1)
+        await limited.documents.add(collection, [source("a.txt", 1), source("b.txt", 1)], most_documents=1)
     assert await limited.files.list(str(collection.id)) == []

@@ -52,9 +52,9 @@ def database(make_database: Callable[[], str]) -> str:
     url = make_database()
 
     async def load(services: Services) -> None:
-        collection = await services.make_collection(LOCAL_OWNER, "demo")
-        async with services.library.queue.working(services.workshop):
-            async for _ in Loading(services.library, collection).load(find_files([DEMO])):
+        collection = await services.collections.create(LOCAL_OWNER, "demo")
+        async with services.documents.queue.working(services.jobs):
+            async for _ in Loading(services.documents, collection).load(find_files([DEMO])):
                 pass
 
     with_services(url, load)

@@ -29,10 +29,10 @@ def keys(database: str) -> Keys:
 
     async def make(services: Services) -> Keys:
         made = await make_keys(services)
-        await services.make_collection(made.owner_b, "demo")
-        collection = await services.make_collection(made.owner_a, "demo")
-        async with services.library.queue.working(services.workshop):
-            async for _ in Loading(services.library, collection).load(find_files([NOTES])):
+        await services.collections.create(made.owner_b, "demo")
+        collection = await services.collections.create(made.owner_a, "demo")
+        async with services.documents.queue.working(services.jobs):
+            async for _ in Loading(services.documents, collection).load(find_files([NOTES])):
                 pass
         return made
 

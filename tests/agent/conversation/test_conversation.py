@@ -18,7 +18,7 @@ from graphrag.config.settings import Settings
 from graphrag.db.database import fetch
 from graphrag.errors import AnswerInterrupted, ProviderError
 from graphrag.models.conversations import Message, MessageStatus, Turn, branch
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.model_server import Behaviour, Body, CutStream, Fail, Garbage, Hang, ModelServer, Reply
 
 ANSWER = "Nice to meet you, Ada."
@@ -69,7 +69,7 @@ async def make_desk(
             "chat_max_retries": 0,
             "query_refinement": False,
         } | settings
-        desk = Desk(Services(Settings(database_url=SecretStr(postgres), **given)), owner)
+        desk = Desk(open_services(Settings(database_url=SecretStr(postgres), **given)), owner)
         opened.append(desk)
         return desk
 

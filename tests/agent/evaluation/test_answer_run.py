@@ -14,7 +14,7 @@ from agent.evaluation.judges import PROMPTS, PROMPTS_HASH
 from graphrag.config.settings import Settings
 from graphrag.errors import CausewayError, CollectionChanged, JudgeUnavailable
 from graphrag.models.evaluation import CaseResult, EvaluationRun
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.golden_library import HORNO, PUENTE, Shelf, draft, open_shelf
 from tests.model_server import CutStream, Garbage, ModelServer, Reply
 
@@ -43,12 +43,12 @@ async def with_model(postgres: str, model_server: ModelServer, monkeypatch: pyte
     monkeypatch.setenv("OPENAI_BASE_URL", model_server.base_url)
     opened: list[Services] = []
 
-    def open_services(**settings: Any) -> Services:
+    def open_scripted(**settings: Any) -> Services:
         common: dict[str, Any] = {"chat_model": "openai:writer", "query_refinement": False, "chat_max_retries": 0}
-        opened.append(Services(Settings(database_url=SecretStr(postgres), **common | settings)))
+        opened.append(open_services(Settings(database_url=SecretStr(postgres), **common | settings)))
         return opened[-1]
 
-    yield open_services
+    yield open_scripted
     for services in opened:
         await services.close()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.evaluation.retrieval_run import CorpusDocument, InvalidDataset, Query, read_dataset
+from agent.evaluation.retrieval_run import CorpusDocument, DatasetQuery, InvalidDataset, read_dataset
 
 CORPUS = [{"id": "d1", "title": "Horno", "text": "El horno H2."}, {"id": "d2", "title": "", "text": "La cisterna."}]
 QUERIES = [{"id": "q1", "text": "¿Qué horno?"}, {"id": "q2", "text": "¿Qué cisterna?"}]
@@ -42,7 +42,10 @@ def test_folder_is_read(tmp_path: Path) -> None:
         CorpusDocument("d1", "Horno", "El horno H2."),
         CorpusDocument("d2", "", "La cisterna."),
     )
-    assert dataset.queries == (Query("q1", "¿Qué horno?", {"d1": 1}), Query("q2", "¿Qué cisterna?", {"d2": 2}))
+    assert dataset.queries == (
+        DatasetQuery("q1", "¿Qué horno?", {"d1": 1}),
+        DatasetQuery("q2", "¿Qué cisterna?", {"d2": 2}),
+    )
 
 
 def test_folder_as_beir_publishes_it_is_read(tmp_path: Path) -> None:
@@ -57,7 +60,7 @@ def test_folder_as_beir_publishes_it_is_read(tmp_path: Path) -> None:
     }
     dataset = read_dataset(write_dataset(tmp_path, files))
     assert dataset.documents == (CorpusDocument("7", "", "A\u2028B", "en"),)
-    assert dataset.queries == (Query("q1", "A?", {"7": 1}),)
+    assert dataset.queries == (DatasetQuery("q1", "A?", {"7": 1}),)
 
 
 def test_queries_that_nothing_answers_are_left_out(tmp_path: Path) -> None:
@@ -66,7 +69,7 @@ def test_queries_that_nothing_answers_are_left_out(tmp_path: Path) -> None:
     dataset = read_dataset(
         dataset_with(tmp_path, queries=queries, qrels="q1\td1\t0\nq1\td2\t-1\nq2\td2\t1\nq2\td1\t0\n")
     )
-    assert dataset.queries == (Query("q2", "¿Qué cisterna?", {"d2": 1}),)
+    assert dataset.queries == (DatasetQuery("q2", "¿Qué cisterna?", {"d2": 1}),)
 
 
 def test_judgements_of_queries_that_are_not_asked_do_not_matter(tmp_path: Path) -> None:

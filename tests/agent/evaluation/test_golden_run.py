@@ -24,8 +24,8 @@ from graphrag.errors import (
 )
 from graphrag.linguistics.spacy_pipelines import open_recognizer
 from graphrag.models.evaluation import CaseResult, CaseStatus, EvaluationRun, RunPlan, RunStatus
-from graphrag.services import Services
-from tests.agent.library import replace_part
+from graphrag.services import Services, open_services
+from tests.agent.library import with_parts
 from tests.golden_library import HORNO, PUENTE, TINS, Shelf, draft, open_shelf
 from tests.graphrag.embeddings.stubborn import failing
 from tests.graphrag.linguistics.installed_pipelines import install_pipeline
@@ -120,7 +120,7 @@ async def test_a_run_says_which_pipelines_names_are_found_by(
     """R10.4, R7.1"""
     install_pipeline(tmp_path, "es_core_news_sm")
     monkeypatch.syspath_prepend(tmp_path)
-    replace_part(shelf.services, name_recognizer=open_recognizer(None))
+    shelf = replace(shelf, services=with_parts(shelf.services, name_recognizer=open_recognizer(None)))
     assert (await order(shelf)).config["name_pipelines"] == ["es_core_news_sm 3.8.0"]
 
 
@@ -277,7 +277,7 @@ async def test_what_was_done_without_is_counted(shelf: Shelf, registry: Embeddin
     """R11.1, R10.4 figures of full text alone are not taken for those of both."""
     run = await order(shelf, overrides={"strategy": "hybrid"})
     broken = EmbeddingRegistry([failing(registry.get("bundled"))])
-    replace_part(shelf.services, embeddings=broken)
+    shelf = replace(shelf, services=with_parts(shelf.services, embeddings=broken))
     done = await evaluate(shelf, run)
     assert done.summary is not None
     assert done.summary["degraded"]["vector"] == 4
@@ -286,7 +286,7 @@ async def test_what_was_done_without_is_counted(shelf: Shelf, registry: Embeddin
 
 @pytest.fixture
 async def services_of_small_chunks(postgres: str) -> AsyncIterator[Services]:
-    opened = Services(Settings(database_url=SecretStr(postgres), chunk_tokens=12, chunk_overlap_tokens=0))
+    opened = open_services(Settings(database_url=SecretStr(postgres), chunk_tokens=12, chunk_overlap_tokens=0))
     yield opened
     await opened.close()
 

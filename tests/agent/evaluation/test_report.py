@@ -25,7 +25,7 @@ from agent.evaluation.report_page import WORDS, write_page
 from graphrag.config.settings import Settings
 from graphrag.errors import EvaluationNotFound, EvaluationUnfinished
 from graphrag.models.evaluation import CaseResult, CaseStatus, EvaluationRun
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.golden_library import HORNO, PUENTE, TINS, Shelf, draft, open_shelf
 
 HOSTILE = '<script>alert(1)</script> "y" & <img src=x onerror=alert(1)>'
@@ -71,7 +71,7 @@ async def fill(services: Services, owner: str) -> Shelf:
 @pytest.fixture(scope="module")
 async def report(postgres: str) -> RunReport:
     """Of the second of two runs, whose name is markup; a document of it has been deleted since."""
-    services = Services(Settings(database_url=SecretStr(postgres)))
+    services = open_services(Settings(database_url=SecretStr(postgres)))
     try:
         shelf = await fill(services, f"owner-{uuid4().hex}")
         await shelf.add(draft("¿Quién ganó la regata de 2031?"))

@@ -7,12 +7,20 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from agent.evaluation.retrieval_run import CorpusDocument, Dataset, InvalidDataset, Query, Report, loaded, run_queries
+from agent.evaluation.retrieval_run import (
+    CorpusDocument,
+    Dataset,
+    DatasetQuery,
+    InvalidDataset,
+    Report,
+    loaded,
+    run_queries,
+)
 from graphrag.config.settings import RetrievalConfig, Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import LOCAL_OWNER
-from graphrag.services import Services
-from tests.agent.library import replace_part
+from graphrag.services import Services, open_services
+from tests.agent.library import with_parts
 from tests.graphrag.embeddings.stubborn import failing
 
 DATASET = Dataset(
@@ -24,7 +32,10 @@ DATASET = Dataset(
         CorpusDocument("title only", "La cisterna que está en el tejado", " "),
         CorpusDocument("nothing", "", "…"),
     ),
-    (Query("q1", "¿Por qué falló el horno H2?", {"es": 1}), Query("q2", "¿Dónde está la cisterna?", {"title only": 1})),
+    (
+        DatasetQuery("q1", "¿Por qué falló el horno H2?", {"es": 1}),
+        DatasetQuery("q2", "¿Dónde está la cisterna?", {"title only": 1}),
+    ),
 )
 
 
@@ -96,7 +107,7 @@ async def test_collection_goes_when_the_run_fails(services: Services, name: str)
 async def test_collection_goes_when_the_load_fails(services: Services, name: str, registry: EmbeddingRegistry) -> None:
     """R10.6."""
     broken = EmbeddingRegistry([failing(registry.get("bundled"))])
-    replace_part(services, embeddings=broken)
+    services = with_parts(services, embeddings=broken)
     with pytest.raises(Exception, match="on purpose"):
         await run(services, DATASET, name)
     assert name not in await names(services)
@@ -136,7 +147,7 @@ async def test_other_embedding_model_needs_another_collection(services: Services
 
 @pytest.fixture
 async def services_of_small_chunks(postgres: str) -> AsyncIterator[Services]:
-    opened = Services(Settings(database_url=SecretStr(postgres), chunk_tokens=12, chunk_overlap_tokens=0))
+    opened = open_services(Settings(database_url=SecretStr(postgres), chunk_tokens=12, chunk_overlap_tokens=0))
     yield opened
     await opened.close()
 
@@ -146,7 +157,7 @@ async def test_document_ranks_by_its_best_chunk(services_of_small_chunks: Servic
     pressure = " ".join(f"La presión del compresor C3 cayó el día {number} de marzo." for number in range(1, 41))
     long = CorpusDocument("long", "Compresor C3", pressure, "es")
     short = CorpusDocument("short", "Mantequilla", "La mantequilla llegó tarde. Un compresor auxiliar la enfrió.", "es")
-    query = Query("q", "¿Cuándo cayó la presión del compresor C3?", {"short": 1})
+    query = DatasetQuery("q", "¿Cuándo cayó la presión del compresor C3?", {"short": 1})
     report, _ = await run(services_of_small_chunks, Dataset("d", (long, short), (query,)), name, rerank=False)
     assert report.load.collection.chunk_count >= 40
     assert report.metrics["mrr@10"] == 1 / 2
@@ -157,7 +168,7 @@ async def test_what_was_done_without_is_counted(services: Services, name: str, r
     """R11.1 numbers of full text alone are not taken for those of both."""
     await run(services, DATASET, name, keep=True)
     broken = EmbeddingRegistry([failing(registry.get("bundled"))])
-    replace_part(services, embeddings=broken)
+    services = with_parts(services, embeddings=broken)
     report, _ = await run(services, DATASET, name)
     assert report.as_json()["degraded"] == {"vector": 2}
     assert report.metrics["hit@1"] == 1
@@ -166,7 +177,7 @@ async def test_what_was_done_without_is_counted(services: Services, name: str, r
 async def test_ties_fall_alike_in_every_run(services: Services) -> None:
     """P4, R4.6 in the corpus' order, though each run's collection has ids of its own."""
     documents = tuple(CorpusDocument(f"d{number}", "", "El horno.", "es") for number in range(9))
-    dataset = Dataset("ties", documents, (Query("q", "horno", {"d2": 1}),))
+    dataset = Dataset("ties", documents, (DatasetQuery("q", "horno", {"d2": 1}),))
     for attempt in range(3):
         report, _ = await run(services, dataset, f"eval-ties-{attempt}-{uuid4().hex}")
         assert report.metrics["mrr@10"] == 1 / 3

@@ -16,7 +16,7 @@ from agent.output.events import MOST_AHEAD, kept_pace, stream_answer
 from api.streaming.streams import Streams
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.testing.in_memory_store import InMemoryStore
-from tests.agent.library import open_library, replace_part
+from tests.agent.library import open_library, with_parts
 
 WORDS = 20 * MOST_AHEAD
 
@@ -50,7 +50,7 @@ async def test_a_model_waits_for_whoever_takes_the_events(registry: EmbeddingReg
     """Back-pressure: through the graph, whose own queue has no end; taken on, the answer is whole."""
     model = CountingModel(written=[])
     services = await open_library(registry, store=InMemoryStore())
-    replace_part(services, chat_model=model)
+    services = with_parts(services, chat_model=model)
     context = Context(services=services, rag_enabled=False)
     async with aclosing(stream_answer(graph, [HumanMessage("Hello?")], context)) as events:
         while (event := await anext(events))["event"] != "token":
@@ -89,7 +89,7 @@ async def test_an_answer_ends_though_its_cancellation_was_lost(registry: Embeddi
     """R9.2 stopped, and at the end of the process."""
     model = DeafModel(written=[])
     services = await open_library(registry, store=InMemoryStore())
-    replace_part(services, chat_model=model)
+    services = with_parts(services, chat_model=model)
     streams = Streams(services.settings)
     for _ in range(3):
         stream = streams.start(

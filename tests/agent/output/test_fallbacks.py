@@ -145,7 +145,7 @@ async def test_a_dead_model_costs_nothing_any_more(registry: EmbeddingRegistry, 
 
 
 async def configure(services: Services, **generation_config: Any) -> None:
-    collection = await services.collection(LOCAL_OWNER, None)
+    collection = await services.collections.open(LOCAL_OWNER, None)
     await services.store.configure_collection(collection, generation_config=generation_config)
 
 

@@ -12,7 +12,7 @@ from graphrag.config.settings import Settings
 from graphrag.errors import DocumentNotFound
 from graphrag.ingestion.sources import SourceText, document_id
 from graphrag.models import Collection
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.agent.proposals.documents import read_text
 from tests.model_server import Behaviour, Body, Fail, Garbage, Hang, ModelServer, Reply
 
@@ -66,10 +66,10 @@ def credentials(monkeypatch: pytest.MonkeyPatch, model_server: ModelServer) -> N
 
 @pytest.fixture
 async def collection(services: Services, owner: str) -> Collection:
-    made = await services.make_collection(owner, "taller")
-    model = await services.embedding_model(made)
+    made = await services.collections.create(owner, "taller")
+    model = await services.collections.embedding_model(made)
     sources = [SourceText("horno.txt", f"{HORNO}\n\n{ORDER}"), SourceText("puente.txt", BRIDGE)]
-    await services.pipeline.ingest(sources, collection=made, model=model)
+    await services.ingestion.ingest(sources, collection=made, model=model)
     return made
 
 
@@ -78,7 +78,7 @@ async def propose(
 ) -> Proposed:
     server.script(*behaviours)
     settings = {"chat_model": "openai:scripted", "chat_max_retries": 0} | options.pop("settings", {})
-    asked = Services(Settings(database_url=services.settings.database_url, **settings))
+    asked = open_services(Settings(database_url=services.settings.database_url, **settings))
     try:
         return await propose_cases(collection, services=asked, method="model", **options)
     finally:

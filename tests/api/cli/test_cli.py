@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from graphrag.config.settings import Settings
 from graphrag.models import LOCAL_OWNER
 from graphrag.parsers.detection import SUPPORTED
-from graphrag.services import Services
+from graphrag.services import open_services
 from tests.api.commands import NOWHERE, Run, causeway, one_line, rows
 from tests.api.expectations import check_citations
 from tests.api.scripted import asking
@@ -186,9 +186,9 @@ def test_ingesting_again_touches_only_what_changed(make_database: Callable[[], s
 async def test_among_several_collections_one_must_be_named(make_database: Callable[[], str]) -> None:
     """R9.3 None is called «default»: the error lists them."""
     database = make_database()
-    services = Services(Settings(database_url=SecretStr(database)))
+    services = open_services(Settings(database_url=SecretStr(database)))
     for name in ("recetas", "contratos"):
-        await services.make_collection(LOCAL_OWNER, name)
+        await services.collections.create(LOCAL_OWNER, name)
     await services.close()
     run = causeway("ask", QUESTION, DATABASE_URL=database)
     assert run.returncode == 1

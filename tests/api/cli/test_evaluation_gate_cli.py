@@ -30,7 +30,7 @@ def database(make_database: Callable[[], str]) -> str:
         await broken.add(draft(HORNO, "puente.md"), draft(PUENTE, "horno.md"), draft("¿Y?"))
         other = await open_shelf(services, LOCAL_OWNER, "otra")
         await other.add(draft(HORNO, "horno.md"))
-        await services.make_collection(LOCAL_OWNER, "vacía")
+        await services.collections.create(LOCAL_OWNER, "vacía")
 
     with_services(url, fill)
     return url

@@ -34,7 +34,7 @@ def database(make_database: Callable[[], str]) -> str:
         wrong = await open_shelf(services, LOCAL_OWNER, "otra")
         await wrong.add(draft(HORNO, "entrepot.md"))
         await services.golden.add_version(wrong.collection)
-        await services.make_collection(LOCAL_OWNER, "vacía")
+        await services.collections.create(LOCAL_OWNER, "vacía")
 
     with_services(url, fill)
     return url

@@ -38,8 +38,8 @@ def database(make_database: Callable[[], str]) -> str:
     url = make_database()
 
     async def fill(services: Services) -> None:
-        await services.make_collection(LOCAL_OWNER, "empty")
-        collection = await services.make_collection(LOCAL_OWNER, "almendra")
+        await services.collections.create(LOCAL_OWNER, "empty")
+        collection = await services.collections.create(LOCAL_OWNER, "almendra")
         document = make_document(id=uuid4(), collection_id=collection.id, filename="correo [1].txt", title="Correo")
         chunk = make_chunk(TEXT, document=document)
         vector = [1.0] * services.embeddings.get(collection.embedding_model).dimensions

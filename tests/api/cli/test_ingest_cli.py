@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from graphrag.config.settings import Settings
 from graphrag.models import LOCAL_OWNER, Document
-from graphrag.services import Services
+from graphrag.services import open_services
 from tests.api.commands import causeway, rows
 from tests.processes import started
 
@@ -25,8 +25,8 @@ def database(make_database: Callable[[], str]) -> str:
 
 async def stored(database: str) -> dict[str, Document]:
     """The default collection's documents, by filename."""
-    services = Services(Settings(database_url=SecretStr(database)))
-    collection = await services.make_collection(LOCAL_OWNER, None)
+    services = open_services(Settings(database_url=SecretStr(database)))
+    collection = await services.collections.create(LOCAL_OWNER, None)
     documents = await services.store.list_documents(collection)
     await services.close()
     return {document.filename: document for document in documents}

@@ -14,7 +14,7 @@ from graphrag.config.settings import Settings
 from graphrag.ingestion.sources import SourceFile
 from graphrag.models import LOCAL_OWNER
 from graphrag.models.ingestion import IngestionStatus
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.conftest import run_worker
 
 WAIT_SECONDS = 240
@@ -36,14 +36,14 @@ def texts(count: int, sentences: int) -> list[SourceFile]:
 
 async def check_whole(services: Services, sources: list[SourceFile], *, is_over: bool) -> int:
     """Every document that is there is there once, whole, with a vector a chunk. How many there are."""
-    collection = await services.make_collection(LOCAL_OWNER, "load")
+    collection = await services.collections.create(LOCAL_OWNER, "load")
     documents = await services.store.list_documents(collection)
     chunks = await services.store.read_chunks(collection, [(document.id, 0, 9_999) for document in documents])
     by_source = {source.source: source.data.decode() for source in sources}
     for document in documents:
         assert "".join(chunk.content for chunk in chunks[document.id]) == by_source[document.source]
     assert len({document.source for document in documents}) == len(documents)
-    known = {of.document_id: of.status for of in await services.library.ingestions.list_all(collection)}
+    known = {of.document_id: of.status for of in await services.documents.ingestions.list_all(collection)}
     assert {document.id for document in documents} == {key for key in known if known[key] is IngestionStatus.INDEXED}
     if is_over:
         async with services.database.transaction(LOCAL_OWNER) as connection:
@@ -58,10 +58,10 @@ async def check_whole(services: Services, sources: list[SourceFile], *, is_over:
 
 
 async def _load_and_kill(database: str, home: Path, *, documents: int, kills: int, seed: int) -> None:
-    services = Services(Settings(database_url=SecretStr(database), home=home))
+    services = open_services(Settings(database_url=SecretStr(database), home=home))
     sources = texts(documents, sentences=40)
-    collection = await services.make_collection(LOCAL_OWNER, "load")
-    await services.library.add(collection, sources)
+    collection = await services.collections.create(LOCAL_OWNER, "load")
+    await services.documents.add(collection, sources)
     moments = random.Random(seed)
     environment = {"DATABASE_URL": database, "CAUSEWAY_HOME": str(home)}
     for _ in range(kills):
@@ -73,7 +73,7 @@ async def _load_and_kill(database: str, home: Path, *, documents: int, kills: in
         until = time.monotonic() + WAIT_SECONDS
         while any(
             of.status in (IngestionStatus.UPLOADED, IngestionStatus.PROCESSING)
-            for of in await services.library.ingestions.list_all(collection)
+            for of in await services.documents.ingestions.list_all(collection)
         ):
             assert time.monotonic() < until
             await asyncio.sleep(0.2)

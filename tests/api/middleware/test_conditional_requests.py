@@ -95,8 +95,8 @@ def test_a_change_is_for_the_version_that_it_names(api: httpx.Client, path: str)
 
 async def test_of_two_that_read_the_same_version_one_changes_it(services: Services, owner: str) -> None:
     """R9.4 the check and the change are one: nobody comes between them."""
-    collection = await services.make_collection(owner, "notes")
-    library = services.library
+    collection = await services.collections.create(owner, "notes")
+    library = services.documents
     await library.add(collection, [SourceFile("a", "a.md", b"One.")])
     key = document_id(collection.id, "a")
     (seen,) = await library.ingestions.find(collection, [key])

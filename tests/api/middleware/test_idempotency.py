@@ -128,7 +128,7 @@ def test_a_key_that_is_none_is_refused(api: httpx.Client, collection: str, value
 
 @pytest.fixture
 def keys(services: Services) -> IdempotencyKeys:
-    return IdempotencyKeys(services.database, services.library.queue.defer_forgetting_keys)
+    return IdempotencyKeys(services.database, services.documents.queue.defer_forgetting_keys)
 
 
 async def one() -> dict[str, Any]:
@@ -251,7 +251,7 @@ async def test_one_job_forgets_them(services: Services, keys: IdempotencyKeys, o
     async with services.database.transaction(owner) as connection:
         await connection.execute("UPDATE idempotency_keys SET expires_at = now()")
         assert len(await fetch(connection, due, {"owner": owner})) == 1
-    async with services.library.queue.working(services.workshop), asyncio.timeout(WAIT_SECONDS):
+    async with services.documents.queue.working(services.jobs), asyncio.timeout(WAIT_SECONDS):
         while await count_keys(services, owner):
             await asyncio.sleep(0.05)
 

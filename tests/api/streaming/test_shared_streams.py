@@ -14,7 +14,7 @@ from api.streaming.shared_streams import RemoteStream, SharedStreams
 from api.streaming.streams import READ_AHEAD, Stream
 from graphrag.config.settings import Settings
 from graphrag.errors import StreamInterrupted, StreamNotFound, TooManyStreams
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from graphrag.stores.postgres.streams import StreamPart
 from tests.api.commands import NOWHERE
 from tests.api.streams import Answer, check_ids, read, texts_of
@@ -288,7 +288,7 @@ async def test_a_number_that_no_event_has_is_not_found(
 
 async def test_without_the_database_a_process_has_its_own_streams() -> None:
     """R11.1 Whole, resumed, stopped; and it is told once."""
-    services = Services(Settings(database_url=SecretStr(NOWHERE["DATABASE_URL"])))
+    services = open_services(Settings(database_url=SecretStr(NOWHERE["DATABASE_URL"])))
     streams = SharedStreams(services.settings, services.streams)
     with capture_logs() as logs:
         async with streams.sharing():

@@ -15,8 +15,7 @@ from graphrag.linguistics import language as languages
 from graphrag.models import LOCAL_OWNER, Chunk, Collection, Document, Hit
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.query_transformation.transformation import transform
-from graphrag.retrieval.pipeline import search
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from graphrag.stores.postgres.chunks import PostgresStore
 from tests.benchmarks.corpus import Passage
 from tests.benchmarks.systems.databases import database_bytes
@@ -39,10 +38,10 @@ class CausewaySystem:
 
     @classmethod
     async def open(cls, workplace: Workplace) -> Self:
-        services = Services(Settings(database_url=SecretStr(workplace.database)))
+        services = open_services(Settings(database_url=SecretStr(workplace.database)))
         await services.open()
-        collection = await services.make_collection(LOCAL_OWNER, "benchmark")
-        model = replace(await services.embedding_model(collection), embeddings=workplace.embeddings)
+        collection = await services.collections.create(LOCAL_OWNER, "benchmark")
+        model = replace(await services.collections.embedding_model(collection), embeddings=workplace.embeddings)
         return cls(services, collection, model, workplace.database)
 
     @property
@@ -62,7 +61,7 @@ class CausewaySystem:
     async def build_indexes(self) -> None:
         await self._services.store.optimize(self._collection)
         # As read for a question: it knows how big it has become.
-        self._collection = await self._services.collection(LOCAL_OWNER, self._collection.name)
+        self._collection = await self._services.collections.open(LOCAL_OWNER, self._collection.name)
 
     async def size_bytes(self) -> int:
         return database_bytes(self._url)
@@ -85,16 +84,10 @@ class CausewaySystem:
     async def _search(self, question: str, k: int, *, rerank: bool) -> list[int]:
         """Without the cache of results: it is the search that is measured."""
         choices = {"strategy": "hybrid", "top_k": k, "rerank": rerank}
-        found = await search(
-            question,
-            store=self._services.store,
-            graph=self._services.graph,
-            collection=self._collection,
-            model=self._model,
-            reranker=self._services.reranker,
-            config=self._services.settings.retrieval.model_copy(update=choices),
-        )
-        return _rows(found.hits)
+        pipeline = self._services.retrieval.measured()
+        transformed, _ = await pipeline.transform(question)
+        query = await pipeline.plan(transformed, self._collection, choices)
+        return _rows((await pipeline.search(query)).hits)
 
     async def _fulltext(self, question: str, k: int) -> list[int]:
         return _rows(await self._services.store.search_fulltext(self._collection, _words(question), limit=k))

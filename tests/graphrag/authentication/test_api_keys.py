@@ -16,7 +16,7 @@ from graphrag.config.settings import Settings
 from graphrag.db.database import Database
 from graphrag.db.migrate import APPLICATION_ROLE
 from graphrag.errors import ApiKeyNotFound, DatabaseUnavailable, Unauthorized
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.api.identities import OVER, make_keys
 
 ROLE = "causeway_authentication"
@@ -82,7 +82,7 @@ async def test_an_unreachable_database_is_no_wrong_key() -> None:
 
 async def test_a_revoked_key_stops_in_every_process_at_once(services: Services, postgres: str, owner: str) -> None:
     """Security 7: nobody keeps keys, not even for a moment."""
-    other = Services(Settings(database_url=SecretStr(postgres)))
+    other = open_services(Settings(database_url=SecretStr(postgres)))
     kept, shown = await other.authentication.api_keys.create(owner, "laptop")
     assert (await services.authentication.api_keys.identify(shown)).owner_id == owner
     first = await other.authentication.api_keys.revoke(owner, kept.id)

@@ -17,7 +17,7 @@ from graphrag.diagnosis.installation import examine_redis
 from graphrag.embeddings.registry import EmbeddingModel, cached, load_registry
 from graphrag.errors import DatabaseUnavailable
 from graphrag.protocols import Cache
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.model_server import ModelServer
 from tests.redis_server import RedisServer, run_redis_server
 
@@ -34,7 +34,7 @@ def redis() -> Iterator[RedisServer]:
 async def services(redis: RedisServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Services]:
     """Whose cache is left alone for a tenth of a second."""
     monkeypatch.setattr("graphrag.cache.redis.LEFT_ALONE_SECONDS", 0.1)
-    opened = Services(Settings(redis_url=SecretStr(redis.url)))
+    opened = open_services(Settings(redis_url=SecretStr(redis.url)))
     yield opened
     await opened.close()
 
@@ -57,7 +57,7 @@ async def examined(url: str) -> Finding:
 
 async def check_refused(url: str, said: str, way_out: str) -> None:
     """By the cache and by `causeway doctor`, without the password."""
-    services = Services(Settings(redis_url=SecretStr(url)))
+    services = open_services(Settings(redis_url=SecretStr(url)))
     uses: list[Awaitable[object]] = [
         services.cache.get_many("me", ["a"]),
         services.cache.set_many("me", {"a": b"1"}, seconds=60),

@@ -23,7 +23,7 @@ from graphrag.errors import InvalidSettings
 from graphrag.models import Chunk, Span
 from graphrag.models.graph import CausalRelation, ChunkGraph, Polarity, RelationType
 from graphrag.protocols import Cache
-from graphrag.services import Services
+from graphrag.services import open_services
 from graphrag.testing.in_memory_store import InMemoryCache
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document
@@ -243,5 +243,5 @@ def test_what_they_see_differently_stays() -> None:
 def test_a_budget_needs_a_model() -> None:
     """R4.10 Told at the start; without a budget no model is ever asked."""
     with pytest.raises(InvalidSettings, match="RAG_GRAPH_MAX_CALLS needs RAG_CHAT_MODEL"):
-        _ = Services(Settings(graph_max_calls=3)).relation_extractor
-    assert Services(Settings()).relation_extractor is None
+        open_services(Settings(graph_max_calls=3))
+    assert open_services(Settings()).ingestion.relation_extractor is None

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from graphrag.config.settings import RetrievalConfig, Settings
 from graphrag.errors import InvalidSettings
 from graphrag.models import Collection
-from graphrag.services import Services
+from graphrag.services import open_services
 from tests.factories import COLLECTION_ID
 
 
@@ -21,12 +21,12 @@ def collection(**config: Any) -> Collection:
 
 def test_the_request_counts_more_than_the_collection_and_that_more_than_the_service() -> None:
     """R4.10"""
-    services = Services(Settings(top_k=3, rrf_k=10, strategy="fulltext"))
+    services = open_services(Settings(top_k=3, rrf_k=10, strategy="fulltext"))
     of_collection = collection(rrf_k=20, strategy="semantic")
-    config, warnings = services.retrieval_config(of_collection, {"strategy": "hybrid"})
+    config, warnings = services.collections.retrieval_config(of_collection, {"strategy": "hybrid"})
     assert (config.top_k, config.rrf_k, config.strategy, warnings) == (3, 20, "hybrid", [])
-    assert services.retrieval_config(collection(), {}, top_k=5)[0].top_k == 5
-    assert services.retrieval_config(collection(top_k=7), {}, top_k=5)[0].top_k == 7
+    assert services.collections.retrieval_config(collection(), {}, top_k=5)[0].top_k == 5
+    assert services.collections.retrieval_config(collection(top_k=7), {}, top_k=5)[0].top_k == 7
 
 
 @pytest.mark.parametrize(
@@ -97,14 +97,17 @@ def test_a_configuration_does_not_change() -> None:
         RetrievalConfig().top_k = 3
 
 
-def test_how_answers_are_written_is_the_collection_s_before_the_service_s() -> None:
+def test_how_answers_are_written_is_the_collection_s_before_the_service_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """R8.1, R8.8 One value that is not valid is passed over, with a warning."""
-    services = Services(Settings(chat_model="openai:gpt-5", system_prompt="Sé breve."))
-    assert services.generation_config(None) == (services.settings.generation, [])
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
+    services = open_services(Settings(chat_model="openai:gpt-5", system_prompt="Sé breve."))
+    assert services.collections.generation_config(None) == (services.settings.generation, [])
     own = {"chat_model": "extractive", "system_prompt": "Tutea."}
-    config, warnings = services.generation_config(replace(collection(), generation_config=own))
+    config, warnings = services.collections.generation_config(replace(collection(), generation_config=own))
     assert (config.model_dump(), warnings) == (own, [])
-    config, (warning,) = services.generation_config(replace(collection(), generation_config={"system_prompt": 7}))
+    config, (warning,) = services.collections.generation_config(
+        replace(collection(), generation_config={"system_prompt": 7})
+    )
     assert config == services.settings.generation
     assert warning.startswith("system_prompt=7 is not used")
 

@@ -9,7 +9,7 @@ from graphrag.config.settings import Settings
 from graphrag.diagnosis.findings import Finding, Level
 from graphrag.models import LOCAL_OWNER
 from graphrag.models.ingestion import IndexedDocument
-from graphrag.services import Services
+from graphrag.services import open_services
 from tests.chroma_server import run_chroma_server
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document
@@ -35,7 +35,7 @@ def configured(make_database: Callable[[], str], server: TypesenseServer, monkey
 
 
 async def ingested() -> None:
-    services = Services(Settings.from_environment())
+    services = open_services(Settings.from_environment())
     await open_shelf(services, LOCAL_OWNER)
     await services.close()
 
@@ -67,8 +67,8 @@ async def test_an_index_of_vectors_lacks_no_chunk_without_one(monkeypatch: PATCH
     with run_chroma_server() as url:
         monkeypatch.setenv("RAG_INDEX", "chroma")
         monkeypatch.setenv("RAG_INDEX_URL", url)
-        services = Services(Settings.from_environment())
-        collection = await services.make_collection(LOCAL_OWNER, "notes")
+        services = open_services(Settings.from_environment())
+        collection = await services.collections.create(LOCAL_OWNER, "notes")
         document = make_document(collection_id=collection.id)
         chunks = tile(document, ["El horno falló.", "⟦⟧"])
         vectors = [[1.0] * 256, [0.0] * 256]

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import CachedEmbeddingModel, EmbeddingModel, EmbeddingRegistry, cached, load_registry
 from graphrag.errors import ProviderError
-from graphrag.services import Services
+from graphrag.services import open_services
 from graphrag.testing.in_memory_store import InMemoryCache
 from tests.model_server import Fail, ModelServer, unit_vector
 
@@ -131,9 +131,9 @@ async def test_the_services_cache_in_the_database(
     """R3.6 two processes share it: what one embedded, the other does not ask for."""
     for _ in range(2):
         file = tmp_path / "embeddings.yml"
-        services = Services(Settings(database_url=SecretStr(postgres), embeddings_config=file))
-        collection = await services.make_collection(owner, "notes")
-        model = await services.embedding_model(collection)
+        services = open_services(Settings(database_url=SecretStr(postgres), embeddings_config=file))
+        collection = await services.collections.create(owner, "notes")
+        model = await services.collections.embedding_model(collection)
         assert (await model.embed(["uno"]))[0] == pytest.approx(unit_vector("uno", 64), abs=1e-6)
         await services.close()
     assert [texts for texts in asked(model_server) if texts == ["uno"]] == [["uno"]]

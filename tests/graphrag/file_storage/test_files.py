@@ -18,7 +18,7 @@ from graphrag.errors import FileUnavailable, InvalidSettings, MissingExtra
 from graphrag.file_storage.local import LocalFiles
 from graphrag.file_storage.opening import open_files
 from graphrag.file_storage.s3 import S3Files
-from graphrag.services import Services
+from graphrag.services import open_services
 
 KEY = "collection/document/content"
 
@@ -38,7 +38,7 @@ def modes(folder: Path) -> dict[str, str]:
 async def test_without_a_setting_they_are_in_our_home(tmp_path: Path) -> None:
     """R1.4 local folder by default; nobody else of the machine reads them."""
     home = tmp_path / "home"
-    await Services(Settings(home=home)).files.put(KEY, b"1")
+    await open_services(Settings(home=home)).files.put(KEY, b"1")
     private = {".": "drwx------", "collection": "drwx------", "collection/document": "drwx------"}
     assert modes(home / "files") == {**private, KEY: "-rw-------"}
     (tmp_path / "plain").mkdir()

@@ -13,7 +13,7 @@ from graphrag.file_storage.local import LocalFiles
 from graphrag.ingestion.outbox import FOLDER
 from graphrag.ingestion.outbox_delivery import OutboxDelivery
 from graphrag.ingestion.sources import SourceFile, document_id
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 
 NAME = "notas"
 KEPT = SourceFile("a.txt", "a.txt", b"On Monday.")
@@ -24,7 +24,7 @@ OTHER = SourceFile("b.txt", "b.txt", b"Another.")
 @pytest.fixture
 async def services(postgres: str, tmp_path: Path) -> AsyncIterator[Services]:
     """With a folder of their own."""
-    opened = Services(Settings(database_url=SecretStr(postgres), files_url=(tmp_path / "files").as_uri()))
+    opened = open_services(Settings(database_url=SecretStr(postgres), files_url=(tmp_path / "files").as_uri()))
     yield opened
     await opened.close()
 
@@ -33,15 +33,15 @@ async def sources(services: Services, owner: str) -> dict[str, str]:
     """Of all that the owner has: the content's hash."""
     found: dict[str, str] = {}
     for collection in await services.store.list_collections(owner):
-        found |= {of.source: of.content_hash for of in await services.library.ingestions.list_all(collection)}
+        found |= {of.source: of.content_hash for of in await services.documents.ingestions.list_all(collection)}
     return found
 
 
 async def test_a_newer_version_stays(services: Services, owner: str) -> None:
     """R11.3 What was uploaded when the database was back is not replaced by what came while it was away."""
-    await services.spool.keep(owner, NAME, [KEPT, OTHER])
-    await services.library.add(await services.make_collection(owner, NAME), [NEWER])
-    await services.spool._empty()
+    await services.outbox.keep(owner, NAME, [KEPT, OTHER])
+    await services.documents.add(await services.collections.create(owner, NAME), [NEWER])
+    await services.outbox._empty()
     assert await sources(services, owner) == {"a.txt": NEWER.content_hash, "b.txt": OTHER.content_hash}
     assert await services.files.list(FOLDER) == []
 
@@ -50,12 +50,12 @@ async def test_what_was_deleted_does_not_come_back(services: Services, owner: st
     """R11.3, security 19: neither a document nor a collection; those of others do come."""
     stranger = f"{owner}-stranger"
     for name in (owner, stranger):
-        await services.spool.keep(name, NAME, [KEPT])
-        await services.spool.keep(name, "other", [KEPT, OTHER])
-    other = await services.make_collection(owner, "other")
-    await services.library.delete_collection(await services.make_collection(owner, NAME))
-    await services.library.delete_many(other, [document_id(other.id, KEPT.source)])
-    await services.spool._empty()
+        await services.outbox.keep(name, NAME, [KEPT])
+        await services.outbox.keep(name, "other", [KEPT, OTHER])
+    other = await services.collections.create(owner, "other")
+    await services.documents.delete_collection(await services.collections.create(owner, NAME))
+    await services.documents.delete_many(other, [document_id(other.id, KEPT.source)])
+    await services.outbox._empty()
     assert [collection.name for collection in await services.store.list_collections(owner)] == ["other"]
     assert await sources(services, owner) == {"b.txt": OTHER.content_hash}
     assert len(await services.store.list_collections(stranger)) == 2
@@ -64,8 +64,8 @@ async def test_what_was_deleted_does_not_come_back(services: Services, owner: st
 async def test_one_that_cannot_be_read_holds_up_no_other(services: Services, owner: str) -> None:
     """R11.3 It stays where it is."""
     await services.files.put(f"{FOLDER}/{0:020d}/broken", b"no note")
-    await services.spool.keep(owner, NAME, [KEPT])
-    await services.spool._empty()
+    await services.outbox.keep(owner, NAME, [KEPT])
+    await services.outbox._empty()
     assert set(await sources(services, owner)) == {"a.txt"}
     assert len(await services.files.list(FOLDER)) == 1
 
@@ -84,8 +84,8 @@ class FailingFiles(LocalFiles):
 async def test_what_is_refused_is_not_kept_in_part(services: Services, owner: str, tmp_path: Path) -> None:
     """R11.3 Who is told that nothing was kept can send it again; what is left of it takes no place."""
     files = FailingFiles(tmp_path / "failing")
-    library = replace(services.library, files=files, waiting=replace(services.library.waiting, files=files))
-    spool = OutboxDelivery(library, services.make_collection, NAME, KEPT.byte_count + OTHER.byte_count, 10)
+    library = replace(services.documents, files=files, waiting=replace(services.documents.waiting, files=files))
+    spool = OutboxDelivery(library, services.collections.create, NAME, KEPT.byte_count + OTHER.byte_count, 10)
     with pytest.raises(FileUnavailable):
         await spool.keep(owner, None, [KEPT, OTHER])
     assert await files.list(FOLDER) == []

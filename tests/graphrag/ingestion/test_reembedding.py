@@ -14,7 +14,7 @@ from graphrag.errors import CollectionChanged, CollectionNotFound, InvalidSettin
 from graphrag.ingestion.reembedding import BATCHES, EmbeddingMigration
 from graphrag.models import Chunk, Collection, Document
 from graphrag.models.ingestion import IndexedDocument
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from graphrag.stores.postgres import search
 from graphrag.testing.in_memory_store import FailingEmbeddings
 from tests.benchmarks import reembedding
@@ -57,7 +57,7 @@ class Moving:
         return EmbeddingMigration(self.services.database, self.collection, batch_size=5)
 
     async def refresh(self) -> Collection:
-        self.collection = await self.services.collection(self.collection.owner_id, self.collection.name)
+        self.collection = await self.services.collections.open(self.collection.owner_id, self.collection.name)
         return self.collection
 
     async def put(
@@ -310,7 +310,7 @@ async def test_a_big_collection_has_its_index_before_the_switch(
 ) -> None:
     """R3.8 no search is slower afterwards."""
     monkeypatch.setattr(search, "EXACT_CHUNKS", 10)
-    services = Services(Settings(database_url=SecretStr(make_database())))
+    services = open_services(Settings(database_url=SecretStr(make_database())))
     moving = Moving(services, await services.store.create_collection(owner, "notes", embedding_model="old"))
     await moving.put(*[f"El horno {number}. " for number in range(30)])
     await moving.migration.run(NEW)
@@ -326,8 +326,8 @@ async def test_a_big_collection_has_its_index_before_the_switch(
 @pytest.mark.slow
 async def test_no_search_fails_while_a_collection_moves(make_database: Callable[[], str], owner: str) -> None:
     """R3.8 2,000 chunks, 4 clients, uploads: 0 failed searches, results of one model at a time."""
-    services = Services(Settings(database_url=SecretStr(make_database()), query_cache_seconds=0))
-    services.__dict__["embeddings"] = reembedding.two_models(seconds_a_batch=0.05)
+    settings = Settings(database_url=SecretStr(make_database()), query_cache_seconds=0)
+    services = open_services(settings, embeddings=reembedding.two_models(seconds_a_batch=0.05))
     collection = await services.store.create_collection(owner, "moving", embedding_model=reembedding.OLD)
     await reembedding.fill(services, collection, 2_000)
     report = await reembedding.move_under_load(services, collection, searchers=4)

@@ -23,6 +23,7 @@ from graphrag.models import Chunk, Collection
 from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.protocols import FileStorage
 from graphrag.services import Services
+from tests.agent.library import with_parts
 from tests.graphrag.embeddings.stubborn import failing
 from tests.model_server import Fail, ModelServer, Reply
 
@@ -42,20 +43,20 @@ class Desk:
     folder: Path
 
     def working(self) -> AbstractAsyncContextManager[None]:
-        return self.services.library.queue.working(self.services.workshop)
+        return self.services.documents.queue.working(self.services.jobs)
 
     async def load(self) -> dict[str, IngestionOutcome]:
         """The folder, as `causeway ingest` does it; outcomes by filename."""
-        steps = Loading(self.services.library, self.collection).load(find_files([self.folder]))
+        steps = Loading(self.services.documents, self.collection).load(find_files([self.folder]))
         async with self.working(), asyncio.timeout(WAIT_SECONDS):
             return {Path(step.source).name: step async for step in steps if isinstance(step, IngestionOutcome)}
 
     async def add(self, **texts: str) -> list[IngestionOutcome]:
         files = [SourceFile(name, f"{name}.md", text.encode()) for name, text in texts.items()]
-        return await self.services.library.add(self.collection, files)
+        return await self.services.documents.add(self.collection, files)
 
     async def state(self, name: str) -> Ingestion:
-        (ingestion,) = await self.services.library.ingestions.find(self.collection, [self.id(name)])
+        (ingestion,) = await self.services.documents.ingestions.find(self.collection, [self.id(name)])
         return ingestion
 
     def id(self, name: str) -> UUID:
@@ -86,7 +87,7 @@ class Desk:
 
 @pytest.fixture
 async def desk(services: Services, owner: str, tmp_path: Path) -> Desk:
-    return Desk(services, await services.make_collection(owner, "notes"), tmp_path)
+    return Desk(services, await services.collections.create(owner, "notes"), tmp_path)
 
 
 async def test_a_folder_is_loaded_and_a_second_time_nothing_is_done(desk: Desk) -> None:
@@ -209,8 +210,8 @@ async def test_what_is_just_coming_is_not_tidied_up(desk: Desk) -> None:
     async with desk.working():
         await desk.add(a=REPORT)
         await desk.finished("a")
-    slow = SlowFiles(desk.services.library.files)
-    workshop = desk.services.workshop
+    slow = SlowFiles(desk.services.documents.files)
+    workshop = desk.services.jobs
     coming = SourceFile("a", "a.md", b"Todo funciona.")
     adding = asyncio.create_task(replace(workshop.library, files=slow).add(desk.collection, [coming]))
     await slow.is_put.wait()
@@ -225,7 +226,7 @@ async def test_what_is_just_coming_is_not_tidied_up(desk: Desk) -> None:
 
 async def test_a_deleted_collection_takes_with_it_what_is_just_coming(desk: Desk) -> None:
     """R1.4, security 19: no file stays that nobody knows of; whoever comes later is told."""
-    library = desk.services.library
+    library = desk.services.documents
     slow = SlowFiles(library.files)
     coming = SourceFile("a", "a.md", REPORT.encode())
     adding = asyncio.create_task(replace(library, files=slow).add(desk.collection, [coming]))
@@ -246,7 +247,7 @@ async def test_reindexing_reads_the_kept_file_anew_and_can_change_its_chunking(d
         await desk.add(a=REPORT)
         await desk.finished("a")
         (before,) = await desk.services.store.list_documents(desk.collection)
-        await desk.services.library.restart(desk.collection, [desk.id("a")], chunking="none")
+        await desk.services.documents.restart(desk.collection, [desk.id("a")], chunking="none")
         await desk.finished("a")
     (after,) = await desk.services.store.list_documents(desk.collection)
     assert after.processing_strategy == "none"
@@ -257,7 +258,7 @@ async def test_reindexing_reads_the_kept_file_anew_and_can_change_its_chunking(d
 async def test_what_failed_can_be_tried_again(desk: Desk, registry: EmbeddingRegistry) -> None:
     """R1.2 error → processing; R1.7 the chunks that failed are recorded, the other documents are indexed."""
     working = registry.get("bundled")
-    desk.services.__dict__["embeddings"] = EmbeddingRegistry([failing(working)])
+    desk.services = with_parts(desk.services, embeddings=EmbeddingRegistry([failing(working)]))
     async with desk.working():
         await desk.add(a=REPORT)
         failed = await desk.finished("a")
@@ -266,16 +267,17 @@ async def test_what_failed_can_be_tried_again(desk: Desk, registry: EmbeddingReg
         (batch,) = failed.failed_batches
         assert len(batch["chunks"]) == 1
         assert await desk.found("horno") == set()
-        desk.services.__dict__["embeddings"] = EmbeddingRegistry([working])
-        await desk.services.library.restart(desk.collection, [desk.id("a")])
+    desk.services = with_parts(desk.services, embeddings=EmbeddingRegistry([working]))
+    async with desk.working():
+        await desk.services.documents.restart(desk.collection, [desk.id("a")])
         assert (await desk.finished("a")).status is IngestionStatus.INDEXED
 
 
 async def test_a_cancelled_ingestion_is_never_seen(desk: Desk) -> None:
     """R1.9 whatever its worker still does."""
     await desk.add(a=REPORT, b="Todo funciona.")
-    (ingestion,) = await desk.services.library.ingestions.begin(desk.collection, [desk.id("a")])
-    await desk.services.library.cancel(desk.collection, [desk.id("a")])
+    (ingestion,) = await desk.services.documents.ingestions.begin(desk.collection, [desk.id("a")])
+    await desk.services.documents.cancel(desk.collection, [desk.id("a")])
     async with desk.working():
         assert (await desk.finished("b")).status is IngestionStatus.INDEXED
     cancelled = await desk.state("a")
@@ -290,48 +292,48 @@ async def test_a_cancelled_ingestion_is_never_seen(desk: Desk) -> None:
 async def test_what_a_worker_made_of_a_cancelled_or_replaced_version_is_not_stored(desk: Desk) -> None:
     """R1.9"""
     await desk.add(a=REPORT)
-    (begun,) = await desk.services.library.ingestions.begin(desk.collection, [desk.id("a")])
-    await desk.services.library.cancel(desk.collection, [desk.id("a")])
-    model = await desk.services.embedding_model(desk.collection)
+    (begun,) = await desk.services.documents.ingestions.begin(desk.collection, [desk.id("a")])
+    await desk.services.documents.cancel(desk.collection, [desk.id("a")])
+    model = await desk.services.collections.embedding_model(desk.collection)
     late = SourceFile.of(begun, REPORT.encode())
-    (outcome,) = await desk.services.pipeline.ingest([late], collection=desk.collection, model=model)
+    (outcome,) = await desk.services.ingestion.ingest([late], collection=desk.collection, model=model)
     assert (outcome.status, outcome.reason) == (IngestionStatus.ERROR, "cancelled")
     assert await desk.found("horno") == set()
 
 
 async def test_a_deleted_document_leaves_nothing(desk: Desk) -> None:
     """R1.2, security 19: the collection is like its twin that never had it."""
-    twin = Desk(desk.services, await desk.services.make_collection(desk.collection.owner_id, "twin"), desk.folder)
+    twin = Desk(desk.services, await desk.services.collections.create(desk.collection.owner_id, "twin"), desk.folder)
     async with desk.working():
         await desk.add(a=REPORT, b="El pan de centeno.")
         await twin.add(b="El pan de centeno.")
         for name in ("a", "b"):
             await desk.finished(name)
         await twin.finished("b")
-        await desk.services.library.delete(desk.collection, desk.id("a"))
+        await desk.services.documents.delete(desk.collection, desk.id("a"))
     assert await desk.found("horno", "pan") == await twin.found("horno", "pan") == {"El pan de centeno."}
     assert desk.kept() == twin.kept()
-    assert await desk.services.library.ingestions.find(desk.collection, [desk.id("a")]) == []
+    assert await desk.services.documents.ingestions.find(desk.collection, [desk.id("a")]) == []
     with pytest.raises(DocumentNotFound):
-        await desk.services.library.delete(desk.collection, desk.id("a"))
-    assert await desk.services.library.restart(desk.collection, [desk.id("a")]) == []
+        await desk.services.documents.delete(desk.collection, desk.id("a"))
+    assert await desk.services.documents.restart(desk.collection, [desk.id("a")]) == []
 
 
 async def test_a_document_that_is_deleted_while_it_is_read_does_not_come_back(desk: Desk) -> None:
     """R1.9, security 19."""
     await desk.add(a=REPORT)
-    (begun,) = await desk.services.library.ingestions.begin(desk.collection, [desk.id("a")])
-    await desk.services.library.delete(desk.collection, desk.id("a"))
-    model = await desk.services.embedding_model(desk.collection)
+    (begun,) = await desk.services.documents.ingestions.begin(desk.collection, [desk.id("a")])
+    await desk.services.documents.delete(desk.collection, desk.id("a"))
+    model = await desk.services.collections.embedding_model(desk.collection)
     late = SourceFile.of(begun, REPORT.encode())
-    await desk.services.pipeline.ingest([late], collection=desk.collection, model=model)
+    await desk.services.ingestion.ingest([late], collection=desk.collection, model=model)
     assert await desk.found("horno") == set()
     assert desk.kept() == []
 
 
 async def test_a_deletion_that_was_cut_off_is_ended_by_the_queue(desk: Desk) -> None:
     """Security 17, 19: the service died between its record and its deed."""
-    library = desk.services.library
+    library = desk.services.documents
     async with desk.working():
         await desk.add(a=REPORT)
         await desk.finished("a")
@@ -345,12 +347,12 @@ async def test_a_deleted_collection_leaves_no_file(desk: Desk) -> None:
     """Security 19."""
     await desk.add(a=REPORT)
     assert len(desk.kept()) == 1
-    assert await desk.services.library.delete_collection(desk.collection)
+    assert await desk.services.documents.delete_collection(desk.collection)
     assert desk.kept() == []
-    workshop = desk.services.workshop
+    workshop = desk.services.jobs
     for job in (workshop.ingest, workshop.tidy_files):  # they find nothing to do
         await job(desk.collection.owner_id, desk.collection.id, [desk.id("a")])
-    assert not await desk.services.library.delete_collection(desk.collection)
+    assert not await desk.services.documents.delete_collection(desk.collection)
 
 
 async def test_a_collection_goes_however_early_its_clearing_comes(desk: Desk) -> None:
@@ -359,7 +361,7 @@ async def test_a_collection_goes_however_early_its_clearing_comes(desk: Desk) ->
     await desk.add(a=REPORT)
     said = f"{SITUATIONS_PREFIX}{desk.collection.id}/{desk.id('a')}/text"
     await services.cache.set_many(desk.collection.owner_id, {said: b"what a model said of it"}, seconds=60)
-    await services.library.ingestions.delete(desk.collection, [], defer=services.library.queue.defer_clearing)
+    await services.documents.ingestions.delete(desk.collection, [], defer=services.documents.queue.defer_clearing)
     async with desk.working(), asyncio.timeout(WAIT_SECONDS):
         while desk.kept() or await services.store.list_collections(desk.collection.owner_id):
             await asyncio.sleep(0.05)
@@ -383,9 +385,9 @@ async def test_time_to_live_of_a_collection(desk: Desk) -> None:
         while datetime.now(UTC) < document.expires_at:
             await asyncio.sleep(0.1)
         assert await desk.found("horno") == set()
-        await desk.services.workshop.purge(desk.collection.owner_id, desk.collection.id)
+        await desk.services.jobs.purge(desk.collection.owner_id, desk.collection.id)
     assert desk.kept() == []
-    assert await desk.services.library.ingestions.list_all(desk.collection) == []
+    assert await desk.services.documents.ingestions.list_all(desk.collection) == []
 
 
 async def test_a_purge_spares_what_has_come_again(desk: Desk) -> None:
@@ -397,8 +399,8 @@ async def test_a_purge_spares_what_has_come_again(desk: Desk) -> None:
     async with desk.services.database.transaction(desk.collection.owner_id) as connection:
         await connection.execute("UPDATE documents SET expires_at = now()")
     await desk.add(a="Todo funciona.")
-    await desk.services.workshop.purge(desk.collection.owner_id, desk.collection.id)
-    assert [of.source for of in await desk.services.library.ingestions.list_all(desk.collection)] == ["a"]
+    await desk.services.jobs.purge(desk.collection.owner_id, desk.collection.id)
+    assert [of.source for of in await desk.services.documents.ingestions.list_all(desk.collection)] == ["a"]
     async with desk.working():
         assert (await desk.finished("a")).status is IngestionStatus.INDEXED
     assert await desk.text("a") == "Todo funciona."
@@ -406,7 +408,7 @@ async def test_a_purge_spares_what_has_come_again(desk: Desk) -> None:
 
 async def test_quota_counts_what_is_stored_and_what_is_on_its_way(desk: Desk) -> None:
     """R1.1 none of an upload that is too much is taken; a new version of a document needs no room."""
-    library = desk.services.library
+    library = desk.services.documents
     files = [SourceFile(name, name, name.encode()) for name in ("a.txt", "b.txt", "c.txt")]
     await library.add(desk.collection, files[:2], most_documents=2)
     with pytest.raises(QuotaExceeded):
@@ -418,7 +420,7 @@ async def test_quota_counts_what_is_stored_and_what_is_on_its_way(desk: Desk) ->
 async def test_a_file_that_is_too_large_is_not_kept(desk: Desk) -> None:
     """R1.1, security 9."""
     big = SourceFile("big", "big.txt", b"x" * (desk.services.settings.max_file_bytes + 1))
-    (outcome,) = await desk.services.library.add(desk.collection, [big])
+    (outcome,) = await desk.services.documents.add(desk.collection, [big])
     assert (outcome.status, outcome.reason) == (IngestionStatus.ERROR, "too_large")
     assert desk.kept() == []
 
@@ -427,12 +429,12 @@ async def test_others_neither_see_nor_touch_an_ingestion(desk: Desk) -> None:
     """Security 1, 3."""
     await desk.add(a=REPORT)
     stranger = Collection(desk.collection.id, "stranger", "notes", "bundled")
-    ingestions = desk.services.library.ingestions
+    ingestions = desk.services.documents.ingestions
     assert await ingestions.list_all(stranger) == []
     assert await ingestions.cancel(stranger, [desk.id("a")]) == []
     assert await ingestions.locate("stranger", [desk.id("a")]) == {}
     with pytest.raises(DocumentNotFound):
-        await desk.services.library.delete(stranger, desk.id("a"))
+        await desk.services.documents.delete(stranger, desk.id("a"))
     assert (await desk.state("a")).status is IngestionStatus.UPLOADED
 
 
@@ -446,7 +448,7 @@ async def test_an_unforeseen_error_ends_as_an_error_of_its_documents(desk: Desk)
         def close(self) -> None:
             pass
 
-    desk.services.__dict__["parser"] = Broken()
+    desk.services = with_parts(desk.services, parser=Broken())
     async with desk.working():
         await desk.add(a=REPORT)
         failed = await desk.finished("a")
@@ -462,7 +464,7 @@ async def test_chunks_are_embedded_in_their_context_where_a_collection_wants_it(
     chat_model = ChatOpenAI(
         model="scripted", base_url=model_server.base_url, api_key=SecretStr("sk-test"), max_retries=0
     )
-    desk.services.__dict__["pipeline"] = replace(desk.services.pipeline, chat_model=chat_model)
+    desk.services = with_parts(desk.services, ingestion=replace(desk.services.ingestion, chat_model=chat_model))
     desk.collection = await desk.services.store.configure_collection(
         desk.collection, ingestion_config={"contextual_embeddings": True}
     )
@@ -483,7 +485,7 @@ async def test_chunks_are_embedded_in_their_context_where_a_collection_wants_it(
 async def test_two_files_of_one_name_are_not_taken_for_one(desk: Desk) -> None:
     """R1.2 nothing is lost unsaid: the second is refused, with its cause."""
     files = [SourceFile("a", "a.txt", text) for text in (b"El horno H1.", b"El horno H2.", b"El horno H1.")]
-    first, second, again = await desk.services.library.add(desk.collection, files)
+    first, second, again = await desk.services.documents.add(desk.collection, files)
     assert (first.status, again.status) == (IngestionStatus.UPLOADED, IngestionStatus.UPLOADED)
     assert (second.status, second.reason) == (IngestionStatus.ERROR, "duplicate")
     async with desk.working():
@@ -496,7 +498,7 @@ async def test_many_that_are_deleted_leave_what_never_had_them(desk: Desk, monke
     monkeypatch.setattr(service, "DELETED_TOGETHER", 2)
     texts = {f"n{number}": f"El horno H{number} falló porque el retén {number} se rompió." for number in range(7)}
     kept = {name: text for name, text in texts.items() if name in ("n2", "n5")}
-    twin = Desk(desk.services, await desk.services.make_collection(desk.collection.owner_id, "twin"), desk.folder)
+    twin = Desk(desk.services, await desk.services.collections.create(desk.collection.owner_id, "twin"), desk.folder)
     async with desk.working():
         await desk.add(**texts)
         await twin.add(**kept)
@@ -505,11 +507,11 @@ async def test_many_that_are_deleted_leave_what_never_had_them(desk: Desk, monke
                 assert (await each.finished(name)).status is IngestionStatus.INDEXED
         gone = [desk.id(name) for name in texts if name not in kept]
         unknown = document_id(desk.collection.id, "unknown")
-        deleted = await desk.services.library.delete_many(desk.collection, [*gone, unknown])
+        deleted = await desk.services.documents.delete_many(desk.collection, [*gone, unknown])
     assert sorted(deleted) == sorted(gone)
     assert await remains(desk) == await remains(twin)
     assert desk.kept() == twin.kept()
-    assert await desk.services.library.delete_many(desk.collection, gone) == []
+    assert await desk.services.documents.delete_many(desk.collection, gone) == []
 
 
 async def remains(desk: Desk) -> dict[str, list[tuple[object, ...]]]:
@@ -541,7 +543,7 @@ async def remains(desk: Desk) -> dict[str, list[tuple[object, ...]]]:
 async def test_of_a_quota_there_is_room_for_what_replaces(desk: Desk) -> None:
     """R1.1 a document that is there already takes no further room."""
     await desk.add(a=REPORT, b="Otra nota.")
-    ingestions = desk.services.library.ingestions
+    ingestions = desk.services.documents.ingestions
     await ingestions.check_room(desk.collection, [desk.id("a"), desk.id("b")], 2)
     await ingestions.check_room(desk.collection, [desk.id("a"), desk.id("c")], 3)
     with pytest.raises(QuotaExceeded):

@@ -17,6 +17,7 @@ from graphrag.errors import MissingExtra
 from graphrag.linguistics.spacy_pipelines import PIECE_CHARS, find_pipelines, open_recognizer, split_pieces
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryStore
+from tests.agent.library import with_parts
 from tests.graphrag.ingestion.test_pipeline import make_desk
 from tests.graphrag.linguistics.installed_pipelines import install_pipeline
 
@@ -112,7 +113,7 @@ def test_pipelines_are_named_by_a_variable(
 async def test_health_names_what_is_found(services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """R11.2"""
     assert (await health(services)).name_pipelines is None
-    del services.__dict__["name_recognizer"]
     install_pipeline(tmp_path, "es_core_news_sm")
     monkeypatch.syspath_prepend(tmp_path)
+    services = with_parts(services, name_recognizer=open_recognizer(None))
     assert (await health(services)).name_pipelines == ["es_core_news_sm 3.8.0"]

@@ -15,8 +15,10 @@ from graphrag.ingestion.sources import SourceText
 from graphrag.linguistics.spacy_pipelines import PIECE_CHARS, SpacyRecognizer, load_pipeline, open_recognizer
 from graphrag.models import Intent, TransformedQuery
 from graphrag.retrieval.graph_expansion import expand_by_graph
-from graphrag.services import Services
+from graphrag.services import Services, open_services
+from tests.agent.library import with_parts
 from tests.api.commands import NOWHERE, causeway, one_line
+from tests.factories import make_query
 from tests.graphrag.linguistics.installed_pipelines import install_pipeline
 
 if TYPE_CHECKING:
@@ -59,20 +61,18 @@ async def associations(services: Services, owner: str, language: str) -> list[st
     """Titles of what the report of a leak leads to, itself the first."""
     from tests.graphrag.linguistics.tiny_pipelines import SENTENCES
 
-    collection = await services.make_collection(owner, "chat")
+    collection = await services.collections.create(owner, "chat")
     report, shift, part, _ = SENTENCES[language]
     said = {"leak": report.format("rosa"), "shift": shift.format("rosa"), "part": part.format("fermín")}
     sources = [SourceText(title, text, title=title, language=language) for title, text in said.items()]
-    model = await services.embedding_model(collection)
-    await services.pipeline.ingest(sources, collection=collection, model=model)
+    model = await services.collections.embedding_model(collection)
+    await services.ingestion.ingest(sources, collection=collection, model=model)
     (collection,) = await services.store.list_collections(owner)
     vectors = await model.embed_queries([said["leak"]])
     hits = await services.store.search_vectors(collection, vectors[0], limit=1)
     query = TransformedQuery(QUESTIONS[language], language, Intent.FACTUAL)
-    return [
-        hit.chunk.document.title
-        for hit in await expand_by_graph(query, hits, graph=services.graph, collection=collection)
-    ]
+    led = await expand_by_graph(make_query(query, collection), hits, graph=services.graph)
+    return [hit.chunk.document.title for hit in led]
 
 
 @pytest.mark.parametrize("language", QUESTIONS)
@@ -82,7 +82,7 @@ async def test_what_rules_alone_miss_is_found(
     """R7.1, R7.2 «rosa» is in no capital letter, so no rule joins the two messages that name her."""
     found = {}
     for pipelines in ((), (str(folders[language]),)):
-        services = Services(Settings(database_url=SecretStr(postgres), spacy_pipelines=pipelines))
+        services = open_services(Settings(database_url=SecretStr(postgres), spacy_pipelines=pipelines))
         await services.open()
         found[bool(pipelines)] = await associations(services, f"{owner}{len(pipelines)}", language)
         await services.close()
@@ -142,7 +142,8 @@ async def test_a_pipeline_that_fails_leaves_the_rules(tmp_path: Path, services: 
         return read
 
     Language.component("broken", func=break_off)
-    services.__dict__["name_recognizer"] = recognizer = ruled(tmp_path, rosa="PER")
+    recognizer = ruled(tmp_path, rosa="PER")
+    services = with_parts(services, name_recognizer=recognizer)
     recognizer._loaded["es"].add_pipe("broken")
     with structlog.testing.capture_logs() as logged:
         assert await associations(services, owner, "es") == ["leak"]
@@ -164,7 +165,7 @@ async def test_a_named_pipeline_that_cannot_be_used_is_told_at_the_start(
     (tmp_path / "torn").symlink_to(torn(folders["es"], tmp_path / "half"))
     settings = Settings(spacy_pipelines=(str(tmp_path / name),), database_url=SecretStr(NOWHERE["DATABASE_URL"]))
     with pytest.raises(InvalidSettings, match=name):
-        await Services(settings).open(awaits_database=True)
+        await open_services(settings).open(awaits_database=True)
 
 
 def torn(whole: Path, folder: Path) -> Path:
@@ -195,7 +196,7 @@ async def test_an_installed_pipeline_is_loaded_when_it_is_needed(
     install_pipeline(tmp_path, "es_core_news_sm", data=folders["es"])
     install_pipeline(tmp_path, "fr_core_news_sm")
     monkeypatch.syspath_prepend(tmp_path)
-    recognizer = Services(Settings()).name_recognizer
+    recognizer = open_services(Settings()).name_recognizer
     assert recognizer is not None
     assert set(recognizer.pipelines) == {"es_core_news_sm 3.8.0", "fr_core_news_sm 3.8.0"}
     assert not {"es_core_news_sm", "fr_core_news_sm"} & set(sys.modules)

@@ -61,7 +61,7 @@ def expand(
 ) -> list[Passage]:
     """With all chunks of the documents at hand, as a store would give those next to the hits."""
     neighbours: dict[UUID, list[Chunk]] = {chunks[0].document.id: list(chunks) for chunks in documents}
-    return passages(hits, neighbours, reach=ExpansionWindow(window_sentences, parent_chars), max_chars=max_chars)
+    return passages(hits, neighbours, window=ExpansionWindow(window_sentences, parent_chars), max_chars=max_chars)
 
 
 def hit(chunk: Chunk, score: float = 0.5) -> Hit:
@@ -98,7 +98,7 @@ def test_a_hit_grows_by_sentences_on_each_side(window: int, content: str) -> Non
     """R2.4"""
     chunks = chunked(TEXT, max_tokens=3)
     neighbours = {chunks[0].document.id: chunks} if window else {}  # as `expand` reads them
-    [passage] = passages([hit(chunks[1])], neighbours, reach=ExpansionWindow(window), max_chars=10_000)
+    [passage] = passages([hit(chunks[1])], neighbours, window=ExpansionWindow(window), max_chars=10_000)
     assert passage.content.strip() == content
 
 
@@ -176,21 +176,21 @@ def test_the_least_relevant_are_left_out_of_a_small_context() -> None:
     chunks = chunked("Primera frase. Otra frase. Tercera frase. Cuarta frase.", max_tokens=2)
     hits = [hit(chunks[3], 0.9), hit(chunks[0], 0.8), hit(chunks[2], 0.7)]
     used = len(chunks[3].content) + len(chunks[0].content)
-    found = passages(hits, {}, reach=ExpansionWindow(0), max_chars=used)
+    found = passages(hits, {}, window=ExpansionWindow(0), max_chars=used)
     assert [passage.chunk_index for passage in found] == [3, 0]
-    assert len(passages(hits, {}, reach=ExpansionWindow(0), max_chars=used - 1)) == 1
+    assert len(passages(hits, {}, window=ExpansionWindow(0), max_chars=used - 1)) == 1
 
 
 def test_the_best_hit_is_kept_however_long_it_is() -> None:
     chunks = chunked(TEXT, max_tokens=3)
-    [passage] = passages([hit(chunks[0]), hit(chunks[2])], {}, reach=ExpansionWindow(0), max_chars=1)
+    [passage] = passages([hit(chunks[0]), hit(chunks[2])], {}, window=ExpansionWindow(0), max_chars=1)
     assert passage.chunk_index == 0
 
 
 def test_without_neighbours_the_hits_are_the_passages() -> None:
     """R11.1: what is left where expansion fails."""
     chunks = chunked(TEXT, max_tokens=3)
-    found = passages([hit(chunks[2], 0.9), hit(chunks[0], 0.8)], {}, reach=ExpansionWindow(2), max_chars=10_000)
+    found = passages([hit(chunks[2], 0.9), hit(chunks[0], 0.8)], {}, window=ExpansionWindow(2), max_chars=10_000)
     assert [passage.content for passage in found] == [chunks[2].content, chunks[0].content]
     assert [passage.matches for passage in found] == [
         ((chunks[2].start_char, chunks[2].end_char),),
@@ -199,7 +199,7 @@ def test_without_neighbours_the_hits_are_the_passages() -> None:
 
 
 def test_no_hits_no_passages() -> None:
-    assert passages([], {}, reach=ExpansionWindow(2), max_chars=100) == []
+    assert passages([], {}, window=ExpansionWindow(2), max_chars=100) == []
 
 
 @settings(deadline=None, max_examples=150)
@@ -285,7 +285,7 @@ async def test_a_parent_is_read_from_the_store() -> None:
     await store.put_documents(collection, [IndexedDocument(document, chunks, [[1.0]] * len(chunks))])
     for found in chunks:
         [passage] = await expand_from_store(
-            [hit(found)], store=store, collection=collection, reach=ExpansionWindow(2), max_chars=10_000
+            [hit(found)], store=store, collection=collection, window=ExpansionWindow(2), max_chars=10_000
         )
         assert found.parent
         assert (passage.start_char, passage.end_char) == (found.parent.start, found.parent.end)
@@ -303,7 +303,7 @@ async def test_hits_far_below_the_best_are_not_read() -> None:
     hits = [hit(chunks[2], 0.8), hit(chunks[5], 0.39), hit(chunks[0], 0.4)]
     for share, read in ((0.5, [2, 0]), (0.0, [2, 5, 0])):
         found = await expand_from_store(
-            hits, store=store, collection=collection, reach=ExpansionWindow(0, least_share=share), max_chars=10_000
+            hits, store=store, collection=collection, window=ExpansionWindow(0, least_share=share), max_chars=10_000
         )
         assert [passage.chunk_index for passage in found] == read
 
@@ -349,7 +349,7 @@ async def test_parents_are_read_from_the_store() -> None:
     chunks = section(1, *(f"Frase {number}. " for number in range(12)), document=document)
     await store.put_documents(collection, [IndexedDocument(document, chunks, [[1.0]] * len(chunks))])
     [passage] = await expand_from_store(
-        [hit(chunks[6])], store=store, collection=collection, reach=ExpansionWindow(parent_chars=60), max_chars=10_000
+        [hit(chunks[6])], store=store, collection=collection, window=ExpansionWindow(parent_chars=60), max_chars=10_000
     )
     assert passage.content == "".join(chunk.content for chunk in chunks[4:9])
 
@@ -383,7 +383,7 @@ def flood(count: int, *, chars: int, document: Document) -> list[Hit]:
 def test_one_document_takes_only_its_share(share: float) -> None:
     """Security 15: a source that holds whatever is asked for leaves room for the others."""
     hits = [*flood(20, chars=100, document=make_document()), *flood(2, chars=100, document=make_document())]
-    found = passages(hits, {}, reach=ExpansionWindow(), max_chars=1_000, max_share=share)
+    found = passages(hits, {}, window=ExpansionWindow(), max_chars=1_000, max_share=share)
     taken = Counter(passage.document.id for passage in found)
     assert sorted(taken.values(), reverse=True) == [int(share * 10), 2][: 1 if share == 1 else 2]
 
@@ -391,7 +391,7 @@ def test_one_document_takes_only_its_share(share: float) -> None:
 def test_a_document_that_was_found_alone_is_read_whole() -> None:
     """Security 15: there is nobody to leave room for."""
     found = passages(
-        flood(20, chars=100, document=make_document()), {}, reach=ExpansionWindow(), max_chars=1_000, max_share=0.2
+        flood(20, chars=100, document=make_document()), {}, window=ExpansionWindow(), max_chars=1_000, max_share=0.2
     )
     assert len(found) == 10
 
@@ -403,7 +403,7 @@ def test_surroundings_keep_to_the_share() -> None:
     found = passages(
         [hit(chunks[20], 0.9), hit(other, 0.8)],
         {chunks[0].document.id: chunks},
-        reach=ExpansionWindow(10),
+        window=ExpansionWindow(10),
         max_chars=1_000,
         max_share=0.5,
     )

@@ -15,7 +15,7 @@ from graphrag.models.ingestion import IndexedDocument
 from graphrag.retrieval.graph_expansion import expand_by_graph, leads_on, walk
 from graphrag.testing.in_memory_graph import InMemoryGraph
 from graphrag.testing.in_memory_store import InMemoryStore
-from tests.factories import make_chunk, make_document
+from tests.factories import make_chunk, make_document, make_query
 
 QUESTION = TransformedQuery("Which river borders the birthplace of the author of Dead Ernest?", "en", Intent.FACTUAL)
 TEXTS = {
@@ -33,7 +33,7 @@ class Library:
 
     async def found(self, *titles: str, query: TransformedQuery = QUESTION) -> list[str]:
         hits = [Hit(self.chunks[title], 0.9 - 0.1 * place) for place, title in enumerate(titles)]
-        led = await expand_by_graph(query, hits, graph=self.graph, collection=self.collection)
+        led = await expand_by_graph(make_query(query, self.collection), hits, graph=self.graph)
         assert [hit.score for hit in led] == sorted((hit.score for hit in led), reverse=True)
         return [hit.chunk.document.title for hit in led]
 

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.errors import DatabaseUnavailable, RetrievalUnavailable
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Intent, TransformedQuery
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.retrieval import hybrid
+from graphrag.retrieval.query import Retrieval
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.conformance.test_chunk_store import tile
-from tests.factories import make_document
+from tests.factories import make_document, make_query
 from tests.graphrag.embeddings.stubborn import failing
 
 TEXTS = ["El compresor C3 perdió presión.", "La mantequilla llegó tarde.", "El horno H2 quemó las galletas."]
@@ -49,15 +49,11 @@ class Bench:
 
     async def retrieve(
         self, question: str, *parts: str, filters: Filters = EVERYTHING, strategy: str = "hybrid", **config: Any
-    ) -> hybrid.Retrieval:
+    ) -> Retrieval:
         query = TransformedQuery(question, "es", Intent.FACTUAL, parts)
         return await hybrid.retrieve(
-            query,
+            make_query(query, self.collection, model=self.model, filters=filters, strategy=strategy, **config),
             store=self.store,
-            collection=self.collection,
-            model=self.model,
-            config=RetrievalConfig.model_validate({"strategy": strategy, **config}),
-            filters=filters,
         )
 
 
@@ -94,11 +90,7 @@ async def test_a_hypothetical_answer_leads_the_vectors(bench: Bench) -> None:
 
     async def search(query: TransformedQuery, strategy: str) -> dict[str, float]:
         found = await hybrid.retrieve(
-            query,
-            store=bench.store,
-            collection=bench.collection,
-            model=bench.model,
-            config=RetrievalConfig.model_validate({"strategy": strategy}),
+            make_query(query, bench.collection, model=bench.model, strategy=strategy), store=bench.store
         )
         return {hit.chunk.content: hit.score for hit in found.hits}
 
@@ -150,8 +142,8 @@ async def test_what_lacks_the_hypothetical_answer_is_told_and_not_kept(bench: Be
     cache = QueryCache(60)
 
     async def failed(model: EmbeddingModel) -> tuple[str, ...]:
-        config = RetrievalConfig(strategy="hybrid")
-        found = await cache.retrieve(query, store=bench.store, collection=bench.collection, model=model, config=config)
+        asked = make_query(query, bench.collection, model=model, strategy="hybrid")
+        found = await cache.retrieve(asked, store=bench.store)
         return found.failed
 
     assert [await failed(without), await failed(bench.model), await failed(without)] == [("transform",), (), ()]
@@ -226,7 +218,7 @@ async def test_question_without_words_finds_nothing(bench: Bench) -> None:
     assert (await bench.retrieve("¿?")).failed == ()
 
 
-def contents(found: hybrid.Retrieval) -> list[str]:
+def contents(found: Retrieval) -> list[str]:
     return [hit.chunk.content for hit in found.hits]
 
 

@@ -7,15 +7,15 @@ import pytest
 
 from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingRegistry
-from graphrag.models import Collection, Filters, Hit
+from graphrag.models import EVERYTHING, Collection, Filters, Hit
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.protocols import Reranker
+from graphrag.query_transformation.transformation import transform
 from graphrag.rerankers.bundled import BundledReranker
-from graphrag.retrieval.pipeline import SearchResult, search
-from graphrag.testing.in_memory_graph import InMemoryGraph
+from graphrag.retrieval.query import SearchResult
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.conformance.test_chunk_store import tile
-from tests.factories import make_document
+from tests.factories import make_document, make_pipeline, make_query
 
 QUESTION = "¿Cuántas galletas salieron del horno?"
 COUNT = 30
@@ -39,18 +39,17 @@ class Shelf:
         self.store, self.collection, self.registry = store, collection, registry
 
     async def search(
-        self, question: str = QUESTION, *, reranker: Reranker | None = None, config: Any = None, **options: Any
+        self,
+        question: str = QUESTION,
+        *,
+        reranker: Reranker | None = None,
+        config: Any = None,
+        filters: Filters = EVERYTHING,
+        **options: Any,
     ) -> SearchResult:
-        return await search(
-            question,
-            store=self.store,
-            graph=InMemoryGraph(self.store),
-            collection=self.collection,
-            model=self.registry.get("bundled"),
-            reranker=reranker or BundledReranker(),
-            config=RetrievalConfig(**(config or {})),
-            **options,
-        )
+        model = self.registry.get("bundled")
+        query = make_query(transform(question), self.collection, model=model, filters=filters, **config or {})
+        return await make_pipeline(self.store, reranker=reranker or BundledReranker()).search(query, **options)
 
 
 @pytest.fixture

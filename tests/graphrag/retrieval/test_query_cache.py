@@ -8,20 +8,16 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
-from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.models import EVERYTHING, Collection, Filters, Hit
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.query_transformation.transformation import transform
-from graphrag.rerankers.bundled import BundledReranker
 from graphrag.retrieval import hybrid, query_cache
-from graphrag.retrieval.hybrid import Retrieval
-from graphrag.retrieval.pipeline import search
+from graphrag.retrieval.query import Retrieval
 from graphrag.retrieval.query_cache import UNCACHED, QueryCache
-from graphrag.testing.in_memory_graph import InMemoryGraph
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.conformance.test_chunk_store import tile
-from tests.factories import make_document, make_hit
+from tests.factories import make_document, make_hit, make_pipeline, make_query
 from tests.graphrag.embeddings.stubborn import failing
 
 QUESTION = "¿Qué le pasó al horno?"
@@ -69,12 +65,10 @@ class Bench:
         **config: Any,
     ) -> Retrieval:
         return await self.cache.retrieve(
-            transform(question),
+            make_query(
+                transform(question), collection or await self.refreshed(), model=self.model, filters=filters, **config
+            ),
             store=self.store,
-            collection=collection or await self.refreshed(),
-            model=self.model,
-            config=RetrievalConfig(**config),
-            filters=filters,
         )
 
 
@@ -224,16 +218,8 @@ async def test_a_search_uses_it(bench: Bench) -> None:
     """R4.9 reranking is done anew: the reranker may be another."""
 
     async def once(cache: QueryCache) -> list[Hit]:
-        found = await search(
-            QUESTION,
-            store=bench.store,
-            graph=InMemoryGraph(bench.store),
-            collection=await bench.refreshed(),
-            model=bench.model,
-            reranker=BundledReranker(),
-            config=RetrievalConfig(),
-            cache=cache,
-        )
+        query = make_query(transform(QUESTION), await bench.refreshed(), model=bench.model)
+        found = await make_pipeline(bench.store, cache=cache).search(query)
         return found.hits
 
     assert await once(bench.cache) == await once(bench.cache) == await once(UNCACHED)

@@ -6,9 +6,10 @@ import pytest
 
 from graphrag.config.settings import RetrievalConfig
 from graphrag.models import Hit, Intent, TransformedQuery
-from graphrag.retrieval.hybrid import Retrieval
-from graphrag.retrieval.pipeline import rank
-from tests.factories import make_hit
+from graphrag.protocols import Reranker
+from graphrag.retrieval.query import Retrieval
+from graphrag.testing.in_memory_store import InMemoryStore
+from tests.factories import make_hit, make_pipeline, make_query
 
 QUERY = TransformedQuery("¿Qué horno falló?", "es", Intent.FACTUAL)
 
@@ -24,6 +25,11 @@ class Failing:
         raise TimeoutError("down, on purpose")
 
 
+async def rank(hits: Sequence[Hit], reranker: Reranker, config: RetrievalConfig) -> Retrieval:
+    query = make_query(QUERY, hits[0].chunk.document, config=config)
+    return await make_pipeline(InMemoryStore(), reranker=reranker).rerank(query, hits)
+
+
 @pytest.mark.parametrize(
     ("candidates", "top_k", "expected"),
     [(4, 2, [3, 2, 1, 0, 4]), (2, 3, [2, 1, 0, 3, 4]), (9, 9, [4, 3, 2, 1, 0])],
@@ -32,7 +38,7 @@ async def test_candidates_are_judged_and_come_first(candidates: int, top_k: int,
     """R5.1, R4.10 never fewer are judged than are asked for."""
     hits = [make_hit() for _ in range(5)]
     config = RetrievalConfig(rerank_candidates=candidates, top_k=top_k)
-    found = await rank(QUERY, hits, files=(), reranker=Reversing(), config=config)
+    found = await rank(hits, Reversing(), config)
     assert found == Retrieval([hits[index] for index in expected])
 
 
@@ -40,4 +46,4 @@ async def test_a_failure_leaves_the_order_and_says_so() -> None:
     """R5.2, R11.1"""
     hits = [make_hit() for _ in range(5)]
     config = RetrievalConfig(rerank_candidates=4, top_k=2)
-    assert await rank(QUERY, hits, files=(), reranker=Failing(), config=config) == Retrieval(hits, ("rerank",))
+    assert await rank(hits, Failing(), config) == Retrieval(hits, ("rerank",))

@@ -12,7 +12,7 @@ from graphrag.models import Collection, Hit, Intent, TransformedQuery
 from graphrag.retrieval.query_cache import QueryCache
 from graphrag.retrieval.trace import STAGES, Leg, Trace
 from graphrag.testing.in_memory_store import InMemoryStore
-from tests.factories import make_hit
+from tests.factories import make_hit, make_query
 from tests.graphrag.retrieval.test_hybrid import Bench, make_bench
 
 QUERY = TransformedQuery("¿Qué compresor falló?", "es", Intent.FACTUAL)
@@ -25,12 +25,7 @@ class NoVectors(InMemoryStore):
 
 async def retrieve(bench: Bench, trace: Trace, cache: QueryCache | None = None, **config: Any) -> list[Hit]:
     found = await (cache or QueryCache(0)).retrieve(
-        QUERY,
-        store=bench.store,
-        collection=bench.collection,
-        model=bench.model,
-        config=RetrievalConfig.model_validate(config),
-        trace=trace,
+        make_query(QUERY, bench.collection, model=bench.model, trace=trace, **config), store=bench.store
     )
     return found.hits
 

@@ -24,6 +24,7 @@ from graphrag.models.conversations import (
     without,
 )
 from graphrag.services import Services
+from tests.agent.library import with_parts
 
 OWNED = ("conversations", "messages", "feedback", "checkpoints", "checkpoint_blobs", "checkpoint_writes")
 CITATIONS = [{"title": "Acta"}, {"title": "Informe"}]
@@ -318,7 +319,7 @@ async def test_conversations_go_when_their_time_is_over(services: Services, talk
     theirs = await stranger.begin("ajena")
     await age(services, talk.owner, old.conversation)
     await age(services, stranger.owner, theirs.conversation)
-    retention = Retention(services.conversations, services.library.queue, 30)
+    retention = Retention(services.conversations, services.documents.queue, 30)
     for _ in range(2):
         await retention.forget(talk.owner)
     assert [of.id for of in await talk.store.list_all(talk.owner)] == [new.conversation.id]
@@ -333,7 +334,7 @@ async def test_without_a_limit_nothing_goes(services: Services, talk: Talk) -> N
     """R8.9"""
     old = await talk.begin("vieja")
     await age(services, talk.owner, old.conversation)
-    await Retention(services.conversations, services.library.queue, None).forget(talk.owner)
+    await Retention(services.conversations, services.documents.queue, None).forget(talk.owner)
     assert len(await talk.store.list_all(talk.owner)) == 1
 
 
@@ -341,10 +342,10 @@ async def test_a_worker_forgets_what_was_planned(services: Services, talk: Talk)
     """R8.9 Of an owner who has left for good."""
     old = await talk.begin("vieja")
     await age(services, talk.owner, old.conversation)
-    retention = Retention(services.conversations, services.library.queue, 30)
-    services.__dict__["retention"] = retention
-    await services.library.queue.defer_forgetting(talk.owner, datetime.now(UTC))
-    async with services.library.queue.working(services.workshop), asyncio.timeout(WAIT_SECONDS):
+    retention = Retention(services.conversations, services.documents.queue, 30)
+    services = with_parts(services, retention=retention)
+    await services.documents.queue.defer_forgetting(talk.owner, datetime.now(UTC))
+    async with services.documents.queue.working(services.jobs), asyncio.timeout(WAIT_SECONDS):
         while await talk.store.list_all(talk.owner):
             await asyncio.sleep(0.05)
 

@@ -18,7 +18,7 @@ from graphrag.db.migrate import OPTIONS
 from graphrag.models import Collection, Document
 from graphrag.models.conversations import Message, MessageStatus, Turn
 from graphrag.models.ingestion import IndexedDocument
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from graphrag.stores.postgres.erasure import BATCH, GAPS
 from tests.factories import make_chunk, make_document
 
@@ -33,7 +33,7 @@ class Desk:
 
     def __init__(self, services: Services, owner: str, collection: Collection) -> None:
         self.services, self.owner, self.collection = services, owner, collection
-        self.store, self.erasure = services.conversations, services.library.erasure
+        self.store, self.erasure = services.conversations, services.documents.erasure
 
     async def put(self, text: str = TEXT, **fields: Any) -> Document:
         document = make_document(**{"collection_id": self.collection.id, "content_hash": str(hash(text))} | fields)
@@ -94,7 +94,7 @@ def keeping(desk: Desk, turn: Turn) -> Callable[[Connection], Any]:
 
 @pytest.fixture
 async def desk(services: Services, owner: str) -> Desk:
-    return Desk(services, owner, await services.make_collection(owner, "notes"))
+    return Desk(services, owner, await services.collections.create(owner, "notes"))
 
 
 async def test_an_answer_knows_which_content_it_has_read(desk: Desk) -> None:
@@ -226,10 +226,10 @@ async def test_what_a_model_said_of_a_file_is_forgotten_with_it(desk: Desk) -> N
 async def test_answers_given_before_are_told_apart_by_what_they_quote(make_database: Callable[[], str]) -> None:
     """Security 19 The migration takes for gone what does not stand in the document as it is now."""
     url = make_database()
-    services = Services(Settings(database_url=SecretStr(url)))
+    services = open_services(Settings(database_url=SecretStr(url)))
     try:
         owner = "owner"
-        desk = Desk(services, owner, await services.make_collection(owner, "notes"))
+        desk = Desk(services, owner, await services.collections.create(owner, "notes"))
         document, other = await desk.put(), await desk.put("Otra cosa.")
         turn = await desk.begin()
         quoted: dict[str, tuple[UUID, str]] = {

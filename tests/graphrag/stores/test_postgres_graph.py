@@ -16,7 +16,7 @@ from graphrag.config.settings import Settings
 from graphrag.db.database import fetch
 from graphrag.models import Collection
 from graphrag.models.graph import CausalNeighbourhood
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from graphrag.stores.postgres import graph
 from graphrag.testing.in_memory_graph import InMemoryGraph
 from graphrag.testing.in_memory_store import InMemoryStore
@@ -149,7 +149,7 @@ async def test_walks_read_their_indexes_alone(
     make_database: Callable[[], str], owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R7.2, R4.8 under the policy, and in a collection that the planner has never heard of beside a big one."""
-    services = Services(Settings(database_url=SecretStr(make_database())))
+    services = open_services(Settings(database_url=SecretStr(make_database())))
     plans: dict[str, str] = {}
 
     async def explain_first(connection: Any, statement: str, values: Any) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from graphrag.db.database import Connection, Database
 from graphrag.db.database import fetch as fetch_rows
 from graphrag.models import Collection, Filters
 from graphrag.models.ingestion import IndexedDocument
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from graphrag.stores.postgres import search
 from graphrag.stores.postgres.chunks import PostgresStore
 from graphrag.stores.postgres.ingestions import Ingestions
@@ -209,7 +209,7 @@ class Crowd:
 
 @pytest.fixture(scope="module")
 async def crowd(make_database: Callable[[], str]) -> AsyncIterator[Crowd]:
-    services = Services(Settings(database_url=SecretStr(make_database())))
+    services = open_services(Settings(database_url=SecretStr(make_database())))
     sizes = (1, 50, 5_000, 94_949)
     owned = {
         size: await services.store.create_collection(f"owner-of-{size}", "notes", embedding_model="tiny")

@@ -3,23 +3,24 @@
 import math
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack
+from typing import Any
 
 import httpx
 import pytest
 from langchain_core.embeddings import Embeddings
 from pydantic import SecretStr
 
-from graphrag.config.settings import RetrievalConfig, Settings
+from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import IndexUnavailable
 from graphrag.models import Collection, Hit, Intent, TransformedQuery
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.retrieval import hybrid
-from graphrag.services import Services
+from graphrag.services import Services, open_services
 from tests.api.uploads import REPORT, ask, finished, upload
 from tests.conformance.test_chunk_store import tile
 from tests.conftest import run_server
-from tests.factories import make_document
+from tests.factories import make_document, make_query
 from tests.typesense_server import KEY, Fail, TypesenseServer
 
 TEXTS = ["El horno H2 quemó las galletas.", "El horno nuevo es de gas.", "La mantequilla llegó tarde.", "Sin horno."]
@@ -38,7 +39,7 @@ def server() -> Iterator[TypesenseServer]:
 async def services(postgres: str, server: TypesenseServer) -> AsyncIterator[Services]:
     """As another process has them that meets the same servers."""
     server.reset()
-    opened = Services(
+    opened = open_services(
         Settings(
             database_url=SecretStr(postgres), index="typesense", index_url=server.url, index_api_key=SecretStr(KEY)
         )
@@ -78,13 +79,15 @@ MODEL = EmbeddingModel("tiny", "tiny", dimensions=2, fusion_weight=0.5, embeddin
 
 async def retrieve(services: Services, collection: Collection, **config: object) -> list[Hit]:
     """By both legs, weighed as the specification says, words ranked by Typesense."""
-    wanted = {"strategy": "hybrid", "fusion": "weighted", "vector_weight": VECTOR_SHARE, "fulltext_ranking": "index"}
+    wanted: dict[str, Any] = {
+        "strategy": "hybrid",
+        "fusion": "weighted",
+        "vector_weight": VECTOR_SHARE,
+        "fulltext_ranking": "index",
+    }
     found = await hybrid.retrieve(
-        TransformedQuery("horno de gas", "es", Intent.FACTUAL),
+        make_query(TransformedQuery("horno de gas", "es", Intent.FACTUAL), collection, model=MODEL, **wanted | config),
         store=services.store,
-        collection=collection,
-        model=MODEL,
-        config=RetrievalConfig.model_validate(wanted | config),
     )
     assert not found.failed
     return found.hits
