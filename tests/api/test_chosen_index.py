@@ -89,7 +89,7 @@ async def test_the_service_starts_and_searches_without_its_index(serving: Callab
             found = await services.retrieval.find(SearchRequest("¿Qué le pasó al horno H2?", "demo"), owner)
             assert found.hits[0].chunk.document.filename == FILES[0]
             assert not found.failed
-    (told,) = [entry for entry in logs if entry["event"] == "the index is waited for"]
+    (told,) = [entry for entry in logs if entry["event"] == "search index unavailable"]
     assert (told["log_level"], told["address"]) == ("warning", "index:8108")
     assert "geheim" not in str(logs)
     async with httpx.AsyncClient(

@@ -105,7 +105,7 @@ async def test_what_is_wrong_is_our_own_error(retriever: CausewayRetriever, owne
 
 SCRIPT = """
 from graphrag.langchain import CausewayRetriever
-from graphrag.services import Services
+from graphrag.services import open_services
 from graphrag.config.settings import Settings
 from graphrag.observability.telemetry import configure_logging
 
@@ -132,7 +132,7 @@ EMBEDDED_SCRIPT = """
 import asyncio
 from graphrag.ingestion.sources import SourceText
 from graphrag.langchain import CausewayRetriever
-from graphrag.services import Services
+from graphrag.services import open_services
 from graphrag.config.settings import Settings
 from graphrag.observability.telemetry import configure_logging
 

@@ -18,7 +18,7 @@ from graphrag.errors import InvalidSettings
 STAY = """
 import sys
 from pathlib import Path
-from graphrag.embedded_postgres import EmbeddedPostgres
+from graphrag.db.embedded_postgres import EmbeddedPostgres
 print(EmbeddedPostgres(Path(sys.argv[1])).start(), flush=True)
 sys.stdin.read()
 """

@@ -36,7 +36,7 @@ def refuse(event, arguments):
         raise SystemExit(f"{event} {arguments}")
 
 sys.addaudithook(refuse)
-from graphrag.ingestion.splitters import PACKAGES, by_splitter
+from graphrag.ingestion.chunking.splitters import PACKAGES, by_splitter
 from graphrag.models import ParsedText
 
 def count(texts):

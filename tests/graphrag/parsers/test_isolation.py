@@ -188,7 +188,7 @@ def test_confined_process_reaches_nothing(attempt: str, error: str, tmp_path: Pa
     code = f"""
 import os, socket, subprocess, sys
 from graphrag.parsers.sandbox import confine
-from graphrag.settings import ParsingLimits
+from graphrag.config.settings import ParsingLimits
 path = sys.argv[1]
 confine(ParsingLimits())
 try:
@@ -209,7 +209,7 @@ def test_confined_process_ends_by_itself() -> None:
     code = """
 import time
 from graphrag.parsers.sandbox import confine
-from graphrag.settings import ParsingLimits
+from graphrag.config.settings import ParsingLimits
 confine(ParsingLimits(seconds=0.1))
 time.sleep(60)
 """

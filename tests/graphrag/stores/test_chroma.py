@@ -32,8 +32,8 @@ ENTRY = IndexEntry(uuid4(), make_chunk("El horno."), [1.0, 0.0], BOTH)
 HOLDS = """
 import asyncio, sys
 from graphrag.services import Services
-from graphrag.settings import Settings
-from graphrag.stores.chroma import ChromaIndex
+from graphrag.config.settings import Settings
+from graphrag.stores.indexes.chroma import ChromaIndex
 index = ChromaIndex(Settings.from_environment())
 asyncio.run(index.open())
 print("open", flush=True)
