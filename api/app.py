@@ -30,7 +30,6 @@ from api.routes import (
     conversations,
     documents,
     evaluations,
-    experiments,
     feedback,
     golden_cases,
     search,
@@ -55,7 +54,6 @@ ROUTERS = (  # in this order: what comes first is matched first
     golden_cases.router,
     evaluations.router,
     evaluations.schedules_router,
-    experiments.router,
 )
 STRICTLY = [Depends(refuse_unknown_parameters)]
 OF_EVERY_ROUTE = error_responses(400, 401, 403, 408, 413, 422, 429, 503)

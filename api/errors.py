@@ -35,8 +35,6 @@ STATUS = {
     "golden_case_not_found": 404,
     "proposal_not_found": 404,
     "evaluation_not_found": 404,
-    "experiment_not_found": 404,
-    "experiment_running": 409,
     "golden_version_not_found": 404,
     "schedule_not_found": 404,
     "golden_case_exists": 409,

@@ -1,4 +1,4 @@
-"""Errors of golden cases, evaluations, schedules and experiments."""
+"""The tree of errors. Every error has a code, and details for its message in the user's language."""
 
 from typing import Any, ClassVar
 
@@ -352,15 +352,3 @@ class InvalidSchedule(CausewayError):
     """`details["reason"]`: cron_expression or timezone; cron, timezone."""
 
     code = "invalid_schedule"
-
-
-class ExperimentNotFound(CausewayError):
-    """`details`: experiment."""
-
-    code = "experiment_not_found"
-
-
-class ExperimentRunning(CausewayError):
-    """A collection has one at a time. `details`: collection."""
-
-    code = "experiment_running"

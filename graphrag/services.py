@@ -52,7 +52,6 @@ from graphrag.stores.postgres.chunks import PostgresStore
 from graphrag.stores.postgres.conversations import Conversations
 from graphrag.stores.postgres.erasure import Erasure
 from graphrag.stores.postgres.evaluations import EvaluationStore
-from graphrag.stores.postgres.experiments import ExperimentStore
 from graphrag.stores.postgres.feedback import FeedbackStore
 from graphrag.stores.postgres.golden import GoldenStore
 from graphrag.stores.postgres.graph import PostgresGraph
@@ -82,7 +81,6 @@ class Services:
     golden: GoldenStore
     proposals: ProposalStore
     evaluations: EvaluationStore
-    experiments: ExperimentStore
     schedules: ScheduleStore
     streams: StreamStore
     graph: GraphStore
@@ -141,7 +139,7 @@ class Services:
             log.warning("search index unavailable", index=self.settings.index, address=address, error=exc)
 
     async def close(self) -> None:
-        await asyncio.to_thread(self.parser.close)
+        self.parser.close()
         await self.authentication.close()
         await self.database.close()
         for part in (self.redis, self.index, self.retriever):
@@ -255,7 +253,6 @@ def open_services(settings: Settings, **given: Any) -> Services:
         golden=GoldenStore(database),
         proposals=ProposalStore(database),
         evaluations=EvaluationStore(database),
-        experiments=ExperimentStore(database),
         schedules=ScheduleStore(database, settings.max_schedules),
         streams=StreamStore(database),
         graph=graph,

@@ -65,41 +65,19 @@ def paired(before: Sequence[float], after: Sequence[float], *, smallest: float =
     differences = np.array([new - old for old, new in zip(before, after, strict=True)], dtype=np.float64)
     if not differences.size:
         return _nothing(smallest)
-    return _effect(
-        float(differences.mean()), (differences,), flip_signs(differences), plan_pairs(differences), smallest
-    )
-
-
-def independent(before: Sequence[float], after: Sequence[float], *, smallest: float = SMALLEST) -> Effect:
-    """after - before, of two arms that got different questions.
-
-    p by random exchanges between the arms, the interval by a BCa bootstrap; of very many, both by Welch's t. The same
-    values give the same effect.
-    """
-    sides = np.array(before, dtype=np.float64), np.array(after, dtype=np.float64)
-    if not all(side.size for side in sides):
-        return _nothing(smallest)
-    steps = np.diff(np.unique(np.concatenate(sides)))
-    variances = [_variance(side) for side in sides]
-    variance = None if None in variances else sum(filter(None, variances))
-    plan = Plan(
-        variance, sum(side.size - 1 for side in sides), null=0.5, step=float(steps.min()) if steps.size else 1.0
-    )
-    return _effect(float(sides[1].mean() - sides[0].mean()), sides, _exchange(*sides), plan, smallest)
+    return _effect(differences, flip_signs(differences), plan_pairs(differences), smallest)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is known of the values before more questions are asked.
 
-    Connor 1987 for pairs and Fleiss 1981 for two samples, both with the continuity correction of Fleiss, Tytun & Ury
-    1980, and with Student's quantiles: the variance is an estimate. Where nothing but chance is at work, it is greater
-    by `null` times the square of the effect.
+    Connor 1987, with the continuity correction of Fleiss, Tytun & Ury 1980 and with Student's quantiles: the variance
+    is an estimate. Where nothing but chance is at work, it is greater by the square of the effect.
     """
 
-    variance: float | None  # of the differences, or of the two sides together; None: unknown
+    variance: float | None  # of the differences; None: unknown
     freedom: int  # of the values that the variance is of
-    null: float
     step: float  # between values: an effect cannot come from less than effect / step of the questions
 
     def questions(self, effect: float) -> int | None:
@@ -110,7 +88,7 @@ class Plan:
             return None
         variance = max(self.variance, effect * (self.step - effect))
         chance, power = stdtrit(self.freedom, [1 - ALPHA / 2, POWER])
-        root = (chance * sqrt(variance + self.null * effect**2) + power * sqrt(variance)) / effect
+        root = (chance * sqrt(variance + effect**2) + power * sqrt(variance)) / effect
         corrected = (root + sqrt(root**2 + 4 * self.step / effect)) / 2
         return max(FEWEST, ceil(float(corrected) ** 2))
 
@@ -119,7 +97,7 @@ def plan_pairs(differences: Values) -> Plan:
     """Of one or more."""
     moved = np.abs(differences[np.abs(differences) > EPSILON])
     step = float(moved.min()) if moved.size else 1.0
-    return Plan(_variance(differences), differences.size - 1, null=1.0, step=step)
+    return Plan(_variance(differences), differences.size - 1, step)
 
 
 def flip_signs(differences: Values) -> float:
@@ -156,14 +134,15 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return corrected
 
 
-def _effect(difference: float, sides: tuple[Values, ...], p_value: float, plan: Plan, smallest: float) -> Effect:
-    low, high = _interval(sides)
+def _effect(differences: Values, p_value: float, plan: Plan, smallest: float) -> Effect:
+    difference = float(differences.mean())
+    low, high = _interval(differences)
     return Effect(
         difference=difference,
         low=low,
         high=high,
         p_value=p_value,
-        n=min(side.size for side in sides),
+        n=differences.size,
         needed=plan.questions(abs(difference)),
         smallest=smallest,
         needed_for_smallest=plan.questions(smallest),
@@ -178,60 +157,27 @@ def _variance(values: Values) -> float | None:
     return float(values.var(ddof=1)) if values.size > 1 else None
 
 
-def _exchange(before: Values, after: Values) -> float:
+def _interval(differences: Values) -> tuple[float, float] | tuple[None, None]:
+    """Return the bootstrap interval of the mean: by BCa, by percentiles alone where BCa is not defined."""
     from scipy import stats
 
-    both = np.concatenate((before, after))
-    if min(before.size, after.size) < 2 or np.ptp(both) < EPSILON:
-        return 1.0
-    if _are_many(before, after):
-        return float(stats.ttest_ind(after, before, equal_var=False).pvalue)
-    found = stats.permutation_test(
-        (before, after),
-        _difference,
-        vectorized=True,
-        n_resamples=_resamples(both.size),
-        batch=max(1, BATCH // both.size),
-        rng=_generator(both),
-    )
-    return float(found.pvalue)
-
-
-def _interval(sides: tuple[Values, ...]) -> tuple[float, float] | tuple[None, None]:
-    """By percentiles alone where BCa is not defined."""
-    from scipy import stats
-
-    if min(side.size for side in sides) < 2 or all(np.ptp(side) < EPSILON for side in sides):
+    size = differences.size
+    if size < 2 or np.ptp(differences) < EPSILON:
         return None, None
-    if _are_many(*sides):
-        normal = stats.ttest_ind(*reversed(sides), equal_var=False).confidence_interval()
-        return float(normal.low), float(normal.high)
-    size = sum(side.size for side in sides)
-    values = np.concatenate(sides)
     for method in ("BCa", "percentile") if size <= LARGE else ("percentile",):
         with warnings.catch_warnings(action="ignore"):  # of degenerate data, which are asked for just below
             found = stats.bootstrap(
-                sides,
-                _difference,
+                (differences,),
+                np.mean,
                 vectorized=True,
                 n_resamples=_resamples(size),
                 batch=max(1, BATCH // size),
                 method=method,
-                rng=_generator(values),
+                rng=_generator(differences),
             ).confidence_interval
         if not isnan(found.low) and not isnan(found.high):
             break
     return float(found.low), float(found.high)
-
-
-def _are_many(*arms: Values) -> bool:
-    varies = any(np.ptp(arm) > EPSILON for arm in arms)
-    return varies and len(arms) > 1 and min(arm.size for arm in arms) > MANY
-
-
-def _difference(*sides: Values, axis: int) -> Any:
-    means = [side.mean(axis=axis) for side in sides]
-    return means[-1] - means[0] if len(means) > 1 else means[0]
 
 
 def _resamples(size: int) -> int:

@@ -21,7 +21,6 @@ from agent.evaluation.retrieval_run import Dataset, DatasetQuery, Report, loaded
 from agent.evaluation.trend import TrendPoint, read_trend
 from api.cli.evaluation_gate import export, gate
 from api.cli.evaluation_runs import compare, list_runs, measure, show
-from api.cli.experiments import app as experiment
 from api.cli.golden import app as golden
 from api.cli.schedules import app as schedules
 from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, print_table, run
@@ -135,7 +134,6 @@ def _change(metric: str, point: TrendPoint) -> str:
 app = typer.Typer(help="Measure how good the parts of an answer are.", no_args_is_help=True)
 app.add_typer(golden, name="golden")
 app.add_typer(schedules, name="schedule")
-app.add_typer(experiment, name="experiment")
 app.command("run")(measure)
 app.command("list")(list_runs)
 app.command()(show)

@@ -14,7 +14,6 @@ from pydantic import BaseModel, Field
 
 from agent.chains import describe_paths
 from agent.context import Context as AnswerContext
-from agent.evaluation.experiments import in_experiment
 from agent.graph import graph
 from agent.output.events import Event, stream_answer
 from api.errors import word
@@ -116,8 +115,7 @@ class Tools:
         context = AnswerContext(collection=collection, opened=opened, owner_id=owner, services=self._services)
         async with answering(self._services, owner) as place:
             placed = replace(context, place=place)
-            events = in_experiment(placed, lambda by: stream_answer(graph, [HumanMessage(question)], by))
-            done = await _follow(events, ctx)
+            done = await _follow(stream_answer(graph, [HumanMessage(question)], placed), ctx)
         answer = AnswerOut.model_validate(done)
         return CallToolResult(
             content=[TextContent(type="text", text=_read_aloud(answer))],

@@ -9,7 +9,6 @@ import numpy as np
 from fastapi import APIRouter, Path, Request, Response
 
 from agent.context import Context
-from agent.evaluation.experiments import in_experiment
 from agent.graph import graph
 from agent.output.events import last_of, stream_answer
 from api.dependencies import OwnerDep, ServicesDep, StreamsDep
@@ -101,7 +100,7 @@ async def complete(
 
     async with answering(services, owner) as place:
         placed = replace(context, place=place)
-        events = in_experiment(placed, lambda by: stream_answer(graph, asked.messages, by))
+        events = stream_answer(graph, asked.messages, placed)
         if not body.stream:
             done = await while_client_waits(request, last_of(events))
             return write_completion(head, done, await usage_of(done), asked.warnings)

@@ -103,9 +103,6 @@ class Answered(BaseModel):
     intent: Literal["factual", "causal", "temporal", "comparative"]
     chat_model: str | None = Field(description="That wrote the answer; null where none was asked")
     timings_ms: dict[str, float]
-    variant: Literal["A", "B"] | None = Field(
-        default=None, description="Of a running experiment: the side that answered"
-    )
 
 
 class AnswerMessage(BaseModel):

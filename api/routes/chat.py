@@ -12,7 +12,6 @@ from starlette.requests import ClientDisconnect
 
 from agent.context import Context
 from agent.conversation.service import BranchPoint
-from agent.evaluation.experiments import in_experiment
 from agent.graph import graph
 from agent.output.events import Event, last_of, stream_answer
 from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, StreamsDep
@@ -88,7 +87,7 @@ async def events_of(
 ) -> tuple[AsyncGenerator[Event, None], dict[str, str]]:
     """The events of the answer, and headers that name what is kept. Raises ConversationNotFound or MessageNotFound."""
     if body.messages:
-        return in_experiment(context, lambda asked: stream_answer(graph, to_messages(body), asked)), {}
+        return stream_answer(graph, to_messages(body), context), {}
     place = BranchPoint(body.conversation_id, body.parent_id, body.edit_message_id, body.regenerate_message_id)
     collection = body.collection if context.opened else None
     question = body.message or ""
@@ -100,7 +99,7 @@ async def events_of(
             raise
         return stream_answer(graph, [HumanMessage(question)], replace(context, degraded=("save",))), {}
     named = {"X-Conversation-Id": str(turn.conversation.id), "X-Question-Id": str(turn.question.id)}
-    return in_experiment(context, lambda asked: conversing.answer(turn, asked), turn.conversation.id), named
+    return conversing.answer(turn, context), named
 
 
 @router.post("/chat", summary="Answer a question, with checked citations")

@@ -225,9 +225,6 @@ class ChatResponse(BaseModel):
     intent: Literal["factual", "causal", "temporal", "comparative"]
     chat_model: str | None = Field(description="That wrote the answer; null where none was asked")
     timings_ms: dict[str, float]
-    variant: Literal["A", "B"] | None = Field(
-        default=None, description="Of a running experiment: the side that answered"
-    )
     conversation_id: UUID | None = Field(default=None, description="null: the conversation is not kept")
     parent_id: UUID | None = Field(default=None, description="The question's")
     message_id: UUID | None = Field(default=None, description="The answer's")

@@ -62,9 +62,6 @@ MODEL_CALLS = Counter("causeway_model_calls", "Calls of a chat model, retries in
 MODEL_SECONDS = Histogram("causeway_model_seconds", "Until a chat model's last word", ["model"], buckets=SECONDS)
 MODEL_RETRIES = Counter("causeway_model_retries", "Calls of chat and embedding models that were made again")
 MODEL_TOKENS = Counter("causeway_model_tokens", "As the provider counts them", ["model", "kind"])
-EXPERIMENT_ANSWERS = Counter(
-    "causeway_experiment_answers", "Answers of experiments, by side and outcome", ["variant", "outcome"]
-)
 FILES = Counter("causeway_files", "Files whose ingestion ended here", ["status"])
 JOB_SECONDS = Histogram("causeway_job_seconds", "Of a job of the queue", ["task"], buckets=SECONDS)
 JOBS_ENDED = Counter("causeway_jobs_ended", "Jobs of the queue, each time that one was tried", ["task", "outcome"])

@@ -70,7 +70,10 @@ class Collections:
 
         An invalid value is ignored, with a warning. `top_k` stands in for the service's own.
         """
-        config, ignored = self._overridden(collection, overrides, top_k=top_k)
+        config = self.settings.retrieval.model_copy(update={"top_k": top_k} if top_k else {})
+        config, of_collection = config.overridden(collection.config)
+        config, of_request = config.overridden(overrides)
+        ignored = [*of_collection, *of_request]
         identify(collection=str(collection.id), config=self._hash(collection, config)[:HASH_CHARS])
         log.info("retrieval configuration", **config.model_dump())
         if ignored:
@@ -88,20 +91,8 @@ class Collections:
         config, _ = self.generation_config(collection)
         return beginning_with(config.chat_model, self.chat_models)[0][0] is self.chat_models[0]
 
-    def answer_hash(self, collection: Collection) -> str:
-        """Return a hash of all that has a say in an answer, but for the documents; logs show its first characters."""
-        config, _ = self._overridden(collection, {}, top_k=self.settings.chat_top_k)
-        return self._hash(collection, config)
-
-    def _overridden(
-        self, collection: Collection, overrides: Mapping[str, Any], *, top_k: int | None
-    ) -> tuple[RetrievalConfig, list[str]]:
-        config = self.settings.retrieval.model_copy(update={"top_k": top_k} if top_k else {})
-        config, of_collection = config.overridden(collection.config)
-        config, of_request = config.overridden(overrides)
-        return config, [*of_collection, *of_request]
-
     def _hash(self, collection: Collection, config: RetrievalConfig) -> str:
+        """Return a hash of all that has a say in an answer, but for the documents; logs show its first characters."""
         generation, _ = self.generation_config(collection)
         model = beginning_with(generation.chat_model, self.chat_models)[0][0].name
         return canonical_hash(

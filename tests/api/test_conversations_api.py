@@ -91,7 +91,7 @@ def test_a_question_begins_a_conversation_that_is_kept(client: httpx.Client) -> 
     assert {"answer": kept["content"], **kept["details"]} == {
         name: value
         for name, value in answer.items()
-        if name not in {"conversation_id", "parent_id", "message_id", "variant", "answer_html"}
+        if name not in {"conversation_id", "parent_id", "message_id", "answer_html"}
     }
     listed = client.get("/api/conversations", params={"limit": 200}).json()["conversations"]
     assert listed[0] == {name: value for name, value in found.items() if name != "messages"}

@@ -41,7 +41,6 @@ def make_resources(server: Server, key: str) -> dict[str, Any]:
         wait_for(api, f"/evaluations/{run['id']}", "done")
         yearly = {"collection": name, "name": MARK, "cron": "0 3 1 1 *"}
         schedule = made(api.post("/evaluations/schedules", json=yearly))
-        experiment = made(api.post("/experiments", json={"collection": name, "name": MARK}))
     return {
         "name": name,
         "collection": name,
@@ -63,7 +62,6 @@ def make_resources(server: Server, key: str) -> dict[str, Any]:
         "schedule_id": schedule["id"],
         "baseline": run["id"],
         "candidate": run["id"],
-        "experiment_id": experiment["id"],
     }
 
 

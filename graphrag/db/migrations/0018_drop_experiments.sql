@@ -1,0 +1,3 @@
+-- Experiments over live conversations are gone; evaluation runs are compared instead.
+
+DROP TABLE experiment_answers, experiments;
