@@ -37,6 +37,7 @@ from api.routes import (
 )
 from api.schemas.fields import errors as error_responses
 from api.streaming.shared_streams import SharedStreams
+from graphrag import DISTRIBUTION
 from graphrag.observability.telemetry import configure_thresholds
 from graphrag.services import Services
 
@@ -90,7 +91,7 @@ def create_app(services: Services) -> FastAPI:
     app = FastAPI(
         title="Causeway",
         summary="Answers over your documents, with citations that were checked",
-        version=version("causeway"),
+        version=version(DISTRIBUTION),
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,

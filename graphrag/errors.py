@@ -1,5 +1,6 @@
 """The tree of errors. Every error has a code, and details for its message in the user's language."""
 
+from pathlib import Path
 from typing import Any, ClassVar
 
 
@@ -19,6 +20,12 @@ class InvalidSettings(CausewayError):
 
 class MissingExtra(CausewayError):
     code = "missing_extra"
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an optional part: by make in a checkout, by pip elsewhere."""
+    is_checkout = Path(__file__).parents[1].joinpath("Makefile").is_file()
+    return f"make install WITH={extra}" if is_checkout else f"pip install 'causeway-rag[{extra}]'"
 
 
 class InvalidQuestion(CausewayError):

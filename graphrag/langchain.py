@@ -19,7 +19,7 @@ from pydantic import Field, SecretStr
 from graphrag.db.embedded_postgres import EmbeddedPostgres
 from graphrag.db.migrate import APPLICATION_ROLE, OPTIONS
 from graphrag.embeddings.registry import EmbeddingRegistry
-from graphrag.errors import MissingExtra
+from graphrag.errors import MissingExtra, install_command
 from graphrag.models import EVERYTHING, Collection, Filters, Hit
 from graphrag.retrieval.pipeline import SearchRequest
 from graphrag.services import Services, open_services
@@ -93,7 +93,7 @@ async def open_vector_store(
         from sqlalchemy.pool import NullPool
     except ModuleNotFoundError as exc:
         raise MissingExtra(
-            "PGVectorStore needs: pip install 'causeway[langchain]' && pip install --no-deps langchain-postgres"
+            f"PGVectorStore needs: {install_command('langchain')} && pip install --no-deps langchain-postgres"
         ) from exc
     found = await services.collections.open(owner_id or services.settings.owner, collection)
     model = await services.collections.embedding_model(found)

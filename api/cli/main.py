@@ -1,199 +1,123 @@
-"""The command line: serve, ask, migrate; ingest, search, reembed, graph, keys and eval have files of their own."""
+"""The command line. A command's module is imported when it runs, so that `causeway --help` waits for none of them."""
 
-import asyncio
 import os
 import signal
-import socket
 import sys
-from contextlib import aclosing, suppress
-from pathlib import Path
+from importlib import import_module
+from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
-from langchain_core.messages import HumanMessage
+from typer.core import TyperCommand, TyperGroup
 
-from agent.context import Context
-from agent.graph import graph
-from agent.output.events import stream_answer
-from api.cli.doctor import doctor
-from api.cli.evaluation import app as evaluation
-from api.cli.graph import app as causal_graph
-from api.cli.ingest import check_files, ingest, load, optimize, print_outcomes, rechunk, worker
-from api.cli.keys import app as keys
-from api.cli.maintenance import backup, mcp, print_settings, reembed, restore
-from api.cli.search import search
-from api.cli.terminal import CollectionOption, JsonOption, err, load_settings, out, print_json, run
-from api.serving import listen, serve_http
-from graphrag.config.settings import Settings
-from graphrag.db.database import Database
-from graphrag.embeddings.registry import load_registry
-from graphrag.errors import CausewayError, DatabaseUnavailable
-from graphrag.ingestion.sources import find_files
-from graphrag.models.ingestion import IngestionStatus
-from graphrag.query_transformation.transformation import check_question
-from graphrag.services import Services, open_services
+from graphrag import DISTRIBUTION
+from graphrag.errors import CausewayError
+
+COMMANDS = {  # name → where it is, and the first line of its help
+    "serve": ("api.cli.serve:serve", "Answer questions over HTTP, with a chat page at /."),
+    "ingest": ("api.cli.ingest:ingest", "Index files and folders; unchanged ones are skipped."),
+    "ask": ("api.cli.ask:ask", "Answer a question, then list its citations."),
+    "search": ("api.cli.search:search", "Show what the search finds, with scores."),
+    "eval": ("api.cli.evaluation:app", "Measure how good the parts of an answer are."),
+    "graph": ("api.cli.graph:app", "The causal graph: what the documents say caused what."),
+    "keys": ("api.cli.keys:app", "Keys for the HTTP service: RAG_AUTH=api_key asks for one."),
+    "worker": (
+        "api.cli.ingest:worker",
+        "Do background jobs until Ctrl-C: beside the service's own worker, or in its stead (RAG_WORKER=false).",
+    ),
+    "mcp": (
+        "api.cli.maintenance:mcp",
+        "Serve the documents to an assistant that speaks MCP, on standard input and output.",
+    ),
+    "rechunk": (
+        "api.cli.ingest:rechunk",
+        "Chunk documents that are stored whole, one step after the other; ids and dates stay as they are.",
+    ),
+    "reembed": (
+        "api.cli.maintenance:reembed",
+        "Move a collection to another embedding model while searches and uploads go on; run again, it goes on.",
+    ),
+    "optimize": (
+        "api.cli.ingest:optimize",
+        "Make searches fast, and bring the search index (RAG_INDEX) in step with the database.",
+    ),
+    "backup": (
+        "api.cli.maintenance:backup",
+        "Copy the database and the original files into one file. The service may run meanwhile.",
+    ),
+    "restore": (
+        "api.cli.maintenance:restore",
+        "Bring a backup back, into a CAUSEWAY_HOME or a DATABASE_URL that holds nothing yet.",
+    ),
+    "migrate": (
+        "api.cli.maintenance:migrate",
+        "Prepare the database for this version. Every other command does it by itself, where its role may.",
+    ),
+    "doctor": (
+        "api.cli.doctor:doctor",
+        "Look at this installation and say what to mend; nothing is changed. Exit code 1: something does not work.",
+    ),
+    "settings": (
+        "api.cli.maintenance:print_settings",
+        "Print every setting with its default; as Markdown where it goes to a file.",
+    ),
+}
+
+
+class LazyCommand(TyperCommand):
+    """A command's name and help, in place of the command until it runs."""
+
+    def load(self) -> Any:
+        module, _, attribute = COMMANDS[str(self.name)][0].partition(":")
+        command = getattr(import_module(module), attribute)
+        if not isinstance(command, typer.Typer):
+            single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+            single.command(self.name)(command)
+            command = single
+        return typer.main.get_command(command)
+
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        return self.load().make_context(*args, **extra)
+
+
+class LazyGroup(TyperGroup):
+    def list_commands(self, ctx: object) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: object, cmd_name: str) -> LazyCommand | None:
+        return LazyCommand(cmd_name, help=COMMANDS[cmd_name][1]) if cmd_name in COMMANDS else None
+
 
 app = typer.Typer(
+    cls=LazyGroup,
     help="Answers questions over your documents, with citations that were checked.",
-    no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(evaluation, name="eval")
-app.add_typer(causal_graph, name="graph")
-app.add_typer(keys, name="keys")
 
 
-@app.command()
-def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.", min=0, max=65535)] = 8000,
-    collection: CollectionOption = None,
-    ingest_first: Annotated[
-        list[Path] | None, typer.Option("--ingest", help="Files or folders to index before serving.")
-    ] = None,
-    embeddings_config: Annotated[
-        Path | None, typer.Option(help="YAML list of embedding models; else EMBEDDINGS_CONFIG.")
-    ] = None,
-    download_models: Annotated[
-        bool, typer.Option("--download-models", help="Load and check every embedding model, then stop.")
-    ] = False,
+@app.callback(invoke_without_command=True)
+def show_help(
+    context: typer.Context,
+    shows_version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """Answer questions over HTTP, with a chat page at /."""
-    settings = load_settings(collection=collection, embeddings_config=embeddings_config)
-    if download_models:
-        for model in load_registry(settings.embeddings_config, may_download=True).models.values():
-            out.print(f"{model.id}: loaded, {model.dimensions} dimensions")
+    if shows_version:
+        typer.echo(f"causeway {version(DISTRIBUTION)}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+    else:
         return
-    # Ctrl-C is how a person ends it: no failure.
-    with listen(host, port, asks_nobody=settings.auth == "none") as listener, suppress(KeyboardInterrupt):
-        asyncio.run(_serve(settings, listener, ingest_first or []))
-
-
-async def _serve(settings: Settings, listener: socket.socket, paths: list[Path]) -> None:
-    services = open_services(settings)
-    try:
-        await services.open(awaits_database=True)
-        if paths:
-            await _ingest_or_tell(services, paths)
-        await serve_http(services, listener, announce=_announce)
-    finally:
-        await services.close()
-
-
-async def _ingest_or_tell(services: Services, paths: list[Path]) -> None:
-    """Without its database the service starts all the same."""
-    try:
-        await _ingest_first(services, paths)
-    except DatabaseUnavailable as exc:
-        err.print(f"Nothing was indexed: {exc} Then: causeway ingest PATH", style="yellow", soft_wrap=True)
-
-
-async def _ingest_first(services: Services, paths: list[Path]) -> None:
-    files = find_files(paths)
-    check_files(files, paths)
-    collection = await services.collections.create(services.settings.owner, services.settings.collection)
-    async with services.documents.queue.working(services.jobs):
-        outcomes = await load(services, collection, files)
-    if any(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
-        print_outcomes(outcomes)
-
-
-def _announce(address: str) -> None:
-    out.print(f"Causeway answers at {address}  (Ctrl-C stops it)")
-
-
-app.command()(ingest)
-app.command()(rechunk)
-app.command()(optimize)
-app.command()(worker)
-app.command()(search)
-app.command()(reembed)
-app.command()(mcp)
-app.command()(doctor)
-app.command()(backup)
-app.command()(restore)
-app.command("settings")(print_settings)
-
-
-@app.command()
-def ask(question: str, collection: CollectionOption = None, as_json: JsonOption = False) -> None:
-    """Answer a question, then list its citations."""
-    run(lambda services: _ask(services, question, collection, as_json=as_json))
-
-
-async def _ask(services: Services, question: str, name: str | None, *, as_json: bool) -> None:
-    check_question(question, max_chars=services.settings.max_question_chars)
-    opened = await services.collections.open(services.settings.owner, name)
-    done: dict[str, Any] = {}
-    context = Context(collection=name, owner_id=opened.owner_id, opened=opened, services=services)
-    events = stream_answer(graph, [HumanMessage(question)], context)
-    async with aclosing(events) as stream:
-        async for event in stream:
-            if event["event"] == "token" and not as_json:
-                out.file.write(event["data"]["text"])
-                out.file.flush()
-            done = event["data"]
-    if as_json:
-        print_json(done)
-        return
-    out.print()
-    if chain := _told_chain(done):
-        out.print(chain, style="cyan", highlight=False)
-    for citation in done["citations"]:
-        quote = " ".join(citation["quote"].split())
-        out.print(
-            f"[{citation['number']}] {citation['filename']}{_place(citation)}, {citation['status']}: {quote}",
-            style="dim",
-            highlight=False,
-        )
-    for message in done["degraded_messages"]:
-        err.print(message, style="yellow")
-
-
-def _told_chain(done: dict[str, Any]) -> str:
-    """«A → B [1] → C [2]»: the best causal chain of which the answer cites a sentence of every link."""
-    for path in done["paths"]:
-        if all(any(_is_of(citation, edge) for citation in done["citations"]) for edge in path["edges"]):
-            first, *names = [" ".join(name.split()) for name in path["entities"]]
-            steps = [f" → {name} [{edge['source']}]" for name, edge in zip(names, path["edges"], strict=True)]
-            return "".join([first, *steps])
-    return ""
-
-
-def _is_of(citation: dict[str, Any], edge: dict[str, Any]) -> bool:
-    is_inside = citation["start_char"] < edge["end_char"] and edge["start_char"] < citation["end_char"]
-    return is_inside and bool(citation["number"] == edge["source"])
-
-
-def _place(citation: dict[str, Any]) -> str:
-    """« p. 3», « Ventas!C12 (+25 % frente al mes anterior)»."""
-    page = f" p. {citation['page']}" if citation["page"] else ""
-    cells = "!".join(part for part in (citation["sheet"], citation["cell"]) if part)
-    trend = f" ({citation['trend']})" if citation["trend"] else ""
-    return f"{page}{' ' if cells else ''}{cells}{trend}"
-
-
-@app.command()
-def migrate(collection: CollectionOption = None) -> None:
-    """Prepare the database for this version. Every other command does it by itself, where its role may."""
-    database = Database(load_settings())
-
-    async def prepare() -> None:
-        await database.open()
-        await database.close()
-
-    asyncio.run(prepare())
-    out.print("The database is ready.")
+    raise typer.Exit
 
 
 def main() -> None:
-    """Our own errors are one line and exit code 1; Ctrl-C is 130."""
+    """Run the command: our own errors are one line and exit code 1; Ctrl-C is 130."""
     # A supervisor's or a closing terminal's signal ends a command like Ctrl-C: the database is left in order.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()
     except CausewayError as exc:
+        from api.cli.terminal import err
+
         err.print(f"Error: {exc}", style="red", highlight=False, soft_wrap=True)
         sys.exit(1)
     except KeyboardInterrupt:

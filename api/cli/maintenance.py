@@ -1,4 +1,4 @@
-"""The commands backup, restore, reembed, settings and mcp."""
+"""The commands migrate, backup, restore, reembed, settings and mcp."""
 
 import asyncio
 import os
@@ -10,14 +10,27 @@ import typer
 from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from api.cli.terminal import err, load_settings, out, run
+from api.cli.terminal import CollectionOption, err, load_settings, out, run
 from graphrag.config.reference import themes, to_markdown
 from graphrag.db.backup import restore_backup, write_backup
+from graphrag.db.database import Database
 from graphrag.errors import InvalidSettings
 from graphrag.ingestion.reembedding import EmbeddingMigration
 from graphrag.services import Services
 
 ELSEWHERE = "The original files are in S3, and not in the backup: copy the bucket."
+
+
+def migrate(collection: CollectionOption = None) -> None:
+    """Prepare the database for this version. Every other command does it by itself, where its role may."""
+    database = Database(load_settings())
+
+    async def prepare() -> None:
+        await database.open()
+        await database.close()
+
+    asyncio.run(prepare())
+    out.print("The database is ready.")
 
 
 def backup(path: Annotated[Path, typer.Argument(help="The file to write; it is not there yet.")]) -> None:

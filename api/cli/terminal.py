@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Annotated, Any, TypeVar
 
@@ -10,8 +11,9 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
+from graphrag.config.reference import unknown_variables
 from graphrag.config.settings import Settings
-from graphrag.observability.telemetry import configure_logging
+from graphrag.observability.telemetry import configure_logging, log
 from graphrag.observability.tracing import configure_tracing
 from graphrag.services import Services, open_services
 
@@ -32,6 +34,12 @@ def load_settings(**overrides: Any) -> Settings:
     configure_logging(settings.log_level)
     configure_tracing()
     return settings.model_copy(update={name: value for name, value in overrides.items() if value is not None})
+
+
+def warn_of_unknown_variables() -> None:
+    """Log every RAG_ variable that no setting reads, with the nearest name."""
+    for name, nearest in unknown_variables(os.environ).items():
+        log.warning("unknown setting", variable=name, nearest=nearest)
 
 
 def run(command: Callable[[Services], Awaitable[T]], *, awaits_database: bool = False) -> T:

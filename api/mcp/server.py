@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from api.errors import STATUS, invalid_fields, request_language, word
 from api.mcp.tools import CountAnswer, OwnerOf, Tools
 from api.middleware.rate_limits import RateLimits
+from graphrag import DISTRIBUTION
 from graphrag.authentication.identity import Identity
 from graphrag.authentication.identity import Scope as Permission
 from graphrag.errors import CausewayError, SearchTimeout
@@ -91,7 +92,7 @@ def _request(context: Context[Any, Any]) -> Request | None:
 
 def make_server(services: Services, owner_of: OwnerOf, count_answer: CountAnswer | None = None) -> Server:
     server = Server(
-        "causeway", title="Causeway", instructions=INSTRUCTIONS, version=version("causeway"), log_level="WARNING"
+        "causeway", title="Causeway", instructions=INSTRUCTIONS, version=version(DISTRIBUTION), log_level="WARNING"
     )
     tools = Tools(services, owner_of, count_answer)
     server.add_tool(tools.search, title="Search the documents", annotations=READ_ONLY)

@@ -13,6 +13,7 @@ from api.gauges import look_around
 from api.openapi import EVENT_STREAM
 from api.schemas.fields import BreakerOut, CrossEncoderOut, EmbeddingModelOut, Health, errors
 from api.streaming.sse import StreamResponse
+from graphrag import DISTRIBUTION
 from graphrag.errors import DatabaseUnavailable, StreamNotFound
 
 streams_router = APIRouter(tags=["chat"], responses=errors(404))
@@ -45,7 +46,7 @@ METRICS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
     **errors(401, 403, 429, 503),
 }
-VERSION = version("causeway")
+VERSION = version(DISTRIBUTION)
 router = APIRouter(tags=["system"])
 
 

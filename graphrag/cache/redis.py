@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from graphrag.errors import DatabaseUnavailable, InvalidSettings, MissingExtra, ProviderError
+from graphrag.errors import DatabaseUnavailable, InvalidSettings, MissingExtra, ProviderError, install_command
 from graphrag.resilience.circuit_breaker import CircuitBreaker
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def open_redis(url: str) -> "Redis":
         from redis.asyncio.retry import Retry
         from redis.backoff import NoBackoff
     except ImportError as exc:
-        raise MissingExtra("REDIS_URL needs: pip install 'causeway[redis]'") from exc
+        raise MissingExtra(f"REDIS_URL needs: {install_command('redis')}") from exc
     once = Retry(NoBackoff(), 0)  # whoever asks would wait for each further time
     try:
         database = urlsplit(url).path.strip("/")

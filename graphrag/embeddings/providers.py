@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 
 from graphrag.embeddings.configuration import ModelEntry
-from graphrag.errors import MissingExtra
+from graphrag.errors import MissingExtra, install_command
 
 EXTRAS = {"ollama": "ollama", "google_genai": "google", "sentence-transformers": "local-models"}
 
@@ -48,9 +48,7 @@ def _with_extra(entry: ModelEntry, open_it: Callable[[], Embeddings]) -> Embeddi
         extra = EXTRAS.get(entry.provider)
         if extra is None:
             raise
-        raise MissingExtra(
-            f"Embedding model {entry.id!r} ({entry.provider}) needs: pip install 'causeway[{extra}]'"
-        ) from exc
+        raise MissingExtra(f"Embedding model {entry.id!r} ({entry.provider}) needs: {install_command(extra)}") from exc
 
 
 def _bundled(entry: ModelEntry) -> Embeddings:

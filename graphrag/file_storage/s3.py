@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from graphrag.errors import FileUnavailable, InvalidSettings, MissingExtra
+from graphrag.errors import FileUnavailable, InvalidSettings, MissingExtra, install_command
 from graphrag.file_storage.local import check_key, check_prefix
 from graphrag.observability.logging import without_secrets
 
@@ -157,7 +157,7 @@ def _open(bucket: str, prefix: str, endpoint: str | None, timeout: timedelta) ->
         from obstore.exceptions import BaseError
         from obstore.store import S3Store
     except ImportError as exc:
-        raise MissingExtra("Files in S3 need: pip install 'causeway[s3]'") from exc
+        raise MissingExtra(f"Files in S3 need: {install_command('s3')}") from exc
     try:
         return S3Store(
             bucket,

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
-from graphrag.errors import InvalidSettings, MissingExtra
+from graphrag.errors import InvalidSettings, MissingExtra, install_command
 from graphrag.observability.telemetry import log, stage
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def load_pipeline(name: str) -> "Language":
     try:
         import spacy
     except ImportError as exc:
-        raise MissingExtra(f"The spaCy pipeline {name!r} needs: pip install 'causeway[linguistics]'") from exc
+        raise MissingExtra(f"The spaCy pipeline {name!r} needs: {install_command('linguistics')}") from exc
     try:
         pipeline = spacy.load(name)
         used = _recognizers(pipeline)

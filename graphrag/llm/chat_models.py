@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 
 from graphrag.config.settings import Settings
-from graphrag.errors import InvalidSettings, MissingExtra
+from graphrag.errors import InvalidSettings, MissingExtra, install_command
 from graphrag.llm.guard import Guard, is_outage
 from graphrag.llm.resilient_chat_model import ResilientChatModel
 from graphrag.resilience.circuit_breaker import CircuitBreaker
@@ -91,7 +91,7 @@ def _open(name: str, timeout_seconds: float, *, variable: str) -> BaseChatModel:
         return model
     except ImportError as exc:
         extra = EXTRAS.get(provider)
-        way_out = f"pip install 'causeway[{extra}]'" if extra else "an installed provider, such as openai:…"
+        way_out = install_command(extra) if extra else "an installed provider, such as openai:…"
         raise MissingExtra(f"{variable}={name} needs: {way_out}") from exc
     except Exception as exc:  # each vendor checks its key and arguments with errors of its own
         raise InvalidSettings(f"{variable}={name}: {' '.join(str(exc).split())}") from exc

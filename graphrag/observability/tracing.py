@@ -13,7 +13,8 @@ from opentelemetry import trace
 from opentelemetry.context import Context, attach, detach
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from graphrag.errors import InvalidSettings, MissingExtra
+from graphrag import DISTRIBUTION
+from graphrag.errors import InvalidSettings, MissingExtra, install_command
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
@@ -38,11 +39,11 @@ def configure_tracing() -> None:
 
         opened = _open(exporter)
     except ModuleNotFoundError as exc:
-        raise MissingExtra("Traces need: pip install 'causeway[otel]'") from exc
+        raise MissingExtra(f"Traces need: {install_command('otel')}") from exc
     name = os.environ.get("OTEL_SERVICE_NAME") or "causeway"
     # A collector that is away is told of once a batch, not at each attempt.
     logging.getLogger("opentelemetry.exporter.otlp").setLevel(logging.ERROR)
-    resource = Resource.create({"service.name": name, "service.version": version("causeway")})
+    resource = Resource.create({"service.name": name, "service.version": version(DISTRIBUTION)})
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(opened))
     trace.set_tracer_provider(provider)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from graphrag.errors import InvalidSettings, MissingExtra, OutOfTime, ProviderError
+from graphrag.errors import InvalidSettings, MissingExtra, OutOfTime, ProviderError, install_command
 from graphrag.models import Chunk, Hit
 from graphrag.rerankers.bundled import ranked, with_text
 from graphrag.resilience.deadline import demand
@@ -92,7 +92,7 @@ def _load(model: str) -> "CrossEncoder":
     try:
         from sentence_transformers.cross_encoder import CrossEncoder
     except ImportError as exc:
-        raise MissingExtra("The cross-encoder needs: pip install 'causeway[local-models]'") from exc
+        raise MissingExtra(f"The cross-encoder needs: {install_command('local-models')}") from exc
     try:
         encoder = CrossEncoder(model, local_files_only=True)
     except Exception as exc:  # a missing file, another format: each has its own error

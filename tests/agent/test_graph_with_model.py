@@ -338,7 +338,7 @@ def test_a_missing_package_names_its_extra(
     with pytest.raises(MissingExtra) as caught:
         open_chat_model(Settings(chat_model=name))
     assert f"RAG_CHAT_MODEL={name}" in str(caught.value)
-    assert f"pip install 'causeway[{extra}]'" in str(caught.value)
+    assert f"make install WITH={extra}" in str(caught.value)
 
 
 def test_a_key_does_not_show_in_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,7 +111,7 @@ def test_an_index_that_nobody_knows_is_told(serving: Callable[..., Services]) ->
 def test_what_an_index_needs_is_told(serving: Callable[..., Services], monkeypatch: pytest.MonkeyPatch) -> None:
     """R13.2 its extra, and an address that is one."""
     monkeypatch.setitem(sys.modules, "chromadb", None)  # as where it is not installed
-    with pytest.raises(MissingExtra, match=r"pip install 'causeway\[chroma\]'"):
+    with pytest.raises(MissingExtra, match=r"make install WITH=chroma"):
         _ = serving("chroma").store
 
 

@@ -323,7 +323,7 @@ def test_a_splitter_that_is_not_installed_is_refused(api: httpx.Client, collecti
         api.put(f"/collections/{collection}", json={"ingestion": wanted}),
     ):
         check_error(answer, 400, "invalid_settings")
-        assert "pip install 'causeway[splitters]'" in answer.json()["error"]["message"]
+        assert "make install WITH=splitters" in answer.json()["error"]["message"]
     assert finished(api, made["id"])["processing_strategy"] != wanted["chunking"]
 
 

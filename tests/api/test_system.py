@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from api.app import STATIC
+from graphrag import DISTRIBUTION
 from tests.api.expectations import check_error
 from tests.conftest import Server
 
@@ -26,7 +27,7 @@ def test_health_tells_what_is_loaded(client: httpx.Client) -> None:
     """R9.7 Embedding models with id, name, status and dimensions."""
     assert client.get("/health").json() == {
         "status": "ok",
-        "version": version("causeway"),
+        "version": version(DISTRIBUTION),
         "database": "ok",
         "chat_model": "extractive",
         "embedding_models": [{"id": "bundled", "name": "bundled", "status": "loaded", "dimensions": 256}],

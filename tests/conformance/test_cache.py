@@ -156,7 +156,7 @@ async def test_an_address_that_is_none_is_refused(url: str) -> None:
 def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """R3.6 As in a core install."""
     monkeypatch.setitem(sys.modules, "redis.asyncio", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'causeway\[redis\]'"):
+    with pytest.raises(MissingExtra, match=r"make install WITH=redis"):
         RedisCache("redis://localhost")
 
 

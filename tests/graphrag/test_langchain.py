@@ -166,7 +166,7 @@ def test_script_over_the_embedded_server_ends_it_too() -> None:
 async def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """R13.5 with the way out."""
     monkeypatch.setitem(sys.modules, "langchain_postgres", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'causeway\[langchain\]'"):
+    with pytest.raises(MissingExtra, match=r"make install WITH=langchain"):
         await open_vector_store(open_services(Settings()))
 
 

@@ -15,7 +15,7 @@ from uuid import UUID, uuid5
 import fasteners
 
 from graphrag.config.settings import Settings
-from graphrag.errors import IndexUnavailable, InvalidSettings, MissingExtra
+from graphrag.errors import IndexUnavailable, InvalidSettings, MissingExtra, install_command
 from graphrag.models import Collection, VectorKind
 from graphrag.models.ingestion import Candidate, IndexEntry
 
@@ -37,7 +37,7 @@ class ChromaIndex:
         try:
             import chromadb
         except ImportError as exc:
-            raise MissingExtra("RAG_INDEX=chroma needs: pip install 'causeway[chroma]'") from exc
+            raise MissingExtra(f"RAG_INDEX=chroma needs: {install_command('chroma')}") from exc
         self._chromadb = chromadb
         self._server = _address(settings.index_url) if settings.index_url else None
         self._key = settings.index_api_key

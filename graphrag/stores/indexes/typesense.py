@@ -13,7 +13,7 @@ from uuid import UUID
 import httpx
 
 from graphrag.config.settings import Settings
-from graphrag.errors import IndexUnavailable, InvalidSettings, MissingExtra
+from graphrag.errors import IndexUnavailable, InvalidSettings, MissingExtra, install_command
 from graphrag.models import Collection, SourceLocation, VectorKind
 from graphrag.models.ingestion import Candidate, IndexEntry
 from graphrag.observability.telemetry import log
@@ -346,7 +346,7 @@ def _connect(settings: Settings) -> tuple["AsyncClient", str]:
     try:
         from typesense import AsyncClient
     except ImportError as exc:
-        raise MissingExtra("RAG_INDEX=typesense needs: pip install 'causeway[typesense]'") from exc
+        raise MissingExtra(f"RAG_INDEX=typesense needs: {install_command('typesense')}") from exc
     if settings.index_api_key is None:
         raise InvalidSettings("RAG_INDEX=typesense needs RAG_INDEX_API_KEY: a key that may read and write.")
     try:

@@ -221,11 +221,11 @@ MISUSES = {
         {"RAG_CHAT_MODEL": "openai:x", "DATABASE_URL": "{database}"},
     ),
     "model without its package": Misuse(
-        ("ask", "hola"), ("RAG_CHAT_MODEL=ollama:x", "pip install 'causeway[ollama]'"),
+        ("ask", "hola"), ("RAG_CHAT_MODEL=ollama:x", "make install WITH=ollama"),
         {"RAG_CHAT_MODEL": "ollama:x", "DATABASE_URL": "{database}", "PYTHONPATH": "{without_extras}"},
     ),
     "splitter without its package": Misuse(
-        ("ingest", "{empty}", "--chunking", "llama_index_sentence"), ("pip install 'causeway[splitters]'",),
+        ("ingest", "{empty}", "--chunking", "llama_index_sentence"), ("make install WITH=splitters",),
         {"DATABASE_URL": "{database}", "PYTHONPATH": "{without_extras}"},
     ),
     "nothing to index": Misuse(

@@ -206,7 +206,7 @@ def test_a_spacy_pipeline_that_is_of_no_use_is_told(url: str, tmp_path: Path, mo
     monkeypatch.setenv("RAG_SPACY_PIPELINES", "es_core_news_sm")
     unused = found()["cannot_be_used"]
     assert (unused.level, unused.details["what"]) == (Level.ERROR, "RAG_SPACY_PIPELINES")
-    assert "pip install 'causeway[linguistics]'" in str(unused.details["cause"])
+    assert "make install WITH=linguistics" in str(unused.details["cause"])
 
 
 @pytest.mark.slow

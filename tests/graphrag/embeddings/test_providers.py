@@ -200,7 +200,7 @@ def test_a_missing_package_is_named(
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra, match=rf"(?s)'far'.*pip install 'causeway\[{extra}\]'"):
+    with pytest.raises(MissingExtra, match=rf"(?s)'far'.*make install WITH={extra}"):
         load(tmp_path, entry)
 
 

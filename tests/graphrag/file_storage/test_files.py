@@ -221,5 +221,5 @@ def test_an_address_that_is_none_is_refused(url: str) -> None:
 def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.4 As in a core install."""
     monkeypatch.setitem(sys.modules, "obstore.store", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'causeway\[s3\]'"):
+    with pytest.raises(MissingExtra, match=r"make install WITH=s3"):
         open_files(Settings(files_url="s3://bucket"))

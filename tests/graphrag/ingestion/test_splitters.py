@@ -146,7 +146,7 @@ def without_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("chunking", PACKAGES)
 def test_the_missing_extra_is_named_where_it_is_chosen(monkeypatch: pytest.MonkeyPatch, chunking: Chunking) -> None:
     """R13.5 As in a core install: for a request, for a collection, for the service."""
-    way_out = rf"{chunking} needs: pip install 'causeway\[splitters\]'"
+    way_out = rf"{chunking} needs: make install WITH=splitters"
     with pytest.raises(MissingExtra, match=way_out):
         check_splitter(chunking)
     with pytest.raises(InvalidSettings, match=way_out):

@@ -34,7 +34,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, module: str) 
     """R11.2"""
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setenv(ENDPOINT, "http://127.0.0.1:4318")
-    with pytest.raises(MissingExtra, match=r"pip install 'causeway\[otel\]'"):
+    with pytest.raises(MissingExtra, match=r"make install WITH=otel"):
         configure_tracing()
 
 

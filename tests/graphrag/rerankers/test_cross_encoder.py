@@ -165,7 +165,7 @@ async def test_a_broken_model_is_a_provider_error(folder: Path, tmp_path: Path) 
 async def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """R5.1 As in a core install."""
     monkeypatch.setitem(sys.modules, "sentence_transformers.cross_encoder", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'causeway\[local-models\]'"):
+    with pytest.raises(MissingExtra, match=r"make install WITH=local-models"):
         await rerank(CrossEncoderReranker("cross-encoder/ms-marco-MiniLM-L6-v2"), "horno", hits("El horno."))
 
 

@@ -376,5 +376,5 @@ def test_an_address_that_is_none_is_refused(server: TypesenseServer, changes: di
 def test_the_missing_extra_is_named(server: TypesenseServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """R13.1 as in a core install."""
     monkeypatch.setitem(sys.modules, "typesense", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'causeway\[typesense\]'"):
+    with pytest.raises(MissingExtra, match=r"make install WITH=typesense"):
         TypesenseIndex(settings_for(server))
