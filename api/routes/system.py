@@ -70,7 +70,12 @@ async def health(services: ServicesDep) -> Health:
         database="ok" if reachable else "unavailable",
         chat_model=services.settings.chat_model or "extractive",
         embedding_models=[
-            EmbeddingModelOut(id=model.id, name=model.name, status="loaded", dimensions=model.dimensions)
+            EmbeddingModelOut(
+                id=model.id,
+                name=model.name,
+                status="loaded" if model.is_installed else "missing",
+                dimensions=model.dimensions,
+            )
             for model in services.embeddings.models.values()
         ],
         cross_encoder=CrossEncoderOut(model=encoder.model, status="loaded") if encoder else None,

@@ -244,7 +244,7 @@ class ErrorResponse(BaseModel):
 class EmbeddingModelOut(BaseModel):
     id: str
     name: str
-    status: Literal["loaded"]
+    status: Literal["loaded", "missing"]
     dimensions: int
 
 

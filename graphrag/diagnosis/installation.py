@@ -84,7 +84,10 @@ async def examine_models(settings: Settings, *, calls: bool) -> AsyncIterator[Fi
     try:
         registry = await asyncio.to_thread(load_registry, settings.embeddings_config)
         for model in registry.models.values():
-            yield ok("embeddings", model=model.id, dimensions=model.dimensions)
+            if model.is_installed:
+                yield ok("embeddings", model=model.id, dimensions=model.dimensions)
+            else:
+                yield warning("embeddings_missing", model=model.id)
     except (InvalidSettings, MissingExtra) as exc:
         yield error("cannot_be_used", what="EMBEDDINGS_CONFIG", cause=str(exc))
     chosen = dict(_chosen(settings))

@@ -8,40 +8,47 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import wordllama
 from langchain_core.embeddings import Embeddings
-from wordllama import WordLlama
 
 COUNTED_AT_ONCE = 1_000
 KNOWN_WORDS = 200_000  # whose tokens are counted once
 KNOWN_WORD_CHARS = 30
 
 
+DIMENSIONS = 256
+CHARACTERS_PER_TOKEN = 3  # where the tokenizer is missing; rather too few
+
+
 @lru_cache(maxsize=1)
 def _load() -> Any:
-    """Its weights are of the process: 32,000 words."""
+    """Return the model, one per process, or None where there is no wheel of wordllama: see `is_installed`."""
+    try:
+        import wordllama
+    except ModuleNotFoundError:
+        return None
     # Its own search for the tokenizer misses its package and goes to the network.
-    model = WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
     model.tokenizer.no_padding()
     return model
 
 
 class BundledEmbeddings(Embeddings):
-    """256 dimensions, unit length; a text without any known token is the zero vector. 1,200 texts/s on 2 cores."""
+    """256 dimensions, unit length; a text without any known token is the zero vector. 1,200 texts/s on 2 cores.
+
+    Where wordllama isn't installed every vector is zero, so that documents are indexed and full text finds them.
+    """
 
     @property
-    def _model(self) -> Any:
-        return _load()
-
-    @property
-    def _tokenizer(self) -> Any:
-        return _load().tokenizer
+    def is_installed(self) -> bool:
+        return _load() is not None
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """As the model itself does, but for text after text: it pads whole batches, which takes thrice as long."""
-        words = self._model.embedding
+        """Embed as the model itself does, but text after text: it pads whole batches, which takes thrice as long."""
+        if not self.is_installed:
+            return [[0.0] * DIMENSIONS for _ in texts]
+        words = _load().embedding
         vectors = np.zeros((len(texts), words.shape[1]), dtype=np.float32)
-        for row, tokens in enumerate(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)):
+        for row, tokens in enumerate(_load().tokenizer.encode_batch_fast(texts, add_special_tokens=False)):
             vectors[row] = words.take(tokens.ids, axis=0, mode="clip").sum(axis=0, dtype=np.float32)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: list[list[float]] = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0).tolist()
@@ -51,12 +58,14 @@ class BundledEmbeddings(Embeddings):
         return self.embed_documents([text])[0]
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Never too few: where words are further apart than by one space, some more than the tokenizer itself makes."""
+        """Count tokens, never too few: words further apart than by one space count some more than the tokenizer's."""
+        if not self.is_installed:
+            return [-(-len(text) // CHARACTERS_PER_TOKEN) for text in texts]
         return self._counter.count(texts)
 
     @cached_property
     def _counter(self) -> "_TokenCounter":
-        return _TokenCounter(self._tokenizer)
+        return _TokenCounter(_load().tokenizer)
 
 
 class _TokenCounter:

@@ -49,6 +49,11 @@ class EmbeddingModel:
     breaker: CircuitBreaker | None = None  # of questions' embedding; None for a model on this machine
 
     @property
+    def is_installed(self) -> bool:
+        """Whether it gives vectors at all: the bundled one may have no wheel for this platform."""
+        return bool(getattr(self.embeddings, "is_installed", True))
+
+    @property
     def is_strong(self) -> bool:
         """Whether its vectors find as well without full text as with it."""
         return self.fusion_weight >= STRONG

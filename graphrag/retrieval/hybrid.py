@@ -113,6 +113,8 @@ async def _named_files(query: Query, store: ChunkStore) -> NamedFiles:
 
 
 def _strategy(text: str, query: Query) -> tuple[Strategy, str]:
+    if not query.model.is_installed:
+        return "fulltext", "the embedding model is not installed"
     if query.config.strategy == "auto":
         return choose_strategy(text, query.transformed.language, model_is_strong=query.model.is_strong)
     return query.config.strategy, "asked for"

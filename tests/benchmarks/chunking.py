@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from graphrag.config.settings import PACKAGES, IngestionConfig, Settings, has_splitter
-from graphrag.embeddings.bundled import BundledEmbeddings
+from graphrag.embeddings.bundled import BundledEmbeddings, _load
 from graphrag.ingestion.chunking.chunking import ChunkSpan, chunk_document
 from graphrag.models import LOCAL_OWNER, Chunk, Chunking, Collection, Document, Hit, ParsedText
 from graphrag.models.ingestion import IndexedDocument
@@ -78,9 +78,9 @@ class Result:
 class Texts:
     """By name, with the last character of each of their tokens: its first may be the space before a word."""
 
-    def __init__(self, texts: Mapping[str, str], model: BundledEmbeddings) -> None:
+    def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = texts
-        tokenizer = model._model.tokenizer
+        tokenizer = _load().tokenizer
         encoded = {name: tokenizer.encode(text, add_special_tokens=False) for name, text in texts.items()}
         self.ends = {name: [end - 1 for _, end in tokens.offsets] for name, tokens in encoded.items()}
 
@@ -272,7 +272,7 @@ async def measure(folder: Path, *, setups: Sequence[Setup], top_k: int, console:
         services = open_services(Settings(database_url=SecretStr(url)))
         await services.open()
         try:
-            return await Bench(services, model, Texts(texts, model), questions, top_k).run(setups, console)
+            return await Bench(services, model, Texts(texts), questions, top_k).run(setups, console)
         finally:
             await services.close()
 

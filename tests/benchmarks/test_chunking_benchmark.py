@@ -13,7 +13,7 @@ from graphrag.embeddings.bundled import BundledEmbeddings
 from tests.benchmarks.chunking import WINDOW, WINDOW_OVERLAP, Texts, compare, load, main, union
 
 MODEL = BundledEmbeddings()
-TEXTS = Texts({"a": "one two three four five six seven eight nine ten", "b": "one " * 1_000}, MODEL)
+TEXTS = Texts({"a": "one two three four five six seven eight nine ten", "b": "one " * 1_000})
 stretches = st.lists(
     st.tuples(st.sampled_from("ab"), st.integers(0, 40), st.integers(1, 9)).map(lambda s: (s[0], s[1], s[1] + s[2]))
 )

@@ -27,7 +27,7 @@ def test_the_listed_help_is_the_command_s(name: str) -> None:
     module, _, attribute = place.partition(":")
     command = getattr(import_module(module), attribute)
     full = command.info.help if isinstance(command, typer.Typer) else command.__doc__
-    assert " ".join(full.split("\n\n")[0].split()) == help_text
+    assert " ".join(str(full).split("\n\n")[0].split()) == help_text
 
 
 def test_no_command_prints_the_help() -> None:

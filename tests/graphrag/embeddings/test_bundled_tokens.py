@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.embeddings.bundled import KNOWN_WORD_CHARS, BundledEmbeddings
+from graphrag.embeddings.bundled import KNOWN_WORD_CHARS, BundledEmbeddings, _load
 
 MODEL = BundledEmbeddings()
 LONG = "x" * (KNOWN_WORD_CHARS + 1)
@@ -15,7 +15,7 @@ texts = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(WORDS)).map(" "
 
 def tokenized(texts: list[str]) -> list[int]:
     """As the model itself does for its vectors."""
-    return [sum(encoding.attention_mask) for encoding in MODEL._model.tokenize(texts)]
+    return [sum(encoding.attention_mask) for encoding in _load().tokenize(texts)]
 
 
 @pytest.mark.parametrize("text", PROSE)
