@@ -1,4 +1,4 @@
-"""What a run is given: who asks, over which collection, and the means to answer."""
+"""Context of a run: who asks, over which collection, and the services to answer with."""
 
 from collections.abc import Sequence
 from dataclasses import field
@@ -42,7 +42,7 @@ def set_for(node: str, description: str, **schema: Any) -> Any:
 
 @dataclass(frozen=True, config=ConfigDict(arbitrary_types_allowed=True))
 class Context:
-    """What may be chosen for a question."""
+    """Options of a question."""
 
     # LangGraph Studio shows and accepts the described fields only; identity and services come from the doors.
 
@@ -108,7 +108,7 @@ class Context:
 
 
 def owner_of(runtime: Runtime[Context]) -> str:
-    """Who was identified by LangGraph's server, or by the door that began the run. Raises Unauthorized."""
+    """Return the owner that LangGraph's server or the interface that began the run identified. Raises Unauthorized."""
     context, server = runtime.context, runtime.server_info
     if server is None:
         return context.owner_id

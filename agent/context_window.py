@@ -1,4 +1,4 @@
-"""What of the passages a model is given: so many characters and tokens, the least relevant cut first."""
+"""Passages that fit the model's context window: in characters and tokens, the least relevant cut first."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -45,7 +45,7 @@ def fit(passages: Sequence[Passage], window: Window, *, language: str, beside: s
 
 
 def log_cut(hits: Sequence[Hit], passages: Sequence[Passage]) -> None:
-    """Which hits are in no passage; no text of theirs."""
+    """Log the hits that are in no passage, without their text."""
     held = {(passage.document.id, match) for passage in passages for match in passage.matches}
     cut = [hit.chunk for hit in hits if (hit.chunk.document.id, (hit.chunk.start_char, hit.chunk.end_char)) not in held]
     if cut:
@@ -54,7 +54,7 @@ def log_cut(hits: Sequence[Hit], passages: Sequence[Passage]) -> None:
 
 
 def _largest(parts: Sequence[Passage], fits: Callable[[Passage], bool]) -> Passage | None:
-    """Of parts that each hold the next."""
+    """Return the largest that fits, of parts that each hold the next."""
     first = bisect_left(parts, True, key=fits)
     return parts[first] if first < len(parts) else None
 

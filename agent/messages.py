@@ -143,12 +143,12 @@ _MESSAGES: Final[dict[str, dict[str, str]]] = {
 
 
 def is_not_found(answer: str, language: str) -> bool:
-    """Whether an answer is the not-found sentence, however its quotes and apostrophes are written."""
+    """Return whether an answer is the not-found sentence, however its quotes and apostrophes are written."""
     return _WORD.findall(answer) == _WORD.findall(say("not_found", language))
 
 
 def is_own(sentence: str) -> bool:
-    """Whether a sentence is one of ours, and says nothing of the documents, in any language."""
+    """Return whether a sentence is one of ours, in any language, and so says nothing of the documents."""
     said = _WORD.findall(sentence)
     if any(_opens(sentence, text) for text in _MESSAGES["no_part"].values()):
         return True

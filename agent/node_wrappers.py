@@ -1,4 +1,4 @@
-"""What wraps the graph's nodes: spans, the time for preparation, Studio's stored stages."""
+"""Wrappers of the graph's nodes: spans, the time for preparation, Studio's stored stages."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache, wraps

@@ -145,7 +145,7 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _prepare(passages: Sequence[Passage], state: State, services: Services) -> tuple[list[Passage], list[str]]:
-    """What fits a prompt, and a warning for each file of it that speaks to a model."""
+    """Return the passages that fit a prompt, and a warning for each file with instructions for a model."""
     language = state["query"].language
     window = Window(
         services.settings.max_context_chars,

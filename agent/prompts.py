@@ -215,7 +215,7 @@ def build_prompt(
 
 
 def suspicious_spans(passage: Passage, query: TransformedQuery) -> tuple[Span, ...]:
-    """What of a passage speaks to a model, and is not quoted in an answer, unless the question speaks of it too."""
+    """Return the instructions for a model in a passage, which no answer quotes unless the question is about them."""
     return () if find_instructions(query.original) else find_instructions(passage.content)
 
 

@@ -1,4 +1,4 @@
-"""What the nodes hand to each other. Messages and the question are kept with the thread; stage outputs are not."""
+"""State of the graph. Messages and the question are stored with the thread; stage outputs are not."""
 
 import operator
 from typing import Annotated, cast

@@ -1,4 +1,4 @@
-"""What a route is handed: the services, the running streams, and who is asking. None of it needs a thread."""
+"""Dependencies of routes: the services, the running streams, and who is asking. None of it needs a thread."""
 
 from typing import Annotated
 

@@ -123,7 +123,7 @@ def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any
 
 
 def error_response(exc: CausewayError, request: Request) -> JSONResponse:
-    """Of a route, or of what stands before all routes."""
+    """Return the response for an error of a route, or of a middleware."""
     status, body = describe_error(exc, request)
     wait = exc.details.get("retry_after")
     headers = {"Retry-After": str(wait)} if wait else WHAT_TO_SHOW if status == 401 else None

@@ -1,4 +1,4 @@
-"""What is looked up when somebody asks for the metrics: nobody tells when it changes."""
+"""Gauges that are read when Prometheus scrapes them."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -39,7 +39,7 @@ def install(app: FastAPI) -> None:
 
 
 def _written_as_text(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Of parameters and forms: what is not given is left out there, for none of them can hold a null."""
+    """Yield the schemas of parameters and forms, where an absent value is left out: none of them can hold a null."""
     for path in document["paths"].values():
         for operation in path.values():
             yield from (parameter["schema"] for parameter in operation.get("parameters", ()))

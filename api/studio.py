@@ -22,7 +22,7 @@ MADE_BY_THE_SERVER = {"created_by": "system"}  # the assistant that everybody as
 
 @cache
 def authentication() -> Authentication:
-    """Of services of its own: the graph may run in another event loop."""
+    """Return the authentication of services of its own: the graph may run in another event loop."""
     return open_services(Settings.from_environment()).authentication
 
 

@@ -39,7 +39,7 @@ class BranchPoint:
 
 @dataclass(slots=True)
 class _Draft:
-    """What came of an answer so far."""
+    """State of an answer so far."""
 
     text: str = ""
     details: dict[str, Any] = field(default_factory=lambda: {"citations": []})

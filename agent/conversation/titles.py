@@ -1,4 +1,4 @@
-"""What a conversation is called: by rules from its first question, by the chat model where one is configured."""
+"""Titles of conversations: by rules from the first question, by the chat model where one is configured."""
 
 import asyncio
 import re
@@ -21,7 +21,7 @@ _ADDRESS = re.compile(r"https?:|www\.|[<>\[\]{}|]")
 
 
 def title_of(question: str) -> str:
-    """What is asked for, without greetings and circumstances, in as many whole words as fit."""
+    """Return the question's subject, without greetings and circumstances, in as many whole words as fit."""
     line = _line(question)[:READ_CHARS]
     if len(line) > LONGEST:
         flat = flatten(line)

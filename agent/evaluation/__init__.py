@@ -1,1 +1,1 @@
-"""How good searches and answers are, in numbers: datasets, metrics, judges, runs."""
+"""Evaluation of searches and answers: datasets, metrics, judges, runs."""

@@ -26,7 +26,7 @@ from graphrag.services import Services
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """What a person would have been shown, and what it was made of."""
+    """An answer as a person would have been shown it, and its passages."""
 
     verification: Verification
     passages: tuple[Passage, ...]
@@ -105,7 +105,7 @@ class AnswerJudge(Protocol):
 
 
 def measure_answer(given: GivenAnswer, *, relevant: Sequence[UUID] | Set[UUID]) -> dict[str, float]:
-    """What needs no judge. No relevant document: the collection holds no answer."""
+    """Return the metrics that need no judge. No relevant document: the collection holds no answer."""
     refused = float(given.is_refusal)
     if not relevant:
         return {**measure_citations(given.verification), "refused_rightly": refused}
@@ -135,7 +135,7 @@ def _is_cited(statement: CheckedStatement) -> bool:
 async def judge_answer(
     given: GivenAnswer, judge: AnswerJudge, *, question: str, expected: str, is_answerable: bool
 ) -> tuple[dict[str, float], tuple[str, ...]]:
-    """What the judge says of it, and the metrics of which it said nothing usable.
+    """Return the judge's metrics, and the names of those that it gave no usable value for.
 
     Faithfulness is not defined where nothing is stated, as in a refusal; without a context nothing is supported. The
     relevance of a refusal or of an empty answer is 0, and not defined where there is no answer to the question.

@@ -41,7 +41,7 @@ def latencies(results: Sequence[CaseResult]) -> dict[str, float]:
 
 
 def count_failed(failed: Iterable[Iterable[str]]) -> dict[str, int]:
-    """Of each search the stages that it did without: by stage, how many searches."""
+    """Return the number of searches that each stage was degraded in."""
     return dict(sorted(Counter(chain.from_iterable(map(set, failed))).items()))
 
 
@@ -99,7 +99,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Change(Difference):
-    """Of a metric's means, over the questions that have it in both runs."""
+    """Change of a metric's mean, over the questions that have it in both runs."""
 
     effect: Effect
     corrected: float  # its p-value as one of several

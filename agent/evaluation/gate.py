@@ -1,4 +1,4 @@
-"""Whether a run is worse than a baseline, by more than is allowed."""
+"""Quality gate: is a run worse than a baseline, by more than is allowed?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,8 +61,9 @@ def check_metrics(baseline: Baseline, metrics: Sequence[str]) -> None:
 def hold(
     results: Sequence[CaseResult], baseline: Baseline, *, metrics: Sequence[str], max_drop: float
 ) -> list[MetricCheck]:
-    """Of each metric, by its mean over the baseline's questions. Raises NotComparable where the run lacks some of them;
-    questions that it has besides do not count.
+    """Check each metric, by its mean over the baseline's questions; other questions of the run do not count.
+
+    Raises NotComparable where the run lacks some of the baseline's.
     """
     check_metrics(baseline, metrics)
     if baseline.questions is None:
@@ -113,7 +114,7 @@ def _cases(summary: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _defined(summary: Mapping[str, Any], metric: str) -> int:
-    """Of a run from before the answers, each metric is of all its cases."""
+    """Return the number of cases that define the metric: in a run from before the answers, all of them."""
     count: int = summary.get("defined", {}).get(metric, summary["cases"])
     return count
 

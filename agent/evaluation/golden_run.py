@@ -43,7 +43,7 @@ Name = Callable[[Document], str]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one query found."""
+    """Result of one query."""
 
     ranking: list[str]  # documents by their best chunk
     milliseconds: float

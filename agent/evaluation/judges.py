@@ -72,7 +72,7 @@ def read_context(passages: Sequence[Passage]) -> list[Sentence]:
 
 
 def find_evidence(statement: str, language: str, context: Sequence[Sentence], passages: Sequence[Passage]) -> Evidence:
-    """Of a context of one sentence or more."""
+    """Find the evidence for a statement in a context of one sentence or more."""
     (meant,) = embed([statement])
     near = [float(sentence.vector @ meant) for sentence in context]
     weights = rarities(statement, language, context)
@@ -102,7 +102,7 @@ def _choose(weights: Mapping[Form, float], near: Sequence[float], context: Seque
 
 
 def rarities(text: str, language: str, context: Sequence[Sentence]) -> dict[Form, float]:
-    """Of its words: the fewer of the context's sentences have one, the more it says; one that none has says most."""
+    """Return the rarity of its words: higher, the fewer of the context's sentences have one; highest where none has."""
     forms = {(stem(word, language), fold(word)) for word in content_words(_normal(text), language)}
     counts = {form: sum(_is_met(form, sentence.forms) for sentence in context) for form in sorted(forms)}
     return {form: log(1 + (1 + len(context)) / (0.5 + count)) for form, count in counts.items()}
@@ -166,8 +166,9 @@ class EstimatingJudge:
         return fmean(score >= SUPPORTED_FROM for score in scores)
 
     async def relevance(self, answer: str, *, question: str, expected: str, passages: Sequence[Passage]) -> float:
-        """Of what is expected the words, by their rarity, and the meaning, beside the meaning of the question; without
-        an expected answer, the question's words and meaning alone.
+        """Score the expected answer's words, by rarity, and its meaning, beside the meaning of the question.
+
+        Without an expected answer, the question's words and meaning alone.
         """
         return await asyncio.to_thread(_relevance, answer, question, expected, passages)
 
@@ -231,7 +232,7 @@ class RelevanceVerdict(BaseModel):
 
 
 class ModelJudge:
-    """What it says that is not a whole verdict is none: both raise ProviderError, as where it fails or is too slow."""
+    """A chat model as judge. Both methods raise ProviderError where it fails, is slow or incomplete."""
 
     suffix: ClassVar[str] = ""  # of the metrics' names
 

@@ -1,4 +1,4 @@
-"""How well one ranking answers one query; pure functions of document ids and their grades of relevance.
+"""Ranking metrics of one query: pure functions of document ids and their grades of relevance.
 
 For all of them: a document that comes twice counts where it comes first; grades above 0 are relevant; missing documents
 are as good as wrong ones; where nothing is relevant, nothing can be found and the value is 0.
@@ -39,7 +39,7 @@ def reciprocal_rank(ranking: Sequence[str], relevance: Relevance, *, k: int) -> 
 
 
 def first_rank(ranking: Sequence[str], relevance: Relevance) -> int | None:
-    """Of the first relevant document, from 1; None where none is there."""
+    """Return the rank of the first relevant document, from 1; None where there is none."""
     found = _found(ranking, relevance, len(ranking))
     return found.index(True) + 1 if True in found else None
 
@@ -65,7 +65,7 @@ def measure(ranking: Sequence[str], relevance: Relevance) -> dict[str, float]:
 
 
 def mean(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Of each metric, over the queries that it is defined for."""
+    """Return the mean of each metric, over the queries that it is defined for."""
     names = dict.fromkeys(name for value in values for name in value)
     return {name: fmean(value[name] for value in values if name in value) for name in names}
 

@@ -43,7 +43,7 @@ Write = Callable[[float], str]  # a value as its reader writes it
 
 
 def draw_bars(series: Series, labels: Sequence[str], *, title: str, write: Write) -> Markup:
-    """Of values in [0, 1]."""
+    """Draw bars of values in [0, 1]."""
     chart = pygal.Bar(
         **_options(height=300, value_formatter=write),
         range=(0, 1),
@@ -55,7 +55,7 @@ def draw_bars(series: Series, labels: Sequence[str], *, title: str, write: Write
 
 
 def draw_lines(series: Series, labels: Sequence[str], *, title: str, write: Write, others: Sequence[bool]) -> Markup:
-    """Of values in [0, 1]; `others`: the places that are not to be compared with the last one."""
+    """Draw lines of values in [0, 1]; `others`: the places that are not to be compared with the last one."""
     chart = pygal.Line(
         **_options(value_formatter=write),
         range=(0, 1),
@@ -98,7 +98,7 @@ def _draw(chart: pygal.Graph, series: Mapping[str, Sequence[object]], title: str
 
 
 def _strip(element: ElementTree.Element) -> None:
-    """What is for a script goes; a value becomes what a pointer is shown."""
+    """Remove scripting attributes; a value becomes a tooltip."""
     element.tag = element.tag.removeprefix(SVG)
     element.attrib.pop("id", None)  # every chart has the same
     told = None
@@ -140,7 +140,7 @@ def write_page(report: RunReport, language: str) -> str:
 
 @dataclass(frozen=True)
 class ReportPage:
-    """What the template asks for."""
+    """Values for the report's template."""
 
     report: RunReport
     language: str
@@ -170,7 +170,7 @@ class ReportPage:
         return f"{format_date(moment, 'medium', locale=self.language)}, {moment:%H:%M}"
 
     def value(self, value: Any) -> str:
-        """Of a setting."""
+        """Format a setting's value."""
         match value:
             case bool():
                 return self.word("yes" if value else "no")

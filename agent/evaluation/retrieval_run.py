@@ -171,7 +171,7 @@ Advance = Callable[[int], None]  # told how many more are done
 
 @dataclass(frozen=True, slots=True)
 class LoadedDataset:
-    """What is in the collection, and how long it took; no time where it was there already."""
+    """A dataset in its collection, and how long loading took; 0 where it was there already."""
 
     collection: Collection
     seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""Whether a difference of two runs is more than chance, how great it may be, and how many questions would tell.
+"""Significance of a difference between two runs: p-value, confidence interval, and the questions needed to tell.
 
 scipy is imported where it is used: its statistics take 50 MB and most of a second, which only who compares is to pay.
 """
@@ -70,7 +70,7 @@ def paired(before: Sequence[float], after: Sequence[float], *, smallest: float =
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is known of the values before more questions are asked.
+    """Sample-size calculation from the values at hand.
 
     Connor 1987, with the continuity correction of Fleiss, Tytun & Ury 1980 and with Student's quantiles: the variance
     is an estimate. Where nothing but chance is at work, it is greater by the square of the effect.
@@ -94,7 +94,7 @@ class Plan:
 
 
 def plan_pairs(differences: Values) -> Plan:
-    """Of one or more."""
+    """Plan from one or more differences."""
     moved = np.abs(differences[np.abs(differences) > EPSILON])
     step = float(moved.min()) if moved.size else 1.0
     return Plan(_variance(differences), differences.size - 1, step)

@@ -20,7 +20,7 @@ CHANGES = "changes"  # in a run's summary
 
 @dataclass(frozen=True, slots=True)
 class RunChange:
-    """Of a metric, over the questions that the run before has measured, too."""
+    """Change of a metric, over the questions that the run before has measured, too."""
 
     baseline: UUID  # the run before
     metric: str

@@ -79,7 +79,7 @@ class AnswerWriter:
         return self._shown.text.strip()
 
     def feed(self, piece: str) -> str:
-        """What of it, and of what waited, goes on."""
+        """Return the part of the piece, and of the buffered text, that may be streamed."""
         text = self._shown.feed(piece)
         self._pass_on(text)
         return text

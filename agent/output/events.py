@@ -64,7 +64,7 @@ _pace: ContextVar[Backpressure | None] = ContextVar("pace", default=None)
 
 
 def keep_pace() -> Backpressure:
-    """Of everything awaited from here on."""
+    """Apply backpressure to everything awaited from here on."""
     pace = Backpressure()
     _pace.set(pace)
     return pace
@@ -100,7 +100,7 @@ def citation_event(citation: Citation, *, language: str) -> Event:
 
 
 def flag_event(statement: CheckedStatement) -> Event:
-    """Of a statement that has no mark, and that no passage carries."""
+    """Flag a statement that has no mark, and that no passage supports."""
     return {"event": "citation", "data": {"number": None} | _describe_verdict(statement)}
 
 
@@ -149,7 +149,7 @@ def _describe_verdict(statement: CheckedStatement) -> dict[str, Any]:
 
 
 def describe_place(place: SourceLocation | None, *, language: str) -> dict[str, Any]:
-    """What is known of it; the trend in the language of the question."""
+    """Describe a location; the trend in the language of the question."""
     time = place.temporal if place else None
     return {
         "page": place.page if place else None,

@@ -49,12 +49,12 @@ def trimmed(token: str) -> str:
 
 
 def is_letter(character: str) -> bool:
-    """Whether a page would take it for a part of an address: anything but spaces and punctuation."""
+    """Return whether a page would take it for a part of an address: anything but spaces and punctuation."""
     return character not in ("", *"<>|") and not _SEPARATING.fullmatch(unicodedata.category(character))
 
 
 def may_follow(character: str) -> bool:
-    """Whether an address that stands right after it begins there."""
+    """Return whether an address that stands right after it begins there."""
     return character == "" or (not is_letter(character) and character not in "-_.@:/")
 
 
@@ -92,7 +92,7 @@ GONE = "…"  # where an address was
 
 
 class _Unfinished(Exception):
-    """What follows decides."""
+    """Markup that the following text decides."""
 
 
 class MarkupFilter:
@@ -164,7 +164,7 @@ class MarkupFilter:
         self.text += text
 
     def _is_joined(self, following: str) -> bool:
-        """Whether the two together would be more than text."""
+        """Return whether the two together would be more than text."""
         last = self.text[-1:]
         if self._after_address:
             return self._is_in_address(following)
@@ -294,7 +294,7 @@ class MarkupFilter:
         return self._held[len(known) : len(known) + 1].strip() != ""
 
     def _pass_joint(self, final: bool) -> None:
-        """What joins words to an address: a dot, an @, two slashes."""
+        """Pass the characters that join words to an address: a dot, an @, two slashes."""
         if UNFINISHED_JOINT.fullmatch(self._held) and not final:
             raise _Unfinished
         joint = JOINT.match(self._held)

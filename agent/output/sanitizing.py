@@ -90,7 +90,7 @@ class AnswerFilter:
 
     @property
     def text(self) -> str:
-        """What was let through."""
+        """Return the sanitised text."""
         return self._leaks.text
 
     @property

@@ -35,12 +35,12 @@ class ReadDocument:
 
     @cached_property
     def orders(self) -> tuple[Span, ...]:
-        """What speaks to a language model in it: nothing is asked of that."""
+        """Spans with instructions for a language model: no question is made from them."""
         return find_instructions(self.text)
 
     @cached_property
     def sentences(self) -> list[Span]:
-        """Of its prose: neither headings nor rows of tables nor orders."""
+        """Return the sentences of its prose: neither headings nor rows of tables nor instructions."""
         places = overlapping((place for chunk in self.chunks for place in chunk.places), 0, len(self.text))
         cells = [place for place in places if place.cells]
         return [

@@ -19,7 +19,7 @@ SURE = 0.7  # confidence in a relation: below it the wording may mean something 
 
 
 def causal_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
-    """Of the relations that are facts, as the causal graph reads them; the answer is what the document says of it."""
+    """Ask for the causes of factual relations, as the causal graph reads them; the answer is the stated cause."""
     for relation in extract_relations(read.text, language=read.language):
         if relation.polarity is not Polarity.FACT or relation.confidence < SURE or not read.is_harmless(relation.quote):
             continue
@@ -234,7 +234,7 @@ def _written(value: str, language: str) -> str:
 
 
 def _of_task(header: str, label: str, value: str, language: str) -> str | None:
-    """Of a plan's row: its label is what is to be done."""
+    """Ask about a plan's row: its label is the task."""
     asks = _WHO_OF if fold(header) in _WHO else _WHEN_OF if fold(header) in _WHEN else None
     if asks is None or (asks is _WHEN_OF and not _is_time(value)) or parse_period(label):
         return None
@@ -244,7 +244,7 @@ def _of_task(header: str, label: str, value: str, language: str) -> str | None:
 
 
 def _of_count(table: SeenTable, number: int, label: str, value: str, language: str) -> str | None:
-    """How many, of a column that is called by what it counts: «Pedidos», "Packs"; or how much money."""
+    """Ask how many, for a column that is named by what it counts: «Pedidos», "Packs"; or how much money."""
     unit = _UNIT.search(table.headers[number])
     counted = _UNIT.sub("", table.headers[number]).strip()
     if not _WHOLE.fullmatch(value) or not _COUNTED[language].fullmatch(counted):

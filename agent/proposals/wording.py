@@ -119,7 +119,7 @@ def ask(asked: Asked, clause: str, language: str) -> str | None:
 
 
 def ask_cause(phrase: str, language: str, *, triggered: bool = False) -> str | None:
-    """Of a noun phrase: what caused it."""
+    """Ask for the cause of a noun phrase."""
     bare = _tidy(phrase, language)
     if bare is None or _verb(bare, language) or not _DETERMINER.match(bare) or _POSSESSIVE.search(bare):
         return None
@@ -133,7 +133,7 @@ def has_verb(text: str, language: str) -> bool:
 
 
 def is_alone(text: str, language: str) -> bool:
-    """Whether it is understood without the text around it."""
+    """Return whether it is understood without the text around it."""
     return _POINTS[language].search(text) is None
 
 

@@ -1,1 +1,1 @@
-"""Whether an answer's statements are carried by the passages that they cite."""
+"""Verification of an answer's statements against the passages that they cite."""

@@ -43,7 +43,7 @@ class Alignment:
 
     @cached_property
     def sentence_shares(self) -> dict[int, float]:
-        """How much of the statement each sentence of the passage has."""
+        """Share of the statement that each sentence of the passage has."""
         shares: dict[int, float] = {}
         for linked in self.links.values():
             best: dict[int, float] = {}
@@ -79,7 +79,7 @@ class Alignment:
         reaching: bool = True,
         clearly: bool = False,
     ) -> bool:
-        """Whether the statement speaks more, or as much, of what belongs to one of the others than to one of the same.
+        """Return whether the statement shares as much, or more, with one of the others as with one of the same.
 
         Places of one kind in the passage, `known` all of them; `told`: the statement's own places of that kind, which
         do not vote. `reaching`: the clauses beside belong to them, too. `clearly`: as much is not enough.
@@ -106,7 +106,7 @@ class Alignment:
         return any(votes and covered < 1 == self._covered(clause) for clause, votes in theirs.items())
 
     def is_mixed(self, same: Collection[int], others: Collection[int]) -> bool:
-        """Whether the statement joins the fact of one clause with what another clause of its sentence says.
+        """Return whether the statement joins the fact of one clause with what another clause of its sentence says.
 
         That other clause has a fact of its own (`others`), of which the statement is silent, and so it is of something
         that the fact's own clause says.
@@ -162,7 +162,7 @@ class Alignment:
         return {word.clause: word.sentence for word in self.passage.words}
 
     def nearness(self, at: int, other: int, *, without: Iterable[int] = ()) -> float:
-        """How much stands around a place of the statement and around one of the passage alike."""
+        """Return how much stands around a place of the statement and around one of the passage alike."""
         left_out = {at, *without}
         total = 0.0
         for place, linked in self.links.items():
@@ -227,7 +227,7 @@ class Fact:
 
 
 def is_elsewhere(both: Alignment, fact: Fact) -> bool:
-    """Whether more stands around another of its kind than around the same one."""
+    """Return whether more stands around another of its kind than around the same one."""
     least, margin = (LEAST_ACROSS, MARGIN_ACROSS) if both.is_across else (LEAST, MARGIN)
     best = max((both.nearness(fact.place, place) for place in fact.same), default=0.0)
     for place in fact.others:
@@ -238,7 +238,7 @@ def is_elsewhere(both: Alignment, fact: Fact) -> bool:
 
 
 def _is_taken(both: Alignment, fact: Fact, place: int, nearness: float, best: float) -> bool:
-    """Whether the other belongs to another of the statement: changed round, the two would fit no better."""
+    """Return whether the other belongs to another of the statement: changed round, the two would fit no better."""
     for rival in fact.claimed.get(place, ()):
         turned = max((both.nearness(rival, each) for each in fact.same), default=0.0)
         if both.nearness(rival, place) + best >= nearness + turned:

@@ -155,7 +155,7 @@ def cite(statement: str, number: int, passage: Passage, *, today: date | None = 
 
 
 def _lines(passage: Passage, start: int, end: int) -> tuple[int | None, int | None]:
-    """Of a text that has lines of its own, and that the passage begins."""
+    """Return the lines of a text that has lines of its own, and that the passage begins."""
     if passage.start_char or not passage.document.media_type.startswith("text/"):
         return None, None
     first = passage.content.count("\n", 0, start) + 1

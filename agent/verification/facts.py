@@ -176,7 +176,7 @@ def _has_other_unit(both: Alignment, told: Quantity) -> bool:
 
 
 def _is_of_another(both: Alignment, told: Quantity, same: Sequence[Quantity]) -> bool:
-    """Whether the passage has the number, but another one where the statement has it."""
+    """Return whether the passage has the number, but another one where the statement has it."""
     if told.is_article:
         return False
     statement, passage = both.statement, both.passage

@@ -52,7 +52,7 @@ class Relation:
 
 
 def is_reversed(both: Alignment) -> bool:
-    """What the statement has first, the passage has second, in a relation of the same kind."""
+    """Return whether the statement's first term is the passage's second, in a relation of the same kind."""
     told = _relations(both.statement.text, both.statement.language)
     held = _relations(both.passage.text, both.passage.language) if told else ()
     return any(
@@ -64,7 +64,7 @@ def is_reversed(both: Alignment) -> bool:
 
 
 def agrees(both: Alignment) -> bool:
-    """What the statement compares, the passage compares in the same order, in whatever words."""
+    """Return whether both compare the same things in the same order, in whatever words."""
     told = _relations(both.statement.text, both.statement.language)
     held = _relations(both.passage.text, both.passage.language) if told else ()
     return any(
@@ -121,7 +121,7 @@ def _parted(text: str, sentence: Span) -> Iterator[Span]:
 
 
 def _sides(text: str, part: Span, match: re.Match[str]) -> tuple[Span, Span]:
-    """What a word of order is said of, and what it leads in: «tras la riada, se cerró» has it in front."""
+    """Return the two sides of a word of order: «tras la riada, se cerró» has the second in front."""
     comma = text.find(",", match.end(), part.end)
     if _OPENING.search(text, part.start, match.start()) or match.start() == part.start:
         if comma > 0:
@@ -159,7 +159,7 @@ _COMPARED_AMOUNTS = frozenset({"more", "high", "rise", "long"})
 
 
 def _degree(match: re.Match[str]) -> tuple[str, int] | None:
-    """What is compared, and its side: «más barato», "lower"."""
+    """Return the compared quality and its side: «más barato», "lower"."""
     if match["word"]:
         found = opposite_of(match["word"]) or opposite_of(match["word"].removesuffix("er"))
         side = 1
@@ -279,7 +279,7 @@ def _is_repeated(both: Alignment, at: int) -> bool:
 
 
 def _speaks_of_denials(both: Alignment) -> bool:
-    """Whether the statement shares words with a sentence of the passage that denies something."""
+    """Return whether the statement shares words with a sentence of the passage that denies something."""
     if both.statement.language != both.passage.language:  # too few words meet to tell which
         return bool(both.passage.denying_sentences)
     told = {both.passage.words[place].sentence for links in both.links.values() for place in links}

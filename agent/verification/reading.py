@@ -81,7 +81,7 @@ class ComparedText:
         return frozenset(word.sentence for word in self.words if word.denies or is_negative(word.folded))
 
     def place(self, start: int) -> int:
-        """Of the word that begins there, or the last before it."""
+        """Return the index of the word that begins there, or the last before it."""
         return max(0, bisect_right([word.start for word in self.words], start) - 1)
 
 
@@ -167,7 +167,7 @@ _LETTERS = {
 
 
 def language_of(text: str, likely: Sequence[str]) -> str:
-    """Of a statement: whose function words and letters it has most of; the first of the likely ones of several."""
+    """Return a statement's language by its function words and letters; the first of the likely ones in a tie."""
     found = [fold(match.group()) for match in _WORD.finditer(text)]
     order = list(dict.fromkeys([*likely, *ANSWER_LANGUAGES]))
     known = [language for language in order if language in ANSWER_LANGUAGES]

@@ -1,4 +1,4 @@
-"""Who did it to whom."""
+"""Semantic roles: who did it to whom."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -91,7 +91,7 @@ def _determiners(reading: ComparedText) -> frozenset[str]:
 
 
 def _goes_on(reading: ComparedText, at: int) -> bool:
-    """Whether what follows may be of the same words: «la vieja casa de su tía»."""
+    """Return whether the next words may belong to the same phrase: «la vieja casa de su tía»."""
     word = reading.words[at]
     if word.folded in _determiners(reading) | _OF | _TITLES or word.written[0].isupper() or counts(reading, at):
         return True
@@ -157,7 +157,7 @@ _BREAK = re.compile(r"[;:()]|,(?! (?:et|y|e|and) )")
 
 
 def actors_turn(both: Alignment) -> bool:
-    """Of two, the one does it here and the other there; whatever the verb is."""
+    """Return whether one of two acts here and the other there, whatever the verb is."""
     statement, passage = both.statement, both.passage
     if statement.is_table or passage.is_table:
         return False
@@ -175,7 +175,7 @@ def actors_turn(both: Alignment) -> bool:
 
 
 def _actors(both: Alignment) -> list[int]:
-    """What is named, and nouns of people and bodies."""
+    """Return the places of names, and of nouns of people and bodies."""
     statement, passage = both.statement, both.passage
     named = {*statement.names, *(at for at in statement.openers if set(both.links.get(at, ())) & set(passage.names))}
     nouns = {at for at in both.links if is_actor(statement.words[at].folded, statement.language)}
@@ -183,7 +183,7 @@ def _actors(both: Alignment) -> list[int]:
 
 
 def _does_something_else(both: Alignment, one: int, other: int, place: int) -> bool:
-    """What is done between the two is told in another clause of the passage: «la cooperativa paga a Marta»."""
+    """Return whether the action between the two is in another clause of the passage: «la cooperativa paga a Marta»."""
     words = both.passage.words
     return any(
         all(words[to].sentence != words[place].sentence for to in both.links[at])
@@ -214,7 +214,7 @@ def _is_one_name(reading: ComparedText, one: int, other: int) -> bool:
 
 
 def _acts_first(reading: ComparedText, one: int, other: int) -> bool | None:
-    """Whether the first of the two does it, and not the other; None where that is not told."""
+    """Return whether the first of the two acts, and not the other; None where that is not stated."""
     if not _are_joined_by_a_verb(reading, *sorted((one, other))):
         return None
     cases = case_of(reading, one), case_of(reading, other)
@@ -263,7 +263,7 @@ _AGENT_NOUN = re.compile(r"(?:eur|euse|er|or|ora)s?$")
 
 
 def is_turned(both: Alignment) -> bool:
-    """What stood before a verb stands behind it, and what stood behind before it; a passive or its converse does so."""
+    """Return whether subject and object have changed places around a verb; a passive or its converse does so."""
     converse = _tells_the_converse(both)
     return any(_turns(both, verb, place, converse) for verb, place in _verbs(both)) or (
         not converse and actors_turn(both)
@@ -310,7 +310,7 @@ def _turns(both: Alignment, verb: int, place: int, converse: bool) -> bool:
 
 
 def _takes_its_end(both: Alignment, verb: int, place: int) -> bool:
-    """What does it in the passage stands behind the verb here, and something else that the passage has does it."""
+    """Return whether the passage's agent stands behind the verb here, and something else that the passage has acts."""
     mine, theirs = _doer(both.statement, verb), _doer(both.passage, place)
     if mine is None or theirs is None or mine not in both.links or theirs in both.links[mine]:
         return False

@@ -159,5 +159,5 @@ class StatementStream:
 
 
 def content_of(statement: str) -> str:
-    """What of it is said of the documents: without an opening of ours."""
+    """Return the part of it that is about the documents: without an opening of ours."""
     return _LIKE_A_MARK.sub(" ", without_lead(statement))

@@ -1,4 +1,4 @@
-"""How far a passage supports a statement."""
+"""Degree to which a passage supports a statement."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ def _is_cognate(told: str, word: str) -> bool:
 
 
 def _is_part(passage: ComparedText, place: int, same: Sequence[int]) -> bool:
-    """Of the same name: the surname beside the first name."""
+    """Return whether it is a part of the same name: the surname beside the first name."""
     return any(abs(place - other) <= 2 and passage.words[place].clause == passage.words[other].clause for other in same)
 
 
@@ -136,7 +136,7 @@ def _finding(reasons: tuple[str, ...], score: float, span: Span) -> SupportFindi
 
 
 def sentence_spans(passage: Passage) -> list[Span]:
-    """Of its sentences and rows, without the space around them; one at least."""
+    """Return the spans of its sentences and rows, without the space around them; one at least."""
     found = split_rows(passage.content, passage.places, start=passage.start_char)
     return [_trimmed(passage.content, span) for span in found] or [Span(0, 0)]
 
@@ -166,7 +166,7 @@ def _without(statement: str, sentences: Sequence[str]) -> str:
 
 
 def _wrong_facts(rest: str, passage: Passage, today: Moment | None) -> tuple[str, ...]:
-    """Of what is added to a sentence of the passage: figures, dates and names alone can be held against it."""
+    """Return the figures, dates and names added to a sentence of the passage that contradict it."""
     told = read(rest, language_of(rest, [passage.document.language]))
     found = disagreements(told, _read_passage(passage), beside=_read_beside(passage), today=today)
     return tuple(reason for reason in found if reason in ("number", "date", "name", "unit"))
@@ -177,7 +177,7 @@ def _read_passage(passage: Passage) -> ComparedText:
 
 
 def _read_beside(passage: Passage) -> ComparedText:
-    """What else the reader of the passage knows: its title, its file, its columns and its dates."""
+    """Return the passage's metadata as text: its title, its file, its columns and its dates."""
     times = (place.temporal.date.isoformat() for place in passage.places if place.temporal)
     known = [passage.document.title, passage.document.filename, *passage.headers, *dict.fromkeys(times)]
     return read("\n".join(known), passage.document.language)

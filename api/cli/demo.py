@@ -14,7 +14,7 @@ QUESTIONS = CHECKOUT / "tests" / "golden" / "demo.json"
 
 
 async def open_demo() -> tuple[Services, Collection]:
-    """They are indexed once; a second time nothing is left to do."""
+    """Open the demo collection; its documents are indexed once."""
     services = shared_services()
     configure_logging("ERROR")  # a notebook shows what went wrong itself
     await services.open()

@@ -47,7 +47,7 @@ class _Case(BaseModel):
 
 
 class _Run(BaseModel):
-    """Of what `eval export`, `eval run --json` and `eval show --json` write, all that a baseline needs."""
+    """The parts of a run that a baseline needs, from `eval export`, `eval run --json` and `eval show --json`."""
 
     summary: _Summary | None
     results: list[_Case] | None = None

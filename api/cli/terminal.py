@@ -1,4 +1,4 @@
-"""What every command of the command line stands on: the terminal, the settings, the services."""
+"""Shared by all commands: the terminal, the settings, the services."""
 
 import asyncio
 import json

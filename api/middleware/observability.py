@@ -1,4 +1,4 @@
-"""What is told of every request: its id in each log line, answer and error, its trace, a last line, counts."""
+"""Observability of every request: its id in each log line, answer and error, its trace, a last line, counts."""
 
 import re
 import time

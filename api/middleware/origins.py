@@ -73,7 +73,7 @@ def check_sites(settings: Settings) -> None:
 
 
 def host_name(host: str) -> str:
-    """Of a Host header: without its port, in small letters; empty where it is none."""
+    """Return a Host header without its port, in lower case; empty where it is invalid."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""How often one may ask: an owner for anything and for answers, an address with credentials that do not hold."""
+"""Rate limits: of an owner for anything and for answers, of an address with invalid credentials."""
 
 import hashlib
 import ipaddress
@@ -54,7 +54,7 @@ class RateLimits:
             await self.count_answer(owner_id)
 
     async def count_answer(self, owner_id: str) -> None:
-        """Of a door that has no address for answers alone. Raises RateLimited."""
+        """Count an answer of an interface that has no address for answers alone. Raises RateLimited."""
         await self._count(self._answers, owner_id)
 
     @asynccontextmanager
@@ -84,7 +84,7 @@ class RateLimits:
 
 
 def network_of(address: str) -> str:
-    """Of one client: whoever has an IPv6 address has 2^64 of them, but for an IPv4 address that is written as one."""
+    """Return the network of one client: 2^64 IPv6 addresses, or one IPv4 address however it is written."""
     try:
         found = ipaddress.IPv6Address(address)
     except ValueError:

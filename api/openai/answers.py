@@ -102,7 +102,7 @@ _EVENT = re.compile(rb"^event: (\w+)\ndata: (.*)\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What every part of one answer says of itself."""
+    """Fields that every part of one answer repeats."""
 
     model: str
     id: str = field(default_factory=lambda: f"chatcmpl-{secrets.token_urlsafe(16)}")

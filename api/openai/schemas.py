@@ -1,4 +1,4 @@
-"""What the OpenAI-compatible API takes and gives."""
+"""Request and response bodies of the OpenAI-compatible API."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -47,7 +47,7 @@ class ResponseFormat(BaseModel):
 
 
 class CompletionRequest(BaseModel):
-    """What else OpenAI's clients send is passed over; `causeway.warnings` names what would have changed the answer."""
+    """Other fields of OpenAI's are ignored; `causeway.warnings` names those that would have changed the answer."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -88,7 +88,7 @@ class CompletionRequest(BaseModel):
 
 
 class Answered(BaseModel):
-    """How the answer came about: as in the answer of /api/v1/chat."""
+    """Details of the answer, as in the answer of /api/v1/chat."""
 
     sources: list[Source]
     statements: list[StatementOut]

@@ -76,7 +76,7 @@ def show(collection: Collection, entry: CatalogEntry, request: Request) -> Docum
 
 
 def etag_of(entry: CatalogEntry, shown: DocumentOut) -> str:
-    """Of all that is shown, and of the ticket: an upload is another version although it looked alike."""
+    """Return an ETag of all that is shown, and of the ticket: an upload is another version although it looked alike."""
     return make_etag(str(entry.ingestion and entry.ingestion.ticket), shown.model_dump_json())
 
 
@@ -277,7 +277,7 @@ def uploaded(outcome: IngestionOutcome, request: Request) -> UploadOut:
 
 
 def filename_of(file: UploadFile) -> str:
-    """What a person calls it; never a path. Raises UnreadableDocument."""
+    """Return the file's name; never a path. Raises UnreadableDocument."""
     name = (file.filename or "").replace("\\", "/").rpartition("/")[2].strip()
     if not name or not name.isprintable():
         raise UnreadableDocument("The file has no name.", reason="unnamed")
@@ -360,7 +360,7 @@ async def get_cells(
     cells: Annotated[str, Query(pattern=r"^[A-Z]{1,3}[1-9]\d{0,6}(:[A-Z]{1,3}[1-9]\d{0,6})?$")] = "A1",
     around: Annotated[int, Query(ge=0, le=MOST_ROWS, description="Rows, before and after")] = 5,
 ) -> CellsOut:
-    """Of the table that the first of them belongs to, at most 100 rows."""
+    """Return cells of the table that the first of them belongs to, at most 100 rows."""
     document = await stored(found)
     return CellsOut.of(await services.document_viewer.cells(document, CellsRequest(sheet, cells, around)))
 

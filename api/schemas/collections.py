@@ -155,7 +155,7 @@ class CollectionList(Page):
 
 
 class FacetsOut(BaseModel):
-    """What a collection's documents can be filtered by."""
+    """Values that a collection's documents can be filtered by."""
 
     document_count: int = Field(description="Of those that a search can find")
     languages: list[str] = Field(description="ISO 639-1; und: not known")
@@ -212,7 +212,7 @@ class TextsIn(BaseModel):
     @model_validator(mode="wrap")
     @classmethod
     def _told_by_index(cls, values: Any, handler: ModelWrapValidatorHandler["TextsIn"]) -> "TextsIn":
-        """What is wrong is a 400 that says with which of them, as the contract of these texts has it."""
+        """Report an invalid text as a 400 with its index, as the contract of these texts has it."""
         try:
             return handler(values)
         except ValidationError as exc:

@@ -1,4 +1,4 @@
-"""What the HTTP API takes and gives of conversations and feedback."""
+"""Request and response bodies of conversations and feedback."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -36,7 +36,7 @@ class ConversationIn(BaseModel):
 
 
 class ConversationChange(BaseModel):
-    """What is left out stays as it is."""
+    """Changes of a conversation; an absent field stays as it is."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"title": "El lote A-2517"}]})
 

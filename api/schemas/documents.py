@@ -97,7 +97,7 @@ class RestartedList(BaseModel):
 
 
 class UploadOut(BaseModel):
-    """What became of one of the files, or texts, that came together."""
+    """Outcome of one of the files, or texts, of an upload."""
 
     id: UUID | None = Field(description="null where it is not known yet: indexing is unavailable")
     filename: str
@@ -115,7 +115,7 @@ class UploadList(BaseModel):
 
 
 class TextsOut(BaseModel):
-    """What became of texts that were sent together, in their order."""
+    """Outcomes of texts that were sent together, in their order."""
 
     count: int = Field(description="Of those that are stored now")
     documents: list[UploadOut]

@@ -49,7 +49,7 @@ class EvaluationIn(CollectionChoice):
     )
 
     def choices(self) -> dict[str, Any]:
-        """What `order_run` takes, beside the name."""
+        """Return the arguments of `order_run`, beside the name."""
         version = None if self.version == "current" else self.version
         return {
             "version": version,
@@ -200,7 +200,7 @@ class ChangeOut(DifferenceOut, Significance):
 
 
 class LatencyRatio(Significance):
-    """What the machine did besides, at either time, is part of it."""
+    """Ratio of latencies; the machine's other load, at either time, is part of it."""
 
     ratio: float | None = Field(
         description="Candidate's milliseconds / baseline's, the geometric mean over the questions; null: none was timed"

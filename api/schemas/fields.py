@@ -46,7 +46,7 @@ Storable = Annotated[Text, StringConstraints(pattern=r"^[^\x00]*$")]  # PostgreS
 
 
 def check_flag(value: object) -> object:
-    """Of a query: pydantic takes 1, on and y, too."""
+    """Check a flag of a query: pydantic accepts 1, on and y, too."""
     if value not in ("true", "false"):
         raise ValueError("true or false")
     return value
@@ -182,7 +182,7 @@ class StatementOut(BaseModel):
 
 
 class PathEdgeOut(BaseModel):
-    """What one quote states."""
+    """One link of a path, as one quote states it."""
 
     cause: str
     effect: str
@@ -254,7 +254,7 @@ class CrossEncoderOut(BaseModel):
 
 
 class BreakerOut(BaseModel):
-    """Of what is left alone for a while when it fails again and again."""
+    """Circuit breaker of a dependency."""
 
     name: str = Field(description="Of a model, or database, or redis")
     state: Literal["closed", "open", "half_open"] = Field(description="closed: it is used")

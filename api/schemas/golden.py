@@ -161,7 +161,7 @@ class ProposalOrder(CollectionChoice):
 
 
 class AcceptanceIn(BaseModel):
-    """What a person changes; what is left out, or null, stays as it was proposed."""
+    """Edits of a proposal; an absent or null field stays as proposed."""
 
     model_config = ConfigDict(
         extra="forbid",

@@ -21,7 +21,7 @@ Cursor = Annotated[
 
 
 class Page(BaseModel):
-    """What every list has beside its entries."""
+    """Fields that every list has beside its entries."""
 
     next_cursor: str | None = Field(default=None, description="For the page after this one; null: this is the last")
 

@@ -146,7 +146,7 @@ class Lookups(BaseModel):
 
 
 class DebugOut(BaseModel):
-    """What every stage did; null where it has not ended."""
+    """Outcome of every stage; null where it has not ended."""
 
     query: QueryOut | None
     strategy: Strategy | None
@@ -168,7 +168,7 @@ class RetrieveResponse(SearchOut):
 
 
 class RetrievalOptions(BaseModel):
-    """What `retrieval` of a question, `config` of a search and `retrieval` of an evaluation take."""
+    """Options that `retrieval` of a question, `config` of a search and `retrieval` of an evaluation accept."""
 
     collection: str
     values: dict[str, Any] = Field(description="RetrievalConfig as this collection is searched")

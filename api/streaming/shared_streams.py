@@ -58,7 +58,7 @@ class RemoteStream:
 
 @dataclass(slots=True)
 class _Made:
-    """What the log has of a stream that is made here."""
+    """State of the log of a stream that this process produces."""
 
     stream: Stream
     written: int = 0  # events
@@ -196,7 +196,7 @@ class SharedStreams:
                 self._take(one, part, noticed[part.stream_id])
 
     def _take(self, made: _Made, part: StreamPart, noticed: Noticed) -> None:
-        """What was written, and what was noticed meanwhile."""
+        """Record what was written, and what was noticed meanwhile."""
         made.at = time.monotonic()
         made.written = 0 if noticed.is_incomplete else made.written + len(part.events)
         if noticed.is_cancelled:
@@ -209,7 +209,7 @@ class SharedStreams:
             del self._made[part.stream_id]
 
     async def _close(self) -> None:
-        """What is broken off says so to who reads it elsewhere."""
+        """Tell readers in other processes that the stream was cut off."""
         kept = [made for made in self._made.values() if made.stream in self._streams]
         broken = {made.stream.id for made in kept if not made.stream.ended}
         await self._streams.close()

@@ -39,7 +39,7 @@ class StreamResponse(EventSourceResponse):
                 log.info("a reader that takes nothing was dropped")
 
     async def _with_failure(self, parts: AsyncIterable[Any], request: Request) -> AsyncIterator[Any]:
-        """What keeps the stream from being followed to its end is an event too, in this reader's language."""
+        """Turn a failure that ends the stream early into an event, in this reader's language."""
         number = self._after - 1  # of the block before the first event
         try:
             async for part in parts:

@@ -41,7 +41,7 @@ class Stream:
         self._at_end: Callable[[], None] | None = None
 
     def __len__(self) -> int:
-        """How many events there are so far."""
+        """Return the number of events so far."""
         return len(self._log)
 
     def after(self, number: int) -> list[bytes]:

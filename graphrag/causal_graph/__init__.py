@@ -1,1 +1,1 @@
-"""What the documents say caused what, and who and what they name."""
+"""Causal relations that documents state, and the names that they mention."""

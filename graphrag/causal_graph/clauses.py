@@ -119,7 +119,7 @@ def _clause_start(g: CausalGrammar, s: str, start: int, end: int) -> int:
 
 
 def _new_subject(g: CausalGrammar, s: str, joint: re.Match[str], end: int) -> bool:
-    """Whether a word stands between «y» and the next verb: «A cayó y B subió», not «A cayó y subió»."""
+    """Return whether a word stands between «y» and the next verb: «A cayó y B subió», not «A cayó y subió»."""
     verb = pattern(g.finite).search(s, joint.end(), end)
     between = re.findall(g.word, s[joint.end() : verb.start()]) if verb else []
     return bool(between) and not any(word in g.complementizers for word in between)
@@ -278,7 +278,7 @@ def verb_polarity(g: CausalGrammar, s: str, *, lo: int, group: VerbGroup, verb: 
 
 
 def is_supposed(g: CausalGrammar, s: str, lo: int, hi: int) -> bool:
-    """Whether the sentence asks or supposes."""
+    """Return whether the sentence asks or supposes."""
     return (
         s[lo:hi].rstrip("\"'»”) \n*").endswith("?")
         or pattern(rf"[\W_]*(?:{g.condition})(?!\w)").match(s, lo, hi) is not None
@@ -286,7 +286,7 @@ def is_supposed(g: CausalGrammar, s: str, lo: int, hi: int) -> bool:
 
 
 def beside_connective(g: CausalGrammar, s: str, lo: int, start: int) -> Polarity:
-    """What the words right before a connective say: «no porque», "perhaps because"."""
+    """Return the polarity of the words right before a connective: «no porque», "perhaps because"."""
     words = []
     limit = start
     for token in reversed(tokens(g, s, max(lo, start - _WINDOW), start)):

@@ -93,7 +93,7 @@ def _is_mentioned(s: str, match: re.Match[str]) -> bool:
 
 
 def sentence_before(site: Site) -> Span | None:
-    """What a pronoun or a connective at the beginning of a sentence refers to: the sentence before."""
+    """Return the sentence before, which a pronoun or a connective at the beginning refers to."""
     if site.previous is None:
         return None
     span = trim(site.s, site.previous.start, site.previous.end)
@@ -134,7 +134,7 @@ def _says_something(site: Site, span: Span) -> bool:
 
 
 def _suits(site: Site, cause: Span, effect: Span) -> bool:
-    """Whether the cue's own conditions hold. They see one word more at the beginning, such as an article."""
+    """Return whether the cue's own conditions hold. They see one word more at the beginning, such as an article."""
     cue = site.cue
     for span, wanted, unwanted in ((cause, cue.cause, cue.not_cause), (effect, cue.effect, cue.not_effect)):
         text = site.s[span.start : span.end]

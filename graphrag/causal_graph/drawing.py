@@ -327,7 +327,7 @@ def _documents(node: UUID, edges: Sequence[CausalEdge]) -> list[str]:
 
 
 def _legend(edges: Sequence[CausalEdge], *, is_joined: bool) -> str:
-    """Of the kinds that are in the picture."""
+    """Return the legend for the kinds that are in the picture."""
     kinds: list[tuple[str, str]] = [
         (f"{kind.value} fact", WORDS[kind]) for kind in RelationType if any(edge.type is kind for edge in edges)
     ]

@@ -1,4 +1,4 @@
-"""How English joins causes and effects, and what else a reader of it must know."""
+"""English cues of cause and effect, and the tables that reading them needs."""
 
 from graphrag.causal_graph.english_predicates import LABELS, NOUNS, PASSIVES, VERBS
 from graphrag.causal_graph.english_words import FINITE, MORE, THIS

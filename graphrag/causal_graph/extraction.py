@@ -1,4 +1,4 @@
-"""Which causal relations a text states, by the words that join a cause and an effect."""
+"""Extraction of causal relations from a text, by the words that join a cause and an effect."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How French joins causes and effects, and what else a reader of it must know."""
+"""French cues of cause and effect, and the tables that reading them needs."""
 
 from graphrag.causal_graph.french_predicates import LABELS, NOUNS, PASSIVES, VERBS
 from graphrag.causal_graph.french_words import DE, FINITE, A

@@ -1,4 +1,4 @@
-"""What a language's tables say of how it words cause and effect."""
+"""Types of the tables that describe a language's wording of cause and effect."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ SURE, CLEAR, LIKELY, VAGUE = 0.95, 0.85, 0.7, 0.55  # confidence in a wording
 
 
 class Form(Enum):
-    """How cause and effect stand around the words that join them."""
+    """The order of cause and effect around the words that join them."""
 
     BECAUSE = auto()  # effect BECAUSE cause; BECAUSE cause, effect: two clauses
     BECAUSE_OF = auto()  # the same with a noun phrase as the cause
@@ -118,7 +118,7 @@ class CausalGrammar:
                 yield match
 
     def _beginning(self, letters: str) -> re.Pattern[str] | None:
-        """Of the cues that may begin with these letters of a word."""
+        """Return a pattern of the cues that may begin with these letters of a word."""
         try:
             return self._by_letters[letters]
         except KeyError:

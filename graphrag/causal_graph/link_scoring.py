@@ -1,4 +1,4 @@
-"""How surely the effect of one causal link is the cause of another, however their documents word it."""
+"""Scores of consecutive links: is the effect of one the cause of another, however their documents word it?"""
 
 import re
 from collections import Counter
@@ -32,7 +32,7 @@ Words = tuple[str, ...]
 
 
 class LinkScorer:
-    """Of the links of one neighbourhood."""
+    """Scores for the links of one neighbourhood."""
 
     def __init__(self, edges: Iterable[CausalEdge], links: Mapping[tuple[UUID, UUID], float]) -> None:
         self._edges = list(edges)
@@ -87,7 +87,7 @@ class LinkScorer:
         return max(alike, REFERRED) if follows and _REFERRING.match(other.cause.name) else alike
 
     def _share(self, words: Words, others: Words) -> float:
-        """Of the weight of the words, what the others hold too."""
+        """Return the share of the words' weight that the others hold too, in [0, 1]."""
         weights = self._weights(words)
         shared = [word for word in weights if holds(_folded(others), word)]
         if all(map(_is_slight, shared)):

@@ -83,7 +83,7 @@ class ModelExtractor:
         ]
 
     async def estimate(self, chunks: Sequence[Chunk], *, owner_id: str) -> ExtractionEstimate:
-        """What is left to be asked, were there no limit."""
+        """Return the calls and tokens still needed, were there no limit."""
         keys = [self._key(chunk) for chunk in chunks]
         known = await self._read(owner_id, keys)
         missing = {key: chunk for key, chunk in zip(keys, chunks, strict=True) if key not in known}

@@ -95,7 +95,7 @@ def passive(site: Site) -> list[Draft]:
 
 
 def _subject(site: Site, group: VerbGroup) -> tuple[Span | None, bool]:
-    """What stands before a verb, and whether it is the sentence before, which is less sure."""
+    """Return the subject of a verb, and whether it is the sentence before, which is less sure."""
     g, s = site.g, site.s
     before = _last_word(site, group.start)
     if s[site.left : group.start].strip(" \n,") == "" and site.left == site.lo:

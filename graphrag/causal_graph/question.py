@@ -1,4 +1,4 @@
-"""What a causal question is about: its words without those that only ask for a cause or an effect."""
+"""The subject of a causal question: its words without those that only ask for a cause or an effect."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -52,7 +52,7 @@ class CausalQuestion:
         return tuple(word for word, _ in self.weights)
 
     def share(self, held: Iterable[tuple[frozenset[str], float]], rarity: Mapping[str, float]) -> float:
-        """Of its words' weight, what texts (as forms) hold; what a word counts in the best of them."""
+        """Return the share of its words' weight that the texts hold, each word by the text that holds it best."""
         texts = list(held)
         weights = {word: weight * rarity.get(word, 1.0) for word, weight in self.weights}
         total = sum(weights.values())
@@ -63,12 +63,12 @@ class CausalQuestion:
         return met / total if total else 0.0
 
     def contradicts(self, text: str) -> bool:
-        """Whether a text is of another thing of the kind: of the oven H2, where H3 is asked for."""
+        """Return whether a text is about another thing of the kind: about oven H2, where H3 is asked for."""
         return contradict(text, self.text)
 
 
 def contradict(one: str, other: str) -> bool:
-    """Whether the other names things of a kind («H2») by codes of which the one has none, but others of the kind."""
+    """Return whether the other names things of a kind by codes («H2») that the one lacks, having others of the kind."""
     named, wanted = find_codes(one), find_codes(other)
     kinds = {match.group() for code in named if (match := _LETTERS.match(code))}
     missing = [match.group() for code in wanted - named if (match := _LETTERS.match(code))]
@@ -91,7 +91,7 @@ def _weight(word: str, names: frozenset[str]) -> float:
 
 @lru_cache(maxsize=4096)
 def forms(text: str, language: str) -> frozenset[str]:
-    """Of a document's text, to meet a question's words."""
+    """Return the forms of a document's words, comparable with a question's."""
     return frozenset(map(fold, concept_words(text, language)))
 
 

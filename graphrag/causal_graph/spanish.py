@@ -1,4 +1,4 @@
-"""How Spanish joins causes and effects, and what else a reader of it must know."""
+"""Spanish cues of cause and effect, and the tables that reading them needs."""
 
 from graphrag.causal_graph.grammar import (
     CAUSES,

@@ -33,7 +33,7 @@ class Chains:
 
     @cached_property
     def edges(self) -> dict[UUID, CausalEdge]:
-        """Of several that join the same two, the surest."""
+        """Return the surest edge between each two entities, by id."""
         kept: dict[tuple[UUID, UUID], CausalEdge] = {}
         nearest = self.neighbourhood.edges[:MOST_LINKS]
         for edge in sorted(nearest, key=lambda edge: (-edge.confidence, str(edge.id))):
@@ -82,7 +82,7 @@ class Chains:
 
     @cached_property
     def rarity(self) -> dict[str, float]:
-        """Of the question's words among the links, in [0, 1]: what all of them hold tells none from another."""
+        """Rarity of the question's words among the links, in [0, 1]: a word that all hold discriminates nothing."""
         texts = [forms(edge.quote, edge.document.language) for edge in self.edges.values()]
         counts = {word: sum(holds(text, word) for text in texts) for word in self.question.words}
         most = math.log(1 + len(texts))
@@ -106,8 +106,9 @@ class Chains:
                 yield edges
 
     def _returns(self, edges: Sequence[CausalEdge]) -> bool:
-        """Whether it comes back to what it has been at, or to what means nearly that. The two ends of one link may be
-        alike: a price that rises because a price has risen.
+        """Return whether the path revisits an entity, or one that means nearly the same.
+
+        The two ends of one link may be alike: a price that rises because a price has risen.
         """
         entities = [edges[0].cause.id, *(edge.effect.id for edge in edges)]
         return len(set(entities)) < len(entities) or any(
@@ -247,7 +248,7 @@ def _said_of(entity: str, other: str, quote: str) -> str:
 
 
 def _before(edge: CausalEdge, chunks: Mapping[UUID, Chunk]) -> str:
-    """What stands before the quote in its chunk."""
+    """Return the text before the quote in its chunk."""
     chunk = chunks.get(edge.chunk_id)
     return chunk.content[: edge.start_char - chunk.start_char][-CONTEXT:] if chunk else ""
 
@@ -294,7 +295,7 @@ async def read_hits(paths: Sequence[CausalPath], *, store: ChunkStore, collectio
 
 
 def holds_of(chunk: Chunk, edge: CausalEdge) -> bool:
-    """Whether it holds a part of the link's quote."""
+    """Return whether the chunk holds a part of the link's quote."""
     is_its = chunk.document.id == edge.document.id
     return is_its and chunk.start_char < edge.end_char and edge.start_char < chunk.end_char
 

@@ -55,7 +55,7 @@ OF_OTHERS = Theme(
 
 
 def themes() -> list[Theme]:
-    """Of our own settings in the order of their classes, then what the libraries beneath read."""
+    """Return our own settings in the order of their classes, then what the libraries beneath read."""
     groups = [group for group in Settings.__bases__ if group.__module__.startswith("graphrag.")]
     return [*(Theme(_title(group), tuple(_variables(group, PREFIX))) for group in groups), OF_OTHERS]
 

@@ -85,7 +85,7 @@ ASYMMETRIC = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "E
 
 
 class AuthenticationConfig(BaseModel):
-    """Who asks."""
+    """Authentication."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -88,7 +88,7 @@ class CollectionConfig(BaseModel):
 
 
 class RetrievalConfig(CollectionConfig):
-    """How a search is done: the service's values, then the collection's own, then the request's."""
+    """Search: the service's values, then the collection's own, then the request's."""
 
     strategy: Literal["auto"] | Strategy = Field(
         default="auto", description="Full text, vectors (semantic) or both; auto: by the question"
@@ -139,12 +139,12 @@ class RetrievalConfig(CollectionConfig):
 
     @property
     def candidates(self) -> int:
-        """How many chunks each leg is asked for, and the search gives at most."""
+        """Number of chunks that each retriever is asked for, and that the search returns at most."""
         return max(self.candidates_per_leg, self.top_k)
 
 
 class ParsingLimits(BaseModel):
-    """Of one file, in the process that parses it."""
+    """Limits of parsing one file, in a process of its own."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -167,7 +167,7 @@ class ParsingLimits(BaseModel):
 
 
 class IngestionConfig(CollectionConfig):
-    """How documents are cut: the service's values, then the collection's own."""
+    """Chunking and indexing: the service's values, then the collection's own."""
 
     chunking: Chunking = Field(default="auto", description="How a text becomes chunks; auto: by the text")
     chunk_tokens: int = Field(default=512, ge=1, le=8_000, description="Most tokens of a chunk")
@@ -199,7 +199,7 @@ class IngestionConfig(CollectionConfig):
 
 
 class GenerationConfig(CollectionConfig):
-    """How answers are written: the service's values, then the collection's own."""
+    """Answers: the service's values, then the collection's own."""
 
     chat_model: str | None = Field(
         default=None,
@@ -217,7 +217,7 @@ class GenerationConfig(CollectionConfig):
 
 
 class IngestionLimits(BaseModel):
-    """What ingestion may take."""
+    """Limits of ingestion."""
 
     max_file_bytes: PositiveInt = Field(default=10_000_000, description="Largest file")
     max_documents: PositiveInt = Field(

@@ -1,1 +1,1 @@
-"""What an installation lacks or has: nothing is changed by looking."""
+"""Read-only checks of an installation, as `causeway doctor` reports them."""

@@ -122,7 +122,7 @@ async def _in_thread(look: Callable[[], list[Finding]]) -> AsyncIterator[Finding
 
 
 async def _despite_failures(part: AsyncIterator[Finding]) -> AsyncIterator[Finding]:
-    """What nobody has thought of ends this part alone: the others may tell what it comes from."""
+    """Run a part; an unexpected error ends this part alone, as the others may report its cause."""
     try:
         async for finding in part:
             yield finding

@@ -1,4 +1,4 @@
-"""What was found: a level, a code that the doors have a sentence for, and what fills that."""
+"""Findings: a level, a code that the interfaces have a sentence for, and the values for its placeholders."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Who reaches the service, and what it reaches: its port, its identity provider, another service, the collector."""
+"""Checks of the network: the service's port, its identity provider, another document service, the trace collector."""
 
 import asyncio
 import errno

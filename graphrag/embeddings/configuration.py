@@ -50,7 +50,7 @@ class ModelEntry(BaseModel):
 
     @property
     def name(self) -> str:
-        """What its vectors depend on, for caches."""
+        """Name of the model that its vectors depend on, for caches."""
         return self.model or (str(self.path) if self.path else self.id)
 
     @property

@@ -50,12 +50,12 @@ class EmbeddingModel:
 
     @property
     def is_installed(self) -> bool:
-        """Whether it gives vectors at all: the bundled one may have no wheel for this platform."""
+        """True where it gives vectors at all: the bundled one may have no wheel for this platform."""
         return bool(getattr(self.embeddings, "is_installed", True))
 
     @property
     def is_strong(self) -> bool:
-        """Whether its vectors find as well without full text as with it."""
+        """True where its vectors find as well without full text as with it."""
         return self.fusion_weight >= STRONG
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:

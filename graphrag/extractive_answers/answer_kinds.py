@@ -1,4 +1,4 @@
-"""What kind of thing a question asks for, and whether a sentence has one that the question does not name itself."""
+"""Answer types: the kind of thing that a question asks for, and the sentences that hold one it does not name itself."""
 
 import re
 from collections.abc import Callable, Set

@@ -32,7 +32,7 @@ def brief(
     chains: Sequence[ToldChain] = (),
     compares: bool = False,
 ) -> dict[str, Any]:
-    """What this model reads instead of the prompt's words; other models ignore it.
+    """Return the message payload that this model reads instead of the prompt's words; other models ignore it.
 
     `lead` opens an answer that is not in the question's language; `not_found` is said where nothing answers, `no_part`
     where nothing answers {part}. `chains`, the best first, are told before anything else. A question that `compares`

@@ -168,7 +168,7 @@ def compose_answer(
 def _answer(
     question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[ToldChain] = ()
 ) -> WordedChain:
-    """What answers, in the order in which it is said."""
+    """Return the statements that answer, in the order of the answer."""
     computed = None if asks_what_is_late(question) else answer_from_table(question, excerpts, language=asked.language)
     if computed:
         return WordedChain((), (computed,))

@@ -249,7 +249,7 @@ def _read(question: str, statement: ExtractedStatement, language: str) -> dict[s
 
 
 def _whole_number(cell: str, language: str) -> list[AmountInText]:
-    """Of a cell that is nothing else: 1950 pallets are no year."""
+    """Return the number of a cell that is nothing else: 1950 pallets are no year."""
     numbers = read_numbers([cell.strip(" .")], language=language)
     return [AmountInText(float(value), numbers.unit) for value in numbers.values.values()]
 

@@ -1,4 +1,4 @@
-"""Which sentences of the evidence answer a question."""
+"""Extraction of the sentences of the evidence that answer a question."""
 
 import math
 import re
@@ -32,7 +32,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Of one sentence. A word of the question counts by its rarity, and once: where it says most."""
+    """Features of one sentence. A word of the question counts by its rarity, and once: where it scores most."""
 
     own: float  # in the sentence itself
     alike: float  # another word of its family is
@@ -303,7 +303,7 @@ def _is_of_form(question: str, text: str) -> bool:
 
 
 def _names_something_else(question: str, excerpts: Sequence[Excerpt]) -> bool:
-    """Whether the question names an identifier (H3, 2019) that none of the excerpts holds."""
+    """Return whether the question names an identifier (H3, 2019) that none of the excerpts holds."""
     named = {fold(word) for word in words(question) if _IDENTIFIER.fullmatch(word)}
     held = {fold(word) for excerpt in excerpts for word in words(f"{excerpt.title} {excerpt.text}")}
     return bool(named - held)

@@ -35,7 +35,7 @@ class ExtractedStatement:
 
 
 def distinct(statements: Iterator[ExtractedStatement] | Sequence[ExtractedStatement]) -> list[ExtractedStatement]:
-    """Of several that say the same, the first."""
+    """Return the first of several statements that say the same."""
     kept: list[tuple[ExtractedStatement, set[str]]] = []
     for statement in statements:
         own = {fold(word) for word in words(statement.text)}

@@ -150,7 +150,7 @@ def whole_tables(excerpt: Excerpt) -> list[SeenTable]:
 
 
 def tables(excerpt: Excerpt) -> list[SeenTable]:
-    """What the excerpt holds of any."""
+    """Return the tables that the excerpt holds a part of."""
     return [table for table, _ in _read(excerpt)]
 
 
@@ -179,7 +179,7 @@ def _of_markdown(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
 
 
 def markdown_rows(text: str) -> dict[str, str]:
-    """How each row of the text's Markdown tables is shown, by how it reads without its bars; headers are not."""
+    """Return the display text of each row of the text's Markdown tables, by the row without its bars; headers excluded."""
     lines = text.splitlines()
     shown: dict[str, str] = {}
     for headers, first, last in _markdown_tables(lines):
@@ -256,7 +256,7 @@ class _Column:
 
 
 def answer_from_table(question: str, excerpts: Sequence[Excerpt], *, language: str) -> ExtractedStatement | None:
-    """Of the first table that has the rows and the column that are asked for; None where that is not one."""
+    """Answer from the first table that has the rows and the column that are asked for; None where there is none."""
     asked = _asked(question)
     if asked is None:
         return None

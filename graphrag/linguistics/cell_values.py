@@ -1,4 +1,4 @@
-"""What the texts of a column's cells mean: numbers and dates as people write them, each column in one way."""
+"""Values of a column's cells: numbers and dates as people write them, each column in one way."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -35,7 +35,7 @@ class Numbers:
 
 
 def read_numbers(texts: Collection[str], *, language: str) -> Numbers:
-    """What a text alone does not decide («1.250»), the others of its column do, then the language; else it is none."""
+    """Read numbers. An ambiguous text («1.250») is decided by the others of its column, then by the language."""
     parts = {text: found for text in texts if (found := _parts(text))}
     marks = {mark for found in parts.values() if (mark := _decimal_mark(found["body"]))}
     if len(marks) == 1:

@@ -192,7 +192,7 @@ def _plain(text: str) -> str:
 
 
 def parse_period(text: str, *, day_first: bool | None = None, year: int = 0) -> Period | None:
-    """Of a text that says a time and nothing else. «05/06/2025» is one only where `day_first` is known; «4 de mayo»
+    """Parse a text that is a time and nothing else. «05/06/2025» is one only where `day_first` is known; «4 de mayo»
     only where the `year` is."""
     folded = " ".join(fold(text).split())
     if len(folded) > _LONGEST or not (any(map(str.isdigit, folded)) or folded.rstrip(".") in months()):
@@ -362,7 +362,7 @@ _LONG = 4
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What is not said is None. `day_first`: the other reading of 3/4."""
+    """A moment; parts that are missing in the text are None. `day_first`: the other reading of 3/4."""
 
     start: int
     end: int

@@ -53,7 +53,7 @@ def _synonyms() -> tuple[dict[str, set[int]], dict[str, set[int]]]:
 
 @lru_cache(maxsize=50_000)
 def meanings(word: str) -> frozenset[int]:
-    """Of the longest entry that a folded word begins with."""
+    """Return the meanings of the longest entry that a folded word begins with."""
     whole, begun = _synonyms()
     found = set(whole.get(word, ()))
     for length in range(len(word), _SHORTEST - 1, -1):
@@ -112,7 +112,7 @@ _THINGS = frozenset(
 
 
 def is_actor(word: str, language: str) -> bool:
-    """Of a folded word."""
+    """Return whether a folded word denotes a person or a body that acts."""
     if word in _THINGS or word.removesuffix("s") in _THINGS:
         return False
     if {word, word.removesuffix("s"), word.removesuffix("es")} & (_PEOPLE | _BODIES):

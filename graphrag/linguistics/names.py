@@ -72,7 +72,7 @@ def title_keys(title: str) -> list[str]:
 
 
 def mentions(chunks: Sequence[Chunk]) -> list[tuple[Mention, ...]]:
-    """What each chunk of one document names, its title and headings included."""
+    """Return the names that each chunk of one document mentions, its title and headings included."""
     if not chunks:
         return []
     title = chunks[0].document.title
@@ -225,7 +225,7 @@ def _translations() -> dict[str, int]:
 
 
 def same_name(one: str, other: str) -> bool:
-    """Of folded words: as they are, with an s behind, or in another of our languages."""
+    """Return whether two folded words are one name: equal, with an s behind, or in another of our languages."""
     if one == other or one.rstrip("s") == other.rstrip("s"):
         return True
     known = _translations()

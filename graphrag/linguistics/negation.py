@@ -1,4 +1,4 @@
-"""Which words of a text are denied: the first that says something after «no», «ne … pas», "never", "failed to"."""
+"""Negated words of a text: the first content word after «no», «ne … pas», "never", "failed to"."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -79,7 +79,7 @@ def _cues(text: str, matches: Sequence[re.Match[str]], folded: Sequence[str], la
 
 
 def _denied(text: str, matches: Sequence[re.Match[str]], folded: Sequence[str], cue: int, language: str) -> int | None:
-    """Of «n'a pas signé» and «ne signe pas», signe: what stands between the two counts first in French."""
+    """Return the negated word, «signe» in «n'a pas signé» and «ne signe pas»: in French, a word between the two comes first."""
     empty = stop_words(language)
     if language == "fr" and folded[cue] in {"pas", "plus", "jamais", "rien", "personne", "aucun", "aucune", "guere"}:
         for place in range(cue - 1, max(-1, cue - 5), -1):

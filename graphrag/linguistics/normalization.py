@@ -52,5 +52,5 @@ def flatten(text: str) -> str:
 
 
 def without_quotes(flat: str) -> str:
-    """What is quoted asks nothing: its letters become x."""
+    """Replace the letters of quoted text by x: a quotation asks nothing."""
     return _QUOTED.sub(lambda match: _INSIDE.sub("x", match[0]), flat)

@@ -268,7 +268,7 @@ class Quantity:
         return any(_near(one, two, self.unit) for one in self.values for two in other.values)
 
     def fits(self, other: "Quantity") -> bool:
-        """Whether their units allow them to be the same; a bare number may be of any."""
+        """Return whether their units allow them to be the same; a bare number may be of any."""
         return self.unit == other.unit or not self.unit or not other.unit
 
 

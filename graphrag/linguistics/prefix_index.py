@@ -15,7 +15,7 @@ ZERO_WIDTH = (code.ASSERT, code.ASSERT_NOT, code.AT)
 
 
 def beginnings(pattern: str) -> frozenset[str]:
-    """Of every match the first LETTERS characters are here, or fewer that stand for all that goes on from them."""
+    """Return the first LETTERS characters of every possible match, or fewer that stand for all that begin with them."""
     return frozenset(prefix for prefix, _ in _all_of(list(parser.parse(pattern))))
 
 

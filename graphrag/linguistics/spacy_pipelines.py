@@ -95,7 +95,7 @@ def find_pipelines() -> dict[str, EntryPoint]:
 
 
 def load_pipeline(name: str) -> "Language":
-    """Of a package or a folder. Raises MissingExtra or InvalidSettings."""
+    """Load a pipeline from a package or a folder. Raises MissingExtra or InvalidSettings."""
     try:
         import spacy
     except ImportError as exc:

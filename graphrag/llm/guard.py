@@ -71,7 +71,7 @@ class CutShort(Exception):
 
 
 def is_outage(error: Exception) -> bool:
-    """Whether the next question would fare no better."""
+    """Return whether the next question would fare no better."""
     answered = NothingSaid | ContentFiltered | OutputParserException | ValidationError
     if isinstance(error, answered) or type(error).__name__ in ANSWERED:
         return False
@@ -80,7 +80,7 @@ def is_outage(error: Exception) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Speech(Generic[T]):
-    """How to read a provider's stream."""
+    """Adapter that reads a provider's stream."""
 
     begin: Callable[[], AsyncGenerator[T, None]]
     is_word: Callable[[T], bool]
@@ -124,7 +124,7 @@ class Guard:
                     return await in_time(persevere(ask, self.patience), self.answer_seconds)
 
     async def stream(self, speech: Speech[T]) -> AsyncGenerator[T, None]:
-        """What the provider sends, from its first word on. Closing it closes the request.
+        """Stream the provider's chunks, from its first word on. Closing it closes the request.
 
         Raises ProviderError.
         """
@@ -164,7 +164,7 @@ class Guard:
 
 
 async def _begin(speech: Speech[T]) -> tuple[list[T], AsyncGenerator[T, None]]:
-    """What came until the first word, with it, and the rest."""
+    """Return the chunks up to the first word, that one included, and the rest of the stream."""
     pieces, said = speech.begin(), []
     async for piece in pieces:
         said.append(piece)

@@ -199,7 +199,7 @@ def _orders(text: str) -> Iterator[Span]:
 
 
 def _ordering(flat: str) -> Iterator[Span]:
-    """What ORDERS finds in it; nearly all words begin otherwise, and need no search."""
+    """Find the matches of ORDERS; nearly all words begin otherwise, and need no search."""
     end = 0
     for word in _WORD.finditer(flat):
         start = word.start()

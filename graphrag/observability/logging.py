@@ -1,4 +1,4 @@
-"""What a log may say: outlines of errors, no secrets, pseudonyms of owners."""
+"""Content of logs: outlines of errors, without secrets or words of documents."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What is counted and measured for Prometheus: every metric, its labels, and the values that these may have."""
+"""Prometheus metrics: every metric, its labels, and the values that these may have."""
 
 from prometheus_client import Counter, Gauge, Histogram, disable_created_metrics
 
@@ -78,7 +78,7 @@ DATABASE_WAITING = Gauge("causeway_database_waiting", "Requests that wait for a 
 
 
 def _begin_at_zero() -> None:
-    """What has not happened yet is 0, not missing: the first time counts as a rise."""
+    """Initialise every label combination with 0, so that the first occurrence counts as a rise."""
     for metric, values in {
         RETRIEVALS: RETRIEVAL_OUTCOMES,
         ANSWERS: ("found", "missed"),

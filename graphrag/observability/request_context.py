@@ -33,7 +33,7 @@ _lookups: ContextVar[dict[str, dict[str, int]] | None] = ContextVar("lookups", d
 
 
 def begin_record(**identity: str) -> Record:
-    """Of everything awaited from here on."""
+    """Begin the record for everything awaited from here on."""
     record = Record(identity)
     _record.set(record)
     _timings.set(None)
@@ -65,7 +65,7 @@ def collect_timings() -> dict[str, float]:
 
 
 def collect_lookups() -> dict[str, dict[str, int]]:
-    """Of the caches, by everything awaited from here on: hits and misses."""
+    """Collect the caches' hits and misses, by everything awaited from here on."""
     lookups: dict[str, dict[str, int]] = {}
     _lookups.set(lookups)
     return lookups
@@ -106,7 +106,7 @@ def rehearsal() -> Iterator[None]:
 
 
 def of_people(tell: Callable[P, None]) -> Callable[P, None]:
-    """What is told of people's questions alone."""
+    """Decorate a function so that it counts people's questions alone, not evaluations."""
 
     @wraps(tell)
     def told(*args: P.args, **kwargs: P.kwargs) -> None:

@@ -1,4 +1,4 @@
-"""Which stages take longer than they should, and when that is news."""
+"""Timings, counts and warnings of stages, and the configuration of logging."""
 
 import logging
 import sys
@@ -29,7 +29,7 @@ class Thresholds:
         return seconds > self.limits.get(stage, float("inf"))
 
     def news(self, stage: str) -> int:
-        """How often it was slow since that was last told, this time included; 0 while nothing is to be told."""
+        """Return how often the stage was slow since the last warning, this time included; 0 while none is due."""
         self._untold[stage] = self._untold.get(stage, 0) + 1
         if self.clock() < self._quiet_until.get(stage, 0):
             return 0
@@ -70,7 +70,7 @@ def _measure(name: str, seconds: float) -> None:
 
 
 def measure_first_token(started: float) -> None:
-    """Of an answer that began at `started` of time.perf_counter."""
+    """Record the time to the first token of an answer that began at `started` of time.perf_counter."""
     seconds = time.perf_counter() - started
     metrics.FIRST_TOKEN_SECONDS.observe(seconds)
     note(first_token_ms=round(seconds * 1000, 2))
@@ -95,7 +95,7 @@ def _warn_if_slow(name: str, seconds: float) -> None:
 
 @of_people
 def count_results(name: str, count: int) -> None:
-    """What a stage handed on: hits, paths, passages."""
+    """Count the results of a stage: hits, paths, passages."""
     metrics.STAGE_RESULTS.labels(stage=name).observe(count)
     if record := current_record():
         record.results[name] = record.results.get(name, 0) + count
@@ -115,7 +115,7 @@ def count_fallback(part: str) -> None:
 
 @of_people
 def count_degraded(stages: Iterable[str]) -> None:
-    """Of one answer or search: what it was made without."""
+    """Count the degraded stages of one answer or search."""
     for name in dict.fromkeys(stages):
         metrics.DEGRADED.labels(stage=name).inc()
         if record := current_record():
@@ -144,7 +144,7 @@ def count_citations(counts: Mapping[str, int]) -> None:
 
 
 class DiscreetFormatter(logging.Formatter):
-    """Of what libraries log."""
+    """Formatter for log lines of libraries."""
 
     def format(self, record: logging.LogRecord) -> str:
         error = record.exc_info[1] if record.exc_info else None
@@ -156,7 +156,7 @@ class DiscreetFormatter(logging.Formatter):
 
 
 def _with_identity(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Of the request or job that the line is of."""
+    """Add the identity of the request or job to a log line."""
     record = current_record()
     return {**record.identity, **event} if record else event
 

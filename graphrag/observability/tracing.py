@@ -28,7 +28,7 @@ _propagator = TraceContextTextMapPropagator()
 
 
 def configure_tracing() -> None:
-    """What is not sent yet is sent at the process's end. Raises MissingExtra or InvalidSettings."""
+    """Configure tracing; pending spans are exported at the process's end. Raises MissingExtra or InvalidSettings."""
     exporter = _wanted()
     if exporter == "none":
         return
@@ -88,7 +88,7 @@ def span(name: str) -> "_Within":
 
 
 def first_span(name: str, parent: str, kind: trace.SpanKind) -> "_Within":
-    """Of a request or a job: of its sender's trace where that is named (W3C `traceparent`), of nothing else."""
+    """Start the root span of a request or a job, within its sender's trace where one is named (W3C `traceparent`)."""
     sender = _propagator.extract({"traceparent": parent}, context=Context())
     return _Within(_tracer.start_span(name, context=sender, kind=kind))
 
@@ -115,7 +115,7 @@ class _Within:
 
 
 def call_span(name: str, attributes: Mapping[str, str]) -> trace.Span:
-    """Of a call to another service. Whoever begins it ends it: it holds nothing else.
+    """Start the span of a call to another service; the caller ends it, and no span is its child.
 
     Attributes are kinds, numbers and names of ours, never a word of anybody's.
     """

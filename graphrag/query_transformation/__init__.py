@@ -1,1 +1,1 @@
-"""What a question asks for: intent, parts, names, the topic that it goes on with; by rules, refined by a model."""
+"""Query transformation: intent, parts, names and follow-ups of a question; by rules, refined by a model."""

@@ -1,4 +1,4 @@
-"""Which things a question compares."""
+"""Things that a question compares."""
 
 import re
 from collections.abc import Sequence
@@ -109,7 +109,7 @@ def find_counterpart(right: Span, compared: ComparisonReader, *, before: int, is
 
 
 def _starts(span: Span, compared: ComparisonReader) -> str:
-    """How a phrase begins: p preposition, d determiner, n name, w any other word."""
+    """Return the pattern of a phrase's beginning: p preposition, d determiner, n name, w any other word."""
     clauses, form = compared.grammar.clauses, ""
     for word in compared.words[slice(*span)]:
         if word.is_name:
@@ -245,7 +245,7 @@ def _than(compared: ComparisonReader) -> list[Span]:
 
 
 def _is_graded(number: int, compared: ComparisonReader) -> bool:
-    """Whether «más», "colder" or the like stands before the word."""
+    """Return whether «más», "colder" or the like stands before the word."""
     before = compared.words[max(0, number - 8) : number]
     return any(
         word.flat in compared.comparing.words or compared.comparing.grades.fullmatch(word.flat) for word in before
@@ -353,7 +353,7 @@ def _list_at_the_end(compared: ComparisonReader) -> list[Span]:
 
 
 def _opens_list(first: int, joint: int, compared: ComparisonReader) -> bool:
-    """Whether a stop stands before the whole list, not before its second thing."""
+    """Return whether a stop stands before the whole list, not before its second thing."""
     words = compared.words
     gap = compared.text[words[first - 1].end : words[first].start]
     if ":" in gap or "?" in gap or "¿" in gap:

@@ -69,7 +69,7 @@ def _asks(rest: str, grammar: QuestionGrammar) -> bool:
 
 
 def _parts_here(flat: str, start: int, match: re.Match[str], grammar: QuestionGrammar, is_careless: bool) -> bool:
-    """Whether a conjunction or a comma stands before a question rather than before a clause."""
+    """Return whether a conjunction or a comma stands before a question rather than before a clause."""
     rest = flat[match.end() :]
     asks = grammar.asking.opening.match(rest)
     if _REQUEST.match(rest):
@@ -138,7 +138,7 @@ class Antecedents:
         return _first(self.names, "") or _first(self.things, gender) or self.asked
 
     def thing(self, gender: str = "") -> str:
-        """What it is that was asked about counts less than what was said of it, more than who was named."""
+        """Return the thing asked about: it counts less than what was said of it, more than who was named."""
         return _first(self.things, gender) or self.asked or _first(self.names, "")
 
     def other_than(self, taken: str) -> str:
@@ -152,7 +152,7 @@ def _first(phrases: Sequence[Phrase], gender: str) -> str:
 
 
 def find_antecedents(text: str, grammar: QuestionGrammar) -> Antecedents:
-    """Of a part that is understood alone."""
+    """Find the antecedents in a part that is understood alone."""
     flat = flatten(text)
     words = read_words(text, flat)
     begin = words_of_opening(text, flat, words, grammar)
@@ -172,7 +172,7 @@ def find_antecedents(text: str, grammar: QuestionGrammar) -> Antecedents:
 
 
 def words_of_opening(text: str, flat: str, words: Sequence[QuestionToken], grammar: QuestionGrammar) -> int:
-    """How many words its question phrase has: 0 where it has none."""
+    """Return the number of words in its question phrase: 0 where it has none."""
     match = grammar.asking.opening.match(flat)
     return sum(word.start < match.end() for word in words) if match else 0
 

@@ -293,7 +293,7 @@ class Exchange:
 
 
 def is_follow_up(question: str, grammar: QuestionGrammar) -> bool:
-    """Whether it takes up what was said before: by a pronoun that nothing before it in the question explains, or by
+    """Return whether it refers back: by a pronoun that nothing before it in the question explains, or by
     leaving out what it is about.
     """
     flat = flatten(question)
@@ -340,7 +340,7 @@ def _says_little(question: str, grammar: QuestionGrammar) -> bool:
 
 
 def contextualize(question: str, earlier: Sequence[Exchange], grammar: QuestionGrammar) -> tuple[str, Strategy]:
-    """What is searched for, and why: the question itself where it says what it is about, else with the conversation's
+    """Return the text to search for, and why: the question itself where it names its topic, else with the conversation's
     topic. A question that names another subject would only be led astray by the one before.
     """
     if not earlier:

@@ -51,7 +51,7 @@ class Intents:
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """How parts are joined, and what words of a part belong together."""
+    """Words that join parts, and words of a part that belong together."""
 
     joint: re.Pattern[str]  # before a further question
     determiners: frozenset[str]
@@ -63,7 +63,7 @@ class Clauses:
 
 @dataclass(frozen=True, slots=True)
 class Comparing:
-    """How compared things stand in a question."""
+    """Wording of comparisons in a question."""
 
     joints: re.Pattern[str]  # between the things
     than: re.Pattern[str]
@@ -198,7 +198,7 @@ def inner_phrase(phrase: Phrase, text: str, grammar: QuestionGrammar) -> Phrase 
 
 
 def is_weak(phrase: Phrase, grammar: QuestionGrammar) -> bool:
-    """Whether its head only says of what it is: the last word before «of» in English, the first elsewhere."""
+    """Return whether its head only classifies it: the last word before «of» in English, the first elsewhere."""
     nouns = [
         word.flat for word in phrase.words if word.flat not in grammar.clauses.determiners - grammar.clauses.binding
     ]

@@ -1,4 +1,4 @@
-"""What a language model understands of a question beyond the rules: one call, checked; else the rules' result stands."""
+"""Refinement of a transformed question by a language model: one call, checked; else the rules' result stands."""
 
 import asyncio
 import hashlib

@@ -43,7 +43,7 @@ def check_question(text: str, *, max_chars: int) -> str:
 
 
 def find_intent(flat: str, grammar: QuestionGrammar, *, end: int | None = None) -> tuple[Intent, Direction | None]:
-    """Of flattened text without quotes; `end` is that of its first part. Nouns of causes, dates and comparisons count only
+    """Read flattened text without quotes; `end` is that of its first part. Nouns of causes, dates and comparisons count only
     where they are what is asked for.
     """
     intents = grammar.intents
@@ -124,7 +124,7 @@ def _transform(question: str, earlier: Sequence[Exchange]) -> TransformedQuery:
 
 
 def find_language(question: str, earlier: Sequence[Exchange] = ()) -> str:
-    """Of few words, the one that alone has them as its own; else that of the conversation."""
+    """Detect the language; of few words, the one that alone has them as its own, else that of the conversation."""
     found = languages.words(question)
     if len(found) > FEW_WORDS or not earlier:
         return languages.detect_question(question)

@@ -1,4 +1,4 @@
-"""So many at the same time, the others in order behind them, and nobody else."""
+"""Concurrency limit with a bounded first-in-first-out queue."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""How long whoever asked still waits: the doors say it, the stages read it. Jobs and the command line have no limit.
+"""Deadline of a request: interfaces set it, stages read it. Jobs and the command line have none.
 
 Carried by the context: everything awaited from there on has it, tasks that are begun there too.
 """
@@ -20,7 +20,7 @@ NO_TIME = "time"  # among the names of what was done without: why
 
 @dataclass(slots=True)
 class _Lack:
-    """Of time, felt anywhere before a deadline."""
+    """Flag of a deadline that some stage ran into."""
 
     is_felt: bool = False
 
@@ -46,7 +46,7 @@ def deadline(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def opening(seconds: float) -> Iterator[None]:
-    """Of the time that there is, so much from its beginning; without a deadline, all the time."""
+    """Limit the block to that long from the deadline's beginning; without a deadline there is no limit."""
     around = _span.get()
     if around is None:
         yield
@@ -71,7 +71,7 @@ def seconds_left() -> float:
 
 
 def lacks_time() -> tuple[str, ...]:
-    """What to tell beside the names of what was done without, where any of it was for lack of time."""
+    """Return the reason to report beside the degraded stages, where a stage ran out of time."""
     span = _span.get()
     return (NO_TIME,) if span and span.lack.is_felt else ()
 
@@ -84,7 +84,7 @@ def demand(seconds: float, *, stage: str) -> None:
 
 @asynccontextmanager
 async def within(stage: str, *, share: float = SHARE) -> AsyncIterator[None]:
-    """So much of the time that is left, for a stage. Raises OutOfTime."""
+    """Limit a stage to a share of the time that is left. Raises OutOfTime."""
     left = seconds_left()
     if left == math.inf:
         yield

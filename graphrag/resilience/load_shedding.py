@@ -1,4 +1,4 @@
-"""How much one process does at a time. What comes on top waits, is searched for more simply, and at last is refused."""
+"""Admission control of one process: requests beyond its limit queue, are searched more simply, and at last refused."""
 
 import asyncio
 import math
@@ -35,7 +35,7 @@ class Effort(IntEnum):
 
 @dataclass(slots=True)
 class Slot:
-    """Of one who works. It may be left before the end, as where an answer waits for a language model."""
+    """A slot of one request. It may be released early, as where an answer waits for a language model."""
 
     effort: Effort = Effort.FULL
     is_kept: bool = False
@@ -62,7 +62,7 @@ class LoadState:
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class _OwnerQueue:
-    """Of one owner, who has so many of all places at most."""
+    """Queue of one owner, who has a share of all slots at most."""
 
     places: CapacityLimiter
     size: int
@@ -74,7 +74,7 @@ class _OwnerQueue:
 
 
 class AdmissionControl:
-    """Of one process. Turns are given in order, but no owner has all places where there are several."""
+    """Admission control of one process: first come, first served; of several owners none has all slots."""
 
     def __init__(self, limits: LoadLimits, *, has_owners: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -40,7 +40,7 @@ FOR_QUERIES = Patience(  # a person waits
 
 
 async def persevere(call: Callable[[], Awaitable[T]], patience: Patience) -> T:
-    """What the call gives. Raises its last error."""
+    """Retry the call and return its result. Raises its last error."""
 
     async def attempt() -> T:  # tenacity awaits what is defined as a coroutine, nothing else
         return await call()

@@ -169,7 +169,7 @@ def _to_uuid(name: str, address: httpx.URL) -> UUID:
 
 
 def _first(metadata: Mapping[str, Any], kind: type[T], *names: str) -> T | None:
-    """Of the names, the first that has a value of this kind: metadata are the other service's own."""
+    """Return the first of the names that has a value of this kind: metadata are the other service's own."""
     return next((value for name in names if type(value := metadata.get(name)) is kind), None)
 
 

@@ -17,8 +17,11 @@ CHUNKS_OF_SECTION = 8  # read on either side of a hit
 
 @dataclass(frozen=True, slots=True)
 class ExpansionWindow:
-    """How far a hit grows. A small chunk is read as its parent; any other with some sentences on either side, or, with
-    `parent_chars`, with the chunks of its section up to about that length."""
+    """Extent to which a hit grows.
+
+    A small chunk is read as its parent; any other with some sentences on either side, or, with `parent_chars`, with
+    the chunks of its section up to about that length.
+    """
 
     window_sentences: int = 0
     parent_chars: int = 0
@@ -26,14 +29,14 @@ class ExpansionWindow:
     least_share: float = 0.0  # of the best hit's score; hits below it are not read
 
     def chunks(self, chunk: Chunk) -> int:
-        """So many on either side are enough."""
+        """Return the number of chunks to read on either side."""
         if self.parents and chunk.parent:
             return MOST_CHILDREN - 1
         # A chunk holds at least one sentence, so this many chunks hold the window.
         return CHUNKS_OF_SECTION if self.parent_chars else self.window_sentences
 
     def before(self, chunk: Chunk, run: Sequence[Chunk]) -> str:
-        """Of the chunks that precede it without a gap, in their order."""
+        """Return the text to add from the chunks that precede it without a gap, in their order."""
         if self.parents and chunk.parent:
             return "".join(other.content for other in run if other.parent == chunk.parent)
         if self.parent_chars:
@@ -170,7 +173,7 @@ def _by_index(hits: Sequence[Hit], neighbours: Mapping[UUID, Sequence[Chunk]]) -
 
 
 def _touch(before: Chunk, after: Chunk, chunks: Mapping[int, Chunk], window: ExpansionWindow) -> bool:
-    """Whether what is added after one reaches what is added before the other."""
+    """Return whether what is added after one reaches what is added before the other."""
     between = [chunks[index] for index in range(before.index + 1, after.index) if index in chunks]
     chars = sum(len(chunk.content) for chunk in between)
     if chars != after.start_char - before.end_char:

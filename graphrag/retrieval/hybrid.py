@@ -129,7 +129,7 @@ def fuse_equally(found: Sequence[list[Hit]]) -> list[Hit]:
 
 
 class _Vectors:
-    """Of all the texts, by one call of the model, made when the first is asked for.
+    """Vectors of all the texts, by one call of the model, made when the first is asked for.
 
     That of the whole question lies between its own and that of a passage which might answer it (HyDE, Gao et al. 2022).
     """
@@ -239,7 +239,7 @@ class _Search:
 
 
 def mean_direction(vectors: Sequence[Sequence[float]]) -> list[float]:
-    """Of vectors of any length; one without direction adds none."""
+    """Return the mean direction of vectors of any length; one without direction adds none."""
     array = np.asarray(vectors, dtype=np.float64)
     lengths = np.linalg.norm(array, axis=1, keepdims=True)
     mean = (array / np.where(lengths > 0, lengths, 1)).mean(axis=0)

@@ -1,4 +1,4 @@
-"""What the stages of the retrieval pipeline hand to each other."""
+"""Values that the stages of the retrieval pipeline hand to each other."""
 
 from dataclasses import dataclass, field, replace
 

@@ -1,4 +1,4 @@
-"""What one search has done so far: for who wants to see it, and what there is when the time is over."""
+"""Trace of one search so far: for debugging, and for partial results at a timeout."""
 
 from collections import Counter
 from collections.abc import Sequence

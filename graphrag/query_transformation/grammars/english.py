@@ -1,4 +1,4 @@
-"""How English asks. All patterns read flattened text."""
+"""Grammar of English questions. All patterns read flattened text."""
 
 from graphrag.query_transformation.phrases import (
     Asking,

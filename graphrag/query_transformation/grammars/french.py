@@ -1,4 +1,4 @@
-"""How French asks. All patterns read flattened text."""
+"""Grammar of French questions. All patterns read flattened text."""
 
 from graphrag.query_transformation.phrases import (
     Asking,

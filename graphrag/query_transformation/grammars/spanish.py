@@ -1,4 +1,4 @@
-"""How Spanish asks. All patterns read flattened text."""
+"""Grammar of Spanish questions. All patterns read flattened text."""
 
 from graphrag.query_transformation.phrases import (
     Asking,
