@@ -15,7 +15,7 @@ from graphrag.config.settings import RetrievalConfig
 from graphrag.errors import Unauthorized
 from graphrag.llm.chat_models import NamedModel
 from graphrag.models import Collection
-from graphrag.observability.request_context import is_rehearsal
+from graphrag.observability.request_context import current_context
 from graphrag.resilience.load_shedding import Slot
 from graphrag.retrieval.filters import DATES, FIELDS
 from graphrag.retrieval.pipeline import RetrievalPipeline
@@ -79,7 +79,7 @@ class Context:
         str, set_for("generate", "Said to the model after the collection's system prompt", langgraph_type="prompt")
     ] = ""
     services: SkipJsonSchema[InstanceOf[Services]] = field(default_factory=shared_services)
-    owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].settings.owner)
+    owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].settings.authentication.owner)
     # The collection, where a door has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
     degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
@@ -87,15 +87,15 @@ class Context:
 
     @property
     def searches(self) -> bool:
-        return self.rag_enabled and self.services.settings.enabled
+        return self.rag_enabled and self.services.settings.chat.enabled
 
     @property
     def pipeline(self) -> RetrievalPipeline:
-        return self.services.retrieval.measured() if is_rehearsal() else self.services.retrieval
+        return self.services.retrieval.measured() if current_context().is_evaluation else self.services.retrieval
 
     @property
     def chat_models(self) -> Sequence[NamedModel]:
-        return self.services.background_chat_models if is_rehearsal() else self.services.chat_models
+        return self.services.background_chat_models if current_context().is_evaluation else self.services.chat_models
 
     @model_validator(mode="before")
     @classmethod
@@ -114,6 +114,6 @@ def owner_of(runtime: Runtime[Context]) -> str:
         return context.owner_id
     if server.user is not None:
         return server.user.identity
-    if context.services.settings.auth != "none":  # a server of LangGraph's that was told to ask nobody
+    if context.services.settings.authentication.auth != "none":  # a server of LangGraph's that was told to ask nobody
         raise Unauthorized(REFUSED)
     return context.owner_id

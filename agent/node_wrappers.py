@@ -44,7 +44,7 @@ def preparing(node: Node[S]) -> Node[S]:
     @in_span
     @wraps(node)
     async def prepare(state: S, runtime: Runtime[Context]) -> dict[str, Any]:
-        with opening(runtime.context.services.settings.preparation_seconds):
+        with opening(runtime.context.services.settings.load.preparation_seconds):
             return await node(state, runtime)
 
     return prepare

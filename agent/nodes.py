@@ -39,7 +39,7 @@ CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follo
 
 async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     context, pipeline = runtime.context, runtime.context.pipeline
-    question = check_question(state["messages"][-1].text, max_chars=context.services.settings.max_question_chars)
+    question = check_question(state["messages"][-1].text, max_chars=context.services.settings.search.max_question_chars)
     refined_for = await _collection(runtime) if pipeline.refiner and _refines(context) else None
     query, degraded = await pipeline.transform(question, _exchanges(state["messages"][:-1]), refined_for=refined_for)
     empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
@@ -77,7 +77,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             _overrides(context),
             filters=filters,
             effort=context.place.effort,
-            top_k=context.services.settings.chat_top_k,
+            top_k=context.services.settings.chat.chat_top_k,
         )
         found = await pipeline.retrieve(query)
     return {
@@ -148,8 +148,8 @@ def _prepare(passages: Sequence[Passage], state: State, services: Services) -> t
     """Return the passages that fit a prompt, and a warning for each file with instructions for a model."""
     language = state["query"].language
     window = Window(
-        services.settings.max_context_chars,
-        services.settings.max_context_tokens,
+        services.settings.chat.max_context_chars,
+        services.settings.chat.max_context_tokens,
         # Llama 2's tokens. Models that answer know several times as many, so theirs are fewer; what would count
         # them exactly is fetched from the network, or is a request of its own.
         services.bundled_embeddings.count_tokens,
@@ -221,7 +221,7 @@ async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def _prompt(state: State, context: Context, system_prompt: str) -> list[AnyMessage]:
     settings = context.services.settings
     history = history_window(
-        state["messages"], max_messages=settings.history_messages, max_chars=settings.history_chars
+        state["messages"], max_messages=settings.chat.history_messages, max_chars=settings.chat.history_chars
     )
     asked: dict[str, Any] = {
         "history": history,

@@ -66,7 +66,7 @@ PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form
 def create_app(services: Services) -> FastAPI:
     """Opens the services at start and closes them at the end. Raises InvalidSettings."""
     check_sites(services.settings)
-    configure_thresholds(services.settings.slow_seconds)
+    configure_thresholds(services.settings.observability.slow_seconds)
     conversing, rates = ConversationService(services), RateLimits(services.settings)
     running = SharedStreams(services.settings, services.streams)
     mcp = McpOverHttp(services, rates)
@@ -81,7 +81,7 @@ def create_app(services: Services) -> FastAPI:
                 await stack.enter_async_context(running.sharing())  # ends before conversing: what it breaks off is kept
                 await stack.enter_async_context(mcp.running())
                 await stack.enter_async_context(services.outbox.emptying())
-                if services.settings.worker:
+                if services.settings.ingestion_limits.worker:
                     jobs = services.documents.queue.working(services.jobs, Evaluator(services), Scheduler(services))
                     await stack.enter_async_context(jobs)
                 yield
@@ -96,7 +96,7 @@ def create_app(services: Services) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
-        form_limits={"max_files": services.settings.max_files},
+        form_limits={"max_files": services.settings.access.max_files},
         telemetry=UNTRACED,
     )
     app.state.services = services

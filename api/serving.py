@@ -52,7 +52,7 @@ async def serve_http(services: Services, listener: socket.socket, *, announce: C
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    _drop_stalled_clients(listener, services.settings.stream_stalled_seconds)
+    _drop_stalled_clients(listener, services.settings.streams.stream_stalled_seconds)
     await _AnnouncedServer(config, lambda: announce(address_of(listener))).serve(sockets=[listener])
 
 

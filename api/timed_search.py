@@ -21,12 +21,14 @@ from graphrag.services import Services
 def answering(services: Services, owner_id: str) -> AbstractAsyncContextManager[Slot]:
     """Raises Overloaded."""
     settings = services.settings
-    return _admitted(services, owner_id, settings.chat_timeout_seconds, preparing=settings.preparation_seconds)
+    return _admitted(
+        services, owner_id, settings.chat.chat_timeout_seconds, preparing=settings.load.preparation_seconds
+    )
 
 
 def searching(services: Services, owner_id: str) -> AbstractAsyncContextManager[Slot]:
     """Raises Overloaded."""
-    seconds = services.settings.retrieve_timeout_seconds
+    seconds = services.settings.search.retrieve_timeout_seconds
     return _admitted(services, owner_id, seconds, preparing=seconds)
 
 
@@ -49,7 +51,7 @@ class TimedSearch:
 
     async def run(self) -> SearchResult:
         """Raises SearchTimeout, Overloaded, and what `find` raises."""
-        seconds = self._services.settings.retrieve_timeout_seconds
+        seconds = self._services.settings.search.retrieve_timeout_seconds
         async with searching(self._services, self._owner_id) as place:
             finding = asyncio.create_task(self._find(place.effort))
             try:

@@ -50,7 +50,7 @@ class CausewayRetriever(BaseRetriever):
 
     async def _find(self, query: str, services: Services) -> list[Document]:
         request = SearchRequest(query, self.collection, self.overrides, self.filters)
-        found = await services.retrieval.find(request, self.owner_id or services.settings.owner)
+        found = await services.retrieval.find(request, self.owner_id or services.owner)
         return [to_document(hit) for hit in found.hits]
 
 
@@ -95,7 +95,7 @@ async def open_vector_store(
         raise MissingExtra(
             f"PGVectorStore needs: {install_command('langchain')} && pip install --no-deps langchain-postgres"
         ) from exc
-    found = await services.collections.open(owner_id or services.settings.owner, collection)
+    found = await services.collections.open(owner_id or services.owner, collection)
     model = await services.collections.embedding_model(found)
     address = await services.database.address()
 
@@ -145,9 +145,9 @@ class _Background:
 
     def __init__(self, services: Services) -> None:
         settings = services.settings
-        self._embedded = None if settings.database_url else EmbeddedPostgres(settings.home)
+        self._embedded = None if settings.storage.database_url else EmbeddedPostgres(settings.storage.home)
         if self._embedded:
-            settings = settings.model_copy(update={"database_url": SecretStr(self._embedded.start())})
+            settings = settings.changed(database_url=SecretStr(self._embedded.start()))
         # What is expensive to load is loaded once.
         models = services.embeddings.models.values()
         embeddings = EmbeddingRegistry([replace(model, embeddings=LoopFree(model.embeddings)) for model in models])

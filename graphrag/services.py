@@ -135,8 +135,8 @@ class Services:
         try:
             await index.open()
         except IndexUnavailable as exc:
-            address = urlsplit(self.settings.index_url or "").netloc.rpartition("@")[2]  # without a password
-            log.warning("search index unavailable", index=self.settings.index, address=address, error=exc)
+            address = urlsplit(self.settings.storage.index_url or "").netloc.rpartition("@")[2]  # without a password
+            log.warning("search index unavailable", index=self.settings.storage.index, address=address, error=exc)
 
     async def close(self) -> None:
         self.parser.close()
@@ -150,6 +150,11 @@ class Services:
     def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
         """Accept instances as they are: pydantic would copy a dataclass field by field."""
         return core_schema.is_instance_schema(cls)
+
+    @property
+    def owner(self) -> str:
+        """Owner of the command line, and of every request where nobody authenticates."""
+        return self.settings.authentication.owner
 
     @property
     def name_pipelines(self) -> tuple[str, ...]:
@@ -177,10 +182,10 @@ def open_services(settings: Settings, **given: Any) -> Services:
         return made
 
     database = part("database", lambda: Database(settings))
-    redis = RedisCache(settings.redis_url.get_secret_value()) if settings.redis_url else None
+    redis = RedisCache(settings.storage.redis_url.get_secret_value()) if settings.storage.redis_url else None
     cache: Cache = part("cache", lambda: redis or PostgresCache(database))
     files = part("files", lambda: open_files(settings))
-    parser = part("parser", lambda: IsolatedParser(settings.parsing))
+    parser = part("parser", lambda: IsolatedParser(settings.ingestion_limits.parsing))
     pseudonyms = Pseudonyms(settings)
 
     index = None if "store" in given else _open_index(settings, database)
@@ -188,15 +193,15 @@ def open_services(settings: Settings, **given: Any) -> Services:
     graph: GraphStore = part("graph", lambda: PostgresGraph(database))
 
     bundled = BundledEmbeddings()
-    embeddings = part("embeddings", lambda: EmbeddingRegistry(lambda: load_models(settings.embeddings_config)))
+    embeddings = part("embeddings", lambda: EmbeddingRegistry(lambda: load_models(settings.storage.embeddings_config)))
     chat_models: tuple[NamedModel, ...] = part("chat_models", lambda: _open_chat_models(settings))
     background = tuple(NamedModel(named.name, in_background(named.model)) for named in chat_models)
-    name_recognizer = part("name_recognizer", lambda: open_recognizer(settings.spacy_pipelines))
+    name_recognizer = part("name_recognizer", lambda: open_recognizer(settings.ingestion_limits.spacy_pipelines))
 
-    retriever = part("retriever", lambda: open_chunkenizer(settings))
+    retriever = part("retriever", lambda: open_chunkenizer(settings.search))
     collections = Collections(settings, store, embeddings, chat_models, cache, retriever is not None)
     cross_encoder = part("cross_encoder", lambda: open_cross_encoder(settings))
-    chat_model = chat_models[0].model if settings.chat_model else None
+    chat_model = chat_models[0].model if settings.generation.chat_model else None
     rerankers = open_rerankers(settings, cross_encoder, embeddings, chat_model, collections.may_read)
     if reranker := given.get("reranker"):
         rerankers = replace(rerankers, best=reranker, local=reranker)
@@ -205,7 +210,7 @@ def open_services(settings: Settings, **given: Any) -> Services:
         store,
         graph,
         rerankers.choose,
-        cache=QueryCache(settings.query_cache_seconds),
+        cache=QueryCache(settings.search.query_cache_seconds),
         retriever=retriever,
         refiner=part("refiner", lambda: _open_refiner(settings, chat_models, cache)),
     )
@@ -219,31 +224,31 @@ def open_services(settings: Settings, **given: Any) -> Services:
             parser,
             cache,
             embed_meaning=lambda texts: bundled.embed_documents(list(texts)),
-            chat_model=background_model if settings.chat_model else None,
+            chat_model=background_model if settings.generation.chat_model else None,
             relation_extractor=_open_relation_extractor(settings, background_model, cache),
             name_recognizer=name_recognizer,
             may_read=collections.may_read,
         ),
     )
-    queue = Queue(database, concurrency=settings.worker_jobs, mark_owner=pseudonyms.of)
+    queue = Queue(database, concurrency=settings.ingestion_limits.worker_jobs, mark_owner=pseudonyms.of)
     documents = DocumentService(
         store,
-        Ingestions(database, settings.max_owner_bytes),
+        Ingestions(database, settings.access.max_owner_bytes),
         files,
         queue,
-        settings.max_file_bytes,
+        settings.ingestion_limits.max_file_bytes,
         Erasure(database, cache),
         Outbox(files, database),
     )
     outbox = OutboxDelivery(
         documents,
         collections.create,
-        settings.collection or DEFAULT_COLLECTION,
-        settings.waiting_bytes,
-        settings.max_documents,
+        settings.storage.collection or DEFAULT_COLLECTION,
+        settings.database.waiting_bytes,
+        settings.ingestion_limits.max_documents,
     )
     conversations = Conversations(database)
-    retention = part("retention", lambda: Retention(conversations, queue, settings.conversation_days))
+    retention = part("retention", lambda: Retention(conversations, queue, settings.chat.conversation_days))
     return Services(
         settings=settings,
         database=database,
@@ -253,7 +258,7 @@ def open_services(settings: Settings, **given: Any) -> Services:
         golden=GoldenStore(database),
         proposals=ProposalStore(database),
         evaluations=EvaluationStore(database),
-        schedules=ScheduleStore(database, settings.max_schedules),
+        schedules=ScheduleStore(database, settings.access.max_schedules),
         streams=StreamStore(database),
         graph=graph,
         store=store,
@@ -278,8 +283,8 @@ def open_services(settings: Settings, **given: Any) -> Services:
         retriever=retriever,
         collections=collections,
         retrieval=retrieval,
-        authentication=part("authentication", lambda: open_authentication(settings, database)),
-        admission=AdmissionControl(settings, has_owners=settings.auth != "none"),
+        authentication=part("authentication", lambda: open_authentication(settings.authentication, database)),
+        admission=AdmissionControl(settings.load, has_owners=settings.authentication.auth != "none"),
         pseudonyms=pseudonyms,
     )
 
@@ -291,7 +296,7 @@ def _open_index(settings: Settings, database: Database) -> IndexedStore | None:
 
 def open_index(settings: Settings) -> ChunkIndex | None:
     """Return the search index beside PostgreSQL, if the settings name one. Raises InvalidSettings or MissingExtra."""
-    name = settings.index
+    name = settings.storage.index
     if name is not None and name not in INDEXES:
         raise InvalidSettings(f"RAG_INDEX is {name!r}. Known: {', '.join(INDEXES)}; unset: PostgreSQL searches.")
     return INDEXES[name](settings) if name else None
@@ -299,21 +304,21 @@ def open_index(settings: Settings) -> ChunkIndex | None:
 
 def _store_options(settings: Settings) -> dict[str, Any]:
     return {
-        "fulltext_candidates": settings.fulltext_candidates,
-        "contextual": settings.contextual_embeddings,
-        "most_collections": settings.max_collections,
+        "fulltext_candidates": settings.search.fulltext_candidates,
+        "contextual": settings.ingestion.contextual_embeddings,
+        "most_collections": settings.access.max_collections,
     }
 
 
 def _open_chat_models(settings: Settings) -> tuple[NamedModel, ...]:
     extractive, fallbacks = NamedModel(EXTRACTIVE, ExtractiveChatModel()), list(open_fallbacks(settings))
-    if not settings.chat_model:
+    if not settings.generation.chat_model:
         return (extractive,)
-    return (NamedModel(settings.chat_model, open_chat_model(settings)), *fallbacks, extractive)
+    return (NamedModel(settings.generation.chat_model, open_chat_model(settings)), *fallbacks, extractive)
 
 
 def _open_judge(settings: Settings, chat_models: tuple[NamedModel, ...]) -> NamedModel | None:
-    name = settings.judge_model or settings.chat_model
+    name = settings.evaluation.judge_model or settings.generation.chat_model
     if name is None:
         return None
     known = {named.name: named for named in chat_models}
@@ -321,9 +326,9 @@ def _open_judge(settings: Settings, chat_models: tuple[NamedModel, ...]) -> Name
 
 
 def _open_refiner(settings: Settings, chat_models: tuple[NamedModel, ...], cache: Cache) -> Refiner | None:
-    if not (settings.chat_model and settings.query_refinement):
+    if not (settings.generation.chat_model and settings.search.query_refinement):
         return None
-    seconds, model = settings.transform_timeout_seconds, chat_models[0].model
+    seconds, model = settings.search.transform_timeout_seconds, chat_models[0].model
     if isinstance(model, ResilientChatModel):
         model = model.within(seconds, purpose="refining")
     # The model's own limit comes first: its circuit breaker learns of the slowness. The other one is for the queue.
@@ -332,11 +337,11 @@ def _open_refiner(settings: Settings, chat_models: tuple[NamedModel, ...], cache
 
 def _open_relation_extractor(settings: Settings, chat_model: BaseChatModel, cache: Cache) -> ModelExtractor | None:
     """Return the extractor, one per process as its budget is the run's. Raises InvalidSettings."""
-    if not settings.graph_max_calls:
+    if not settings.ingestion_limits.graph_max_calls:
         return None
-    if not settings.chat_model:
+    if not settings.generation.chat_model:
         raise InvalidSettings("RAG_GRAPH_MAX_CALLS needs RAG_CHAT_MODEL: the model that finds relations.")
-    return ModelExtractor(chat_model, cache, settings.graph_max_calls)
+    return ModelExtractor(chat_model, cache, settings.ingestion_limits.graph_max_calls)
 
 
 @lru_cache(maxsize=1)

@@ -25,7 +25,7 @@ def point_at(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
 def open_model(name: str = OPENAI, *, retries: int = 0, **settings: Any) -> ResilientChatModel:
     """That waits a hundredth of a second before it tries again."""
     given = {"chat_first_token_seconds": 5, **settings}
-    model = open_chat_model(Settings.model_validate({"chat_model": name, "chat_max_retries": retries, **given}))
+    model = open_chat_model(Settings.from_environment(**{"chat_model": name, "chat_max_retries": retries, **given}))
     patience = replace(model.guard.patience, first_wait_seconds=0.01)
     return ResilientChatModel(inner=model.inner, guard=replace(model.guard, patience=patience))
 

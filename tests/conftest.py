@@ -133,7 +133,7 @@ def registry() -> EmbeddingRegistry:
 @pytest.fixture
 async def services(postgres: str) -> AsyncIterator[Services]:
     """Services over the shared database. Use an owner of your own: `owner`."""
-    opened = open_services(Settings(database_url=SecretStr(postgres)))
+    opened = open_services(Settings.from_environment(database_url=SecretStr(postgres)))
     yield opened
     await opened.close()
 
@@ -142,7 +142,7 @@ def with_services(database_url: str, use: Callable[[Services], Awaitable[T]]) ->
     """What is done in a server's database by no request."""
 
     async def run() -> T:
-        services = open_services(Settings(database_url=SecretStr(database_url)))
+        services = open_services(Settings.from_environment(database_url=SecretStr(database_url)))
         try:
             return await use(services)
         finally:

@@ -84,5 +84,5 @@ def make_pipeline(
     store: InMemoryStore, *, reranker: Reranker | None = None, cache: QueryCache = UNCACHED
 ) -> RetrievalPipeline:
     judge = reranker or BundledReranker()
-    collections = Collections(Settings(), store, EmbeddingRegistry([]), (), cache=None)
+    collections = Collections(Settings.from_environment(), store, EmbeddingRegistry([]), (), cache=None)
     return RetrievalPipeline(collections, store, InMemoryGraph(store), lambda *_: judge, cache=cache)

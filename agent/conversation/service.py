@@ -154,17 +154,21 @@ class ConversationService:
 
     async def _entitle(self, turn: Turn, context: Context, answer: Message) -> None:
         settings = self.services.settings
-        is_on = settings.query_refinement if settings.title_refinement is None else settings.title_refinement
+        is_on = (
+            settings.search.query_refinement
+            if settings.chat.title_refinement is None
+            else settings.chat.title_refinement
+        )
         is_by_rules = turn.conversation.title in ("", title_of(turn.question.content))
         is_its_own = context.opened is not None and not self.services.collections.may_read(context.opened)
-        if not (settings.chat_model and is_on and is_by_rules) or is_its_own:
+        if not (settings.generation.chat_model and is_on and is_by_rules) or is_its_own:
             return
         try:
             title = await refine_title(
                 self.services.chat_models[0].model,
                 turn.question.content,
                 answer.content,
-                timeout_seconds=settings.chat_timeout_seconds,
+                timeout_seconds=settings.chat.chat_timeout_seconds,
             )
             await self.services.conversations.rename(context.owner_id, turn.conversation.id, title, titled_by="model")
         except Exception as exc:

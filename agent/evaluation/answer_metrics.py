@@ -19,7 +19,7 @@ from agent.verification.statements import MARK, find_statements
 from agent.verification.support import Support
 from graphrag.errors import ProviderError
 from graphrag.models import Collection, Passage
-from graphrag.observability.request_context import rehearsal
+from graphrag.observability.request_context import changed_context
 from graphrag.observability.telemetry import log
 from graphrag.services import Services
 
@@ -40,10 +40,10 @@ class GivenAnswer:
 async def answer_question(
     question: str, *, services: Services, collection: Collection, retrieval: Mapping[str, Any]
 ) -> GivenAnswer | None:
-    """By the agent's own graph, without a conversation, as a rehearsal. None: no model answered."""
+    """Answer with the agent's own graph, without a conversation, as an evaluation. None: no model answered."""
     context = Context(services=services, owner_id=collection.owner_id, opened=collection, retrieval=dict(retrieval))
     try:
-        with rehearsal():
+        with changed_context(is_evaluation=True):
             return await _answer(question, context)
     except ProviderError as exc:
         log.warning("golden question without an answer", error=exc)

@@ -36,7 +36,7 @@ def open_judge(model: str | None, collection: Collection, services: Services) ->
             f"The model {model!r} may no longer judge the answers of the collection {collection.name!r}.",
             collection=collection.name,
         )
-    return ModelJudge(named.model, timeout_seconds=services.settings.judge_timeout_seconds)
+    return ModelJudge(named.model, timeout_seconds=services.settings.evaluation.judge_timeout_seconds)
 
 
 def judge_of(collection: Collection, services: Services) -> NamedModel | None:
@@ -50,14 +50,13 @@ def judge_of(collection: Collection, services: Services) -> NamedModel | None:
     return judge if judge.name in {named.name for named in readers} else None
 
 
-OF_THE_SERVICE = (  # that have a say in an answer
+OF_THE_CHAT = {  # that have a say in an answer
     "chat_fallbacks",
     "max_context_chars",
     "max_context_tokens",
     "max_document_share",
-    "query_refinement",
     "verify_with_model",
-)
+}
 UNANSWERED = ("generate",)
 
 
@@ -68,7 +67,7 @@ def plan_answers(
 
     Raises JudgeUnavailable.
     """
-    retrieval, _ = services.collections.retrieval_config(collection, overrides, top_k=services.settings.chat_top_k)
+    retrieval, _ = services.collections.retrieval_config(collection, overrides, top_k=services.settings.chat.chat_top_k)
     return {
         "answer_top_k": retrieval.top_k,
         **_plan_writing(collection, services),
@@ -82,7 +81,8 @@ def _plan_writing(collection: Collection, services: Services) -> dict[str, Any]:
     return {
         "chat_model": models[0].name,
         "system_prompt_hash": canonical_hash(generation.system_prompt) if generation.system_prompt else None,
-        **services.settings.model_dump(mode="json", include=set(OF_THE_SERVICE)),
+        **services.settings.chat.model_dump(mode="json", include=OF_THE_CHAT),
+        "query_refinement": services.settings.search.query_refinement,
     }
 
 

@@ -28,7 +28,7 @@ from graphrag.models.evaluation import (
     Timetable,
     hash_cases,
 )
-from graphrag.observability.request_context import rehearsal
+from graphrag.observability.request_context import changed_context
 from graphrag.observability.telemetry import log
 from graphrag.retrieval.pipeline import RetrievalPipeline
 from graphrag.retrieval.query import Query, SearchResult
@@ -57,7 +57,7 @@ async def rank_documents(
 
     Documents may share the places of their chunks: then the search goes deeper, in time that nobody waits for.
     """
-    with rehearsal():
+    with changed_context(is_evaluation=True):
         started = perf_counter()
         transformed, failed = await pipeline.transform(question, refined_for=collection)
         query = Query(transformed, collection, await pipeline.collections.embedding_model(collection), config)
@@ -107,7 +107,7 @@ async def order_run(
     chosen = {**(overrides or {}), **({"top_k": k} if k else {})}
     config, warnings = services.collections.retrieval_config(collection, chosen)
     of_answers = plan_answers(collection, services, overrides=chosen, judge=judge) if answers else {}
-    settings = services.settings.model_dump(mode="json", include=set(OF_THE_SERVICE))
+    settings = services.settings.search.model_dump(mode="json", include=set(OF_THE_SERVICE))
     pipelines = {"name_pipelines": services.name_pipelines} if services.name_pipelines else {}
     plan = RunPlan(
         name=name,

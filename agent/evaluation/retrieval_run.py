@@ -220,9 +220,7 @@ async def loaded(
         yield LoadedDataset(found)
         return
     wanted = services.embeddings.get(embedding_model or services.embeddings.default)
-    collection = found or await services.store.create_collection(
-        services.settings.owner, name, embedding_model=wanted.id
-    )
+    collection = found or await services.store.create_collection(services.owner, name, embedding_model=wanted.id)
     try:
         yield await _load(dataset, services=services, collection=collection, advance=advance)
     finally:
@@ -264,7 +262,7 @@ def _source(document: Document) -> str:
 
 
 async def _find(services: Services, name: str) -> Collection | None:
-    collections = await services.store.list_collections(services.settings.owner)
+    collections = await services.store.list_collections(services.owner)
     return next((collection for collection in collections if collection.name == name), None)
 
 

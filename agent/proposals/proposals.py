@@ -61,7 +61,7 @@ async def propose_cases(
     warning tells. Raises DocumentNotFound, EmbeddingModelUnavailable or CollectionNotFound.
     """
     chosen = _choose(await services.store.list_documents(collection), documents)
-    allowed = services.settings.proposal_calls
+    allowed = services.settings.proposals.proposal_calls
     maker = _Maker(services, collection, allowed if max_calls is None else min(max_calls, allowed))
     if method == "model":
         maker.begin_asking()
@@ -122,14 +122,14 @@ class _Maker:
     _until: float = 0.0  # on the loop's clock; 0: no model is asked
 
     def begin_asking(self) -> None:
-        if not self.services.settings.chat_model:
+        if not self.services.settings.generation.chat_model:
             self.warnings.append("by rules: there is no chat model (RAG_CHAT_MODEL)")
         elif not self.services.collections.may_read(self.collection):
             self.warnings.append(
                 "by rules: the collection has a chat model of its own, which is asked for answers alone"
             )
         else:
-            self._until = asyncio.get_running_loop().time() + self.services.settings.proposal_seconds
+            self._until = asyncio.get_running_loop().time() + self.services.settings.proposals.proposal_seconds
 
     async def make(self, document: Document) -> tuple[Method, list[MadeQuestion]]:
         chunks = await self.services.store.read_chunks(self.collection, [(document.id, 0, ALL_CHUNKS)])

@@ -68,9 +68,11 @@ class Judge:
 def open_judge(services: Services, collection: Collection) -> Judge | None:
     """None where rules alone judge."""
     settings = services.settings
-    if not (settings.verify_with_model and settings.chat_model and services.collections.may_read(collection)):
+    if not (
+        settings.chat.verify_with_model and settings.generation.chat_model and services.collections.may_read(collection)
+    ):
         return None
-    return Judge(services.chat_models[0].model, timeout_seconds=settings.verify_timeout_seconds)
+    return Judge(services.chat_models[0].model, timeout_seconds=settings.chat.verify_timeout_seconds)
 
 
 def _sensible(answer: object, count: int) -> dict[int, Support]:

@@ -19,8 +19,8 @@ def ask(question: str, collection: CollectionOption = None, as_json: JsonOption 
 
 
 async def _ask(services: Services, question: str, name: str | None, *, as_json: bool) -> None:
-    check_question(question, max_chars=services.settings.max_question_chars)
-    opened = await services.collections.open(services.settings.owner, name)
+    check_question(question, max_chars=services.settings.search.max_question_chars)
+    opened = await services.collections.open(services.owner, name)
     done: dict[str, Any] = {}
     context = Context(collection=name, owner_id=opened.owner_id, opened=opened, services=services)
     events = stream_answer(graph, [HumanMessage(question)], context)

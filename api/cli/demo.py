@@ -18,7 +18,7 @@ async def open_demo() -> tuple[Services, Collection]:
     services = shared_services()
     configure_logging("ERROR")  # a notebook shows what went wrong itself
     await services.open()
-    owner = services.settings.owner
+    owner = services.owner
     collection = await services.collections.create(owner, "demo")
     async with services.documents.queue.working(services.jobs):
         await load(services, collection, find_files([DOCUMENTS]))

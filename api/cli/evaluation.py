@@ -47,7 +47,7 @@ def report(
 
 
 async def _read(services: Services, collection: str | None, run_id: UUID | None, baseline: UUID | None) -> RunReport:
-    owner = services.settings.owner
+    owner = services.owner
     asked = run_id or (await find_latest(services, owner, collection)).id
     return await read_report(services, owner, asked, baseline_id=baseline)
 
@@ -99,7 +99,7 @@ def trend(
 
 
 async def _read_trend(services: Services, collection: str | None, limit: int) -> tuple[str, list[TrendPoint]]:
-    asked = await services.collections.open(services.settings.owner, collection)
+    asked = await services.collections.open(services.owner, collection)
     return asked.name, await read_trend(services.evaluations, asked.owner_id, asked.id, limit=limit)
 
 

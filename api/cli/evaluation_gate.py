@@ -86,7 +86,7 @@ def export(
 
 
 async def _export(services: Services, run_id: UUID) -> EvaluationExport:
-    found = await services.evaluations.find(services.settings.owner, run_id)
+    found = await services.evaluations.find(services.owner, run_id)
     return EvaluationExport.of_results(found, await services.evaluations.read_results(found))
 
 
@@ -125,7 +125,7 @@ async def _hold(
 ) -> list[MetricCheck]:
     held_to = await _read_baseline(services, baseline)  # before the run: what is wrong with it is told at once
     check_metrics(held_to, metrics)
-    owner = services.settings.owner
+    owner = services.owner
     if run_id:
         found = await services.evaluations.find(owner, run_id)
     else:
@@ -143,7 +143,7 @@ async def _read_baseline(services: Services, baseline: str) -> Baseline:
         run_id = UUID(baseline)
     except ValueError:
         return read_baseline(Path(baseline))
-    found = await services.evaluations.find(services.settings.owner, run_id)
+    found = await services.evaluations.find(services.owner, run_id)
     check_done(found)
     results = await services.evaluations.read_results(found)
     return Baseline(found.summary or {}, tuple(BaselineQuestion(of.query, of.metrics) for of in results))

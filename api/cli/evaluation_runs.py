@@ -79,7 +79,7 @@ def measure(
 
 async def run_cases(services: Services, collection: str | None, **choices: Any) -> EvaluationRun:
     """By a worker of this process, unless another one has taken it first."""
-    asked = await services.collections.open(services.settings.owner, collection)
+    asked = await services.collections.open(services.owner, collection)
     ordered = await order_run(asked, services=services, **choices)
     columns = (TextColumn("Measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err) as progress:
@@ -112,14 +112,14 @@ def list_runs(collection: CollectionOption = None, as_json: JsonOption = False) 
 
 
 async def _list(services: Services, collection: str | None) -> list[EvaluationRun]:
-    owner = services.settings.owner
+    owner = services.owner
     of = (await services.collections.open(owner, collection)).id if collection else None
     return await services.evaluations.list_all(owner, collection_id=of, limit=50)
 
 
 def show(run_id: RunArgument, as_json: JsonOption = False) -> None:
     """Show a run's figures."""
-    _show(run(lambda services: services.evaluations.find(services.settings.owner, run_id)), as_json=as_json)
+    _show(run(lambda services: services.evaluations.find(services.owner, run_id)), as_json=as_json)
 
 
 def _show(found: EvaluationRun, *, as_json: bool) -> None:
@@ -190,7 +190,12 @@ def compare(
         raise typer.BadParameter(f"Known: {', '.join(COMPARED)}.", param_hint="--metric")
     found = run(
         lambda services: compare_runs(
-            services.evaluations, services.settings.owner, baseline, candidate, metric=metric, smallest=smallest
+            services.evaluations,
+            services.owner,
+            baseline,
+            candidate,
+            metric=metric,
+            smallest=smallest,
         )
     )
     if as_json:

@@ -41,7 +41,7 @@ def propose(
     """Make questions of documents, as proposals: a case is what you accept of them."""
 
     async def made(services: Services) -> Proposed:
-        asked = await services.collections.open(services.settings.owner, collection)
+        asked = await services.collections.open(services.owner, collection)
         return await propose_cases(
             asked, services=services, documents=documents or (), limit=limit, method=by, max_calls=max_calls
         )
@@ -64,7 +64,7 @@ def proposals(
     """Show the proposals: from documents, and from answers that got a thumbs-down."""
 
     async def listed(services: Services) -> list[CaseProposal]:
-        asked = await services.collections.open(services.settings.owner, collection)
+        asked = await services.collections.open(services.owner, collection)
         return await services.proposals.list_all(asked, state=state, origin=origin)
 
     found = run(listed)
@@ -83,14 +83,15 @@ def accept(
     """Make golden cases of proposals."""
     names = None if document is None else tuple(map(DocumentReference.named, document))
     _decide(
-        ids, lambda services, each: services.proposals.accept(services.settings.owner, each, CaseEdits(documents=names))
+        ids,
+        lambda services, each: services.proposals.accept(services.owner, each, CaseEdits(documents=names)),
     )
     out.print(f"{len(ids)} accepted", highlight=False)
 
 
 def reject(ids: Ids) -> None:
     """Proposals that are not to come again."""
-    _decide(ids, lambda services, each: services.proposals.reject(services.settings.owner, each))
+    _decide(ids, lambda services, each: services.proposals.reject(services.owner, each))
     out.print(f"{len(ids)} rejected", highlight=False)
 
 
@@ -133,7 +134,7 @@ def import_cases(
 
 
 async def _import(services: Services, given: GoldenImport, name: str | None, *, existing: Existing) -> ImportedCases:
-    collection = await services.collections.open(services.settings.owner, name)
+    collection = await services.collections.open(services.owner, name)
     return await services.golden.add(collection, given.drafts(), existing=existing)
 
 
@@ -152,7 +153,7 @@ def export(
 
 
 async def _export(services: Services, name: str | None, *, version: int | None) -> GoldenExport:
-    collection = await services.collections.open(services.settings.owner, name)
+    collection = await services.collections.open(services.owner, name)
     return await export_golden(services.golden, collection, version=version)
 
 
@@ -167,4 +168,4 @@ def list_cases(collection: CollectionOption = None) -> None:
 
 
 async def _list(services: Services, name: str | None) -> list[GoldenCase]:
-    return await services.golden.list_all(await services.collections.open(services.settings.owner, name))
+    return await services.golden.list_all(await services.collections.open(services.owner, name))

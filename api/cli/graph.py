@@ -54,7 +54,7 @@ def estimate(
     files = find_files(paths)
     check_files(files, paths)
     cost = run(lambda services: _estimate(services, files, collection))
-    limit = load_settings().graph_max_calls
+    limit = load_settings().ingestion_limits.graph_max_calls
     out.print(f"{cost.calls:,} calls of the chat model, about {cost.tokens:,} tokens.")
     out.print(
         f"RAG_GRAPH_MAX_CALLS={limit} allows {min(limit, cost.calls):,} of them in one run; what was found is kept, so "
@@ -65,13 +65,13 @@ def estimate(
 
 
 async def _estimate(services: Services, files: Sequence[Path], name: str | None) -> ExtractionEstimate:
-    if not services.settings.chat_model:
+    if not services.settings.generation.chat_model:
         raise InvalidSettings("An estimate needs RAG_CHAT_MODEL: the model that would find relations.")
     extractor = ModelExtractor(services.chat_models[0].model, services.cache, 0)
     try:
-        collection = await services.collections.open(services.settings.owner, name)
+        collection = await services.collections.open(services.owner, name)
     except CollectionNotFound:  # it would be made with the files, as the settings say
-        collection = Collection(uuid4(), services.settings.owner, name or "", services.embeddings.default)
+        collection = Collection(uuid4(), services.owner, name or "", services.embeddings.default)
     return await estimate_relations(
         files,
         pipeline=services.ingestion,
@@ -82,7 +82,7 @@ async def _estimate(services: Services, files: Sequence[Path], name: str | None)
 
 
 async def _read(services: Services, name: str | None, entity: str | None, limit: int) -> list[CausalEdge]:
-    collection = await services.collections.open(services.settings.owner, name)
+    collection = await services.collections.open(services.owner, name)
     return await services.graph.list_causal_edges(collection, entity=entity, limit=limit)
 
 

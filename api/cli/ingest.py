@@ -62,7 +62,7 @@ def optimize(
     """Make searches fast, and bring the search index (RAG_INDEX) in step with the database."""
 
     async def each(services: Services) -> None:
-        owner = services.settings.owner
+        owner = services.owner
         named = [await services.collections.open(owner, collection)] if collection else None
         for of in named or await services.store.list_collections(owner):
             await services.store.optimize(of)
@@ -83,7 +83,7 @@ def worker(
     """Do background jobs until Ctrl-C: beside the service's own worker, or in its stead (RAG_WORKER=false)."""
 
     async def work(services: Services) -> None:
-        configure_thresholds(services.settings.slow_seconds)
+        configure_thresholds(services.settings.observability.slow_seconds)
         async with AsyncExitStack() as stack:
             if metrics_port:
                 await stack.enter_async_context(metrics_served(services, metrics_host, metrics_port))
@@ -97,7 +97,7 @@ async def _rechunk(
     services: Services, name: str | None, chunking: Chunking, *, everything: bool
 ) -> list[IngestionOutcome]:
     check_splitter(chunking)
-    collection = await services.collections.open(services.settings.owner, name)
+    collection = await services.collections.open(services.owner, name)
     model = await services.collections.embedding_model(collection)
     known = await services.store.list_documents(collection)
     documents = [document for document in known if everything or document.processing_strategy == "none"]
@@ -113,7 +113,7 @@ async def _ingest(
     files = find_files(paths)
     if not watch or not all(path.is_dir() for path in paths):
         check_files(files, paths)
-    collection = await services.collections.create(services.settings.owner, name)
+    collection = await services.collections.create(services.owner, name)
     async with services.documents.queue.working(services.jobs), AsyncExitStack() as stack:
         changes = await stack.enter_async_context(_watching(paths)) if watch else None
         outcomes = await load(services, collection, files, chunking=chunking)

@@ -83,7 +83,7 @@ def revoke(key_id: str, owner: OwnerOption = None, as_json: JsonOption = False) 
 def _owner(services: Services, named: str | None) -> str:
     if named is not None and not is_owner_name(named):
         raise InvalidSettings(f"--owner: {named!r} is no name: 1 to 255 printable characters, no space at either end.")
-    return named or services.settings.owner
+    return named or services.owner
 
 
 def _printable(text: str) -> str:

@@ -62,8 +62,10 @@ def reembed(
 
 
 async def _reembed(services: Services, name: str, model_id: str | None) -> str:
-    collection = await services.collections.open(services.settings.owner, name)
-    migration = EmbeddingMigration(services.database, collection, batch_size=services.settings.embedding_batch_size)
+    collection = await services.collections.open(services.owner, name)
+    migration = EmbeddingMigration(
+        services.database, collection, batch_size=services.settings.ingestion_limits.embedding_batch_size
+    )
     model = services.embeddings.get(model_id or await migration.previous_model())
     columns = (TextColumn("Embedding"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err) as progress:

@@ -44,7 +44,7 @@ def add(
     choices["overrides"] = read_overrides(option)
 
     async def store(services: Services) -> Schedule:
-        asked = await services.collections.open(services.settings.owner, collection)
+        asked = await services.collections.open(services.owner, collection)
         return await add_schedule(asked, Timetable(cron, timezone), services=services, name=name, choices=choices)
 
     added = run(store)
@@ -59,7 +59,7 @@ def list_all(collection: CollectionOption = None, as_json: JsonOption = False) -
     """Show the schedules, each with what its last time came to."""
 
     async def read(services: Services) -> list[Schedule]:
-        owner = services.settings.owner
+        owner = services.owner
         of = (await services.collections.open(owner, collection)).id if collection else None
         return await services.schedules.list_all(owner, collection_id=of)
 
@@ -88,7 +88,7 @@ def list_all(collection: CollectionOption = None, as_json: JsonOption = False) -
 @app.command()
 def remove(schedule_id: Annotated[UUID, typer.Argument(metavar="SCHEDULE", help="Its id: see `list`.")]) -> None:
     """Remove a schedule; the runs that it ordered stay."""
-    run(lambda services: services.schedules.delete(services.settings.owner, schedule_id))
+    run(lambda services: services.schedules.delete(services.owner, schedule_id))
 
 
 def _time(moment: datetime) -> str:

@@ -44,7 +44,7 @@ def search(
     overrides = {name: value for name, value in given.items() if value is not None}
     pairs = _pairs(filters or [])
     request = SearchRequest(query, collection, overrides, parse_filters(pairs), offset, min_score)
-    found = run(lambda services: services.retrieval.find(request, services.settings.owner))
+    found = run(lambda services: services.retrieval.find(request, services.owner))
     if as_json:
         print_json({"hits": describe_hits(found.hits), **describe(found)})
     else:

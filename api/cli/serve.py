@@ -37,11 +37,14 @@ def serve(
     settings = load_settings(collection=collection, embeddings_config=embeddings_config)
     warn_of_unknown_variables()
     if download_models:
-        for model in load_registry(settings.embeddings_config, may_download=True).models.values():
+        for model in load_registry(settings.storage.embeddings_config, may_download=True).models.values():
             out.print(f"{model.id}: loaded, {model.dimensions} dimensions")
         return
     # Ctrl-C is how a person ends it: no failure.
-    with listen(host, port, asks_nobody=settings.auth == "none") as listener, suppress(KeyboardInterrupt):
+    with (
+        listen(host, port, asks_nobody=settings.authentication.auth == "none") as listener,
+        suppress(KeyboardInterrupt),
+    ):
         asyncio.run(_serve(settings, listener, ingest_first or []))
 
 
@@ -67,7 +70,7 @@ async def _ingest_or_tell(services: Services, paths: list[Path]) -> None:
 async def _ingest_first(services: Services, paths: list[Path]) -> None:
     files = find_files(paths)
     check_files(files, paths)
-    collection = await services.collections.create(services.settings.owner, services.settings.collection)
+    collection = await services.collections.create(services.owner, services.settings.storage.collection)
     async with services.documents.queue.working(services.jobs):
         outcomes = await load(services, collection, files)
     if any(outcome.status is IngestionStatus.ERROR for outcome in outcomes):

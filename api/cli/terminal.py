@@ -30,10 +30,10 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def load_settings(**overrides: Any) -> Settings:
     """Raises InvalidSettings or MissingExtra."""
-    settings = Settings.from_environment()
-    configure_logging(settings.log_level)
+    settings = Settings.from_environment(**{name: value for name, value in overrides.items() if value is not None})
+    configure_logging(settings.observability.log_level)
     configure_tracing()
-    return settings.model_copy(update={name: value for name, value in overrides.items() if value is not None})
+    return settings
 
 
 def warn_of_unknown_variables() -> None:

@@ -104,7 +104,7 @@ def make_server(services: Services, owner_of: OwnerOf, count_answer: CountAnswer
 
 async def serve_stdio(services: Services) -> None:
     """Until the client closes standard input. Raises Unauthorized or Forbidden."""
-    key = services.settings.api_key
+    key = services.settings.authentication.api_key
 
     async def owner_of(_: Context[Any, Any] | None) -> str:
         identity = await services.authentication.identify(key.get_secret_value() if key else None)

@@ -110,8 +110,8 @@ class Tools:
         if self._count_answer:
             await self._count_answer(owner)
         settings = self._services.settings
-        check_question(question, max_chars=settings.max_question_chars)
-        opened = await self._services.collections.open(owner, collection) if settings.enabled else None
+        check_question(question, max_chars=settings.search.max_question_chars)
+        opened = await self._services.collections.open(owner, collection) if settings.chat.enabled else None
         context = AnswerContext(collection=collection, opened=opened, owner_id=owner, services=self._services)
         async with answering(self._services, owner) as place:
             placed = replace(context, place=place)

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.errors import error_response
 from api.middleware.rate_limits import RateLimits
 from graphrag.errors import CausewayError
-from graphrag.observability.request_context import hurried, identify
+from graphrag.observability.request_context import changed_context, identify
 from graphrag.services import Services
 
 OPEN = {"/", "/studio", "/health", "/ready", "/docs", "/openapi.json"}
@@ -29,11 +29,11 @@ class AuthenticationMiddleware:
         if not is_open(scope["path"]):
             request = Request(scope)
             try:
-                with hurried():
+                with changed_context(is_interactive=True):
                     await self._let_in(request)
             except CausewayError as exc:
                 app = error_response(exc, request)
-        with hurried():
+        with changed_context(is_interactive=True):
             await app(scope, receive, send)
 
     async def _let_in(self, request: Request) -> None:

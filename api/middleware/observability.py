@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphrag.observability.metrics import HTTP_REQUESTS, HTTP_SECONDS
-from graphrag.observability.request_context import Record, begin_record
+from graphrag.observability.request_context import RequestRecord, begin_record
 from graphrag.observability.telemetry import log
 from graphrag.observability.tracing import current_parent, first_span, trace_id
 
@@ -66,7 +66,7 @@ class RequestIdentity:
                 _tell(scope, record, status, time.perf_counter() - started, span)
 
 
-def _traced(span: Span, record: Record) -> dict[str, str]:
+def _traced(span: Span, record: RequestRecord) -> dict[str, str]:
     """The header that tells the trace (W3C Trace Context, level 2); none where nothing is traced."""
     if not (known := trace_id(span)):
         return {}
@@ -74,7 +74,7 @@ def _traced(span: Span, record: Record) -> dict[str, str]:
     return {"traceresponse": current_parent()}
 
 
-def _tell(scope: Scope, record: Record, status: int, seconds: float, span: Span) -> None:
+def _tell(scope: Scope, record: RequestRecord, status: int, seconds: float, span: Span) -> None:
     method, route = _method(scope), route_of(scope)
     HTTP_REQUESTS.labels(method=method, route=route, status=f"{status // 100}xx").inc()
     HTTP_SECONDS.labels(method=method, route=route).observe(seconds)

@@ -26,9 +26,9 @@ class OriginCheck:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
-        self._asks_nobody = settings.auth == "none"
-        self._hosts = {name.lower() for name in settings.allowed_hosts}
-        self._origins = settings.cors_origins
+        self._asks_nobody = settings.authentication.auth == "none"
+        self._hosts = {name.lower() for name in settings.access.allowed_hosts}
+        self._origins = settings.access.cors_origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         wrong = self._what_is_wrong(scope["method"], Headers(scope=scope)) if scope["type"] == "http" else None
@@ -55,9 +55,13 @@ class CrossOrigin:
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
-        self._origins = settings.cors_origins
+        self._origins = settings.access.cors_origins
         self._cors = CORSMiddleware(
-            app, allow_origins=settings.cors_origins, allow_methods=["*"], allow_headers=["*"], expose_headers=SHOWN
+            app,
+            allow_origins=settings.access.cors_origins,
+            allow_methods=["*"],
+            allow_headers=["*"],
+            expose_headers=SHOWN,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,7 +72,7 @@ class CrossOrigin:
 
 def check_sites(settings: Settings) -> None:
     """Raises InvalidSettings where the pages of every site could use a service that asks nobody for a key."""
-    if "*" in settings.cors_origins and settings.auth == "none":
+    if "*" in settings.access.cors_origins and settings.authentication.auth == "none":
         raise InvalidSettings("RAG_CORS_ORIGINS: * needs authentication (RAG_AUTH): name the sites, as https://HOST.")
 
 

@@ -33,13 +33,13 @@ class RateLimits:
 
     def __init__(self, settings: Settings) -> None:
         """Raises InvalidSettings or MissingExtra."""
-        is_known = settings.auth != "none"
-        requests, answers = settings.rate_per_minute, settings.answers_per_minute
+        is_known = settings.authentication.auth != "none"
+        requests, answers = settings.access.rate_per_minute, settings.access.answers_per_minute
         self._requests = _limit("requests", REQUESTS_PER_MINUTE * is_known if requests is None else requests)
         self._answers = _limit("answers", ANSWERS_PER_MINUTE * is_known if answers is None else answers)
-        self._refusals = _limit("refusals", settings.refusals_per_minute)
+        self._refusals = _limit("refusals", settings.access.refusals_per_minute)
         self._here = SlidingWindowCounterRateLimiter(MemoryStorage())
-        self._redis = open_redis(settings.redis_url.get_secret_value()) if settings.redis_url else None
+        self._redis = open_redis(settings.storage.redis_url.get_secret_value()) if settings.storage.redis_url else None
         self._shared = _shared_limiter(self._redis) if self._redis else None
         self._shared_from = 0.0  # monotonic seconds
 

@@ -36,7 +36,7 @@ class BodyLimits:
             return
         headers = Headers(scope=scope)
         limit = self._most_bytes(scope["path"], headers.get("content-type", ""))
-        watched = _Body(scope, receive, send, limit, self._settings.request_seconds)
+        watched = _Body(scope, receive, send, limit, self._settings.access.request_seconds)
         if int(headers.get("content-length", 0)) > limit:  # the server has refused what is no number
             await watched.refuse(too_large(limit))
             return
@@ -44,7 +44,7 @@ class BodyLimits:
 
     def _most_bytes(self, path: str, content_type: str) -> int:
         is_upload = content_type.lower().startswith("multipart/form-data") and UPLOADS.fullmatch(path)
-        return self._settings.max_request_bytes if is_upload else self._settings.max_json_bytes
+        return self._settings.access.max_request_bytes if is_upload else self._settings.access.max_json_bytes
 
 
 class _Body:

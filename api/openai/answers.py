@@ -168,8 +168,8 @@ class CompletionStream(EventSourceResponse):
     def __init__(self, stream: Stream, streams: SharedStreams) -> None:
         super().__init__(
             _chunks(stream),
-            ping=streams.settings.stream_heartbeat_seconds,
-            send_timeout=streams.settings.stream_stalled_seconds,
+            ping=streams.settings.streams.stream_heartbeat_seconds,
+            send_timeout=streams.settings.streams.stream_stalled_seconds,
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
         )
         self._stream, self._streams = stream, streams

@@ -61,9 +61,9 @@ async def find_collection(model: str, services: Services, owner: str) -> Collect
 
 async def make_context(body: CompletionRequest, asked: OpenAIQuestion, services: Services, owner: str) -> Context:
     """Checked before a stream begins, so that what is wrong with the request still has its HTTP status."""
-    check_question(asked.messages[-1].text, max_chars=services.settings.max_question_chars)
+    check_question(asked.messages[-1].text, max_chars=services.settings.search.max_question_chars)
     opened = None
-    if services.settings.enabled:
+    if services.settings.chat.enabled:
         opened = await find_collection(body.model, services, owner)
         await services.collections.embedding_model(opened)
     return Context(
@@ -140,7 +140,9 @@ async def embed(body: EmbeddingsRequest, services: ServicesDep, owner: OwnerDep)
     model = await find_embedding_model(body.model, services, owner)
     if body.dimensions not in (None, model.dimensions):
         raise UnsupportedParameter(f"{model.id!r} has {model.dimensions} dimensions.", param="dimensions")
-    vectors, failed = await embed_batches(body.texts, model, batch_size=services.settings.embedding_batch_size)
+    vectors, failed = await embed_batches(
+        body.texts, model, batch_size=services.settings.ingestion_limits.embedding_batch_size
+    )
     if failed:
         raise ProviderError(failed[0].cause)
     tokens = sum(await asyncio.to_thread(model.count_tokens, body.texts))

@@ -32,13 +32,13 @@ router = APIRouter(tags=["chat"], responses=errors(400, 404, 502, 504))
 async def checked_context(body: ChatRequest, services: ServicesDep, owner: OwnerDep) -> Context:
     """Checked before a stream begins, so that what is wrong with the request still has its HTTP status."""
     if body.question is not None:
-        check_question(body.question, max_chars=services.settings.max_question_chars)
+        check_question(body.question, max_chars=services.settings.search.max_question_chars)
     parse_filters(body.filters)
     name = body.collection
     if body.conversation_id and not name:
         name = (await services.conversations.find(owner, body.conversation_id)).collection
     opened = None
-    if body.rag_enabled and services.settings.enabled:
+    if body.rag_enabled and services.settings.chat.enabled:
         opened = await services.collections.open(owner, name)
         await services.collections.embedding_model(opened)
     return Context(

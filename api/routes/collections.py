@@ -117,7 +117,7 @@ async def add_texts(
             library=services.documents,
             pipeline=services.ingestion,
             model=await services.collections.embedding_model(collection),
-            most_documents=services.settings.max_documents,
+            most_documents=services.settings.ingestion_limits.max_documents,
         )
         stored = [outcome for outcome in outcomes if outcome.status is not IngestionStatus.ERROR]
         return TextsOut(count=len(stored), documents=[uploaded(outcome, request) for outcome in outcomes])

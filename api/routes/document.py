@@ -140,7 +140,7 @@ async def replace(
     if_match: IfMatch = None,
 ) -> UploadOut:
     """Its tags, its chunking and the time of its deletion stay; so do its metadata where none are given."""
-    data = await file.read(services.settings.max_file_bytes + 1)
+    data = await file.read(services.settings.ingestion_limits.max_file_bytes + 1)
     source = dataclasses.replace(_newer_version(await found.entry(), data), filename=filename_of(file))
     if metadata is not None:
         source = dataclasses.replace(source, metadata=metadata)

@@ -63,7 +63,7 @@ async def upload(
         SourceFile(
             source=filename_of(file),
             filename=filename_of(file),
-            data=await file.read(services.settings.max_file_bytes + 1),
+            data=await file.read(services.settings.ingestion_limits.max_file_bytes + 1),
             source_type="upload",
             tags=tuple(tags),
             chunking=chunking,
@@ -75,7 +75,9 @@ async def upload(
 
     async def add() -> UploadList:
         into = await services.collections.create(owner, collection)
-        outcomes = await services.documents.add(into, sources, most_documents=services.settings.max_documents)
+        outcomes = await services.documents.add(
+            into, sources, most_documents=services.settings.ingestion_limits.max_documents
+        )
         return UploadList(documents=[uploaded(outcome, request) for outcome in outcomes])
 
     asked = {
@@ -94,7 +96,7 @@ async def kept_for_later(
     services: Services, owner: str, collection: str | None, sources: Sequence[SourceFile], request: Request
 ) -> UploadList:
     """Raises IndexingUnavailable, InvalidCollectionName or FileUnavailable."""
-    most = services.settings.max_file_bytes
+    most = services.settings.ingestion_limits.max_file_bytes
     large = {source.source for source in sources if source.byte_count > most}
     await services.outbox.keep(owner, collection, [source for source in sources if source.source not in large])
     outcomes = [

@@ -108,4 +108,4 @@ async def list_feedback(
 
 
 def _default(services: Services) -> str:
-    return services.settings.collection or DEFAULT_COLLECTION
+    return services.settings.storage.collection or DEFAULT_COLLECTION

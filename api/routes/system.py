@@ -68,7 +68,7 @@ async def health(services: ServicesDep) -> Health:
         status="ok" if reachable and all(breaker.state == "closed" for breaker in breakers) else "degraded",
         version=VERSION,
         database="ok" if reachable else "unavailable",
-        chat_model=services.settings.chat_model or "extractive",
+        chat_model=services.settings.generation.chat_model or "extractive",
         embedding_models=[
             EmbeddingModelOut(
                 id=model.id,

@@ -99,7 +99,7 @@ class SharedStreams:
         self._streams.make_room(owner)
         stream_id = make_id()
         if not await self._begin(owner, stream_id):
-            raise too_many(self.settings.streams_per_owner)
+            raise too_many(self.settings.streams.streams_per_owner)
         try:
             yield stream_id
         finally:
@@ -154,7 +154,7 @@ class SharedStreams:
         self._streams.cancel(stream)
 
     async def _begin(self, owner: str, stream_id: str) -> bool:
-        most, kept = self.settings.streams_per_owner, self.settings.stream_kept_seconds
+        most, kept = self.settings.streams.streams_per_owner, self.settings.streams.stream_kept_seconds
         over = [of for of, made in self._made.items() if made.stream.ended or made.stream not in self._streams]
         try:
             async with asyncio.timeout(WAIT_SECONDS):
@@ -190,7 +190,7 @@ class SharedStreams:
                 del self._made[stream_id]
         parts = [(one, one.part(is_ended=one.stream.ended)) for one in made if one.stream in self._streams]
         if parts:
-            kept = self.settings.stream_kept_seconds
+            kept = self.settings.streams.stream_kept_seconds
             noticed = await self._store.write(owner, [part for _, part in parts], kept_seconds=kept)
             for one, part in parts:
                 self._take(one, part, noticed[part.stream_id])
@@ -217,7 +217,7 @@ class SharedStreams:
             async with asyncio.timeout(WAIT_SECONDS):
                 for owner, ours in _by_owner(kept):
                     parts = [made.part(is_ended=made.stream.id not in broken) for made in ours]
-                    await self._store.write(owner, parts, kept_seconds=self.settings.stream_kept_seconds)
+                    await self._store.write(owner, parts, kept_seconds=self.settings.streams.stream_kept_seconds)
                     await self._store.break_off(owner, [part.stream_id for part in parts if not part.is_ended])
 
     def _note_absence(self, exc: Exception) -> None:

@@ -23,8 +23,8 @@ class StreamResponse(EventSourceResponse):
     def __init__(self, stream: Stream | RemoteStream, streams: SharedStreams, *, after: int = 0) -> None:
         super().__init__(
             stream.follow(after),
-            ping=streams.settings.stream_heartbeat_seconds,
-            send_timeout=streams.settings.stream_stalled_seconds,
+            ping=streams.settings.streams.stream_heartbeat_seconds,
+            send_timeout=streams.settings.streams.stream_stalled_seconds,
             headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no", "X-Stream-Id": stream.id},
         )
         self._stream_id, self._after = stream.id, after

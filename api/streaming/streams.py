@@ -211,17 +211,21 @@ class Streams:
         if timer := self._timers.pop(stream.id, None):
             timer.cancel()
         if not stream.readers or stream.ended:
-            seconds = self.settings.stream_kept_seconds if stream.ended else self.settings.stream_grace_seconds
+            seconds = (
+                self.settings.streams.stream_kept_seconds
+                if stream.ended
+                else self.settings.streams.stream_grace_seconds
+            )
             self._timers[stream.id] = asyncio.get_running_loop().call_later(seconds, self.cancel, stream)
 
     def make_room(self, owner: str) -> None:
         """For a new one, to which the longest kept gives way. Raises TooManyStreams."""
         owned = [stream for stream in self._streams.values() if stream.owner == owner]
-        if len(owned) < self.settings.streams_per_owner:
+        if len(owned) < self.settings.streams.streams_per_owner:
             return
         whole = next((stream for stream in owned if stream.ended), None)
         if whole is None:
-            raise too_many(self.settings.streams_per_owner)
+            raise too_many(self.settings.streams.streams_per_owner)
         self.cancel(whole)
 
     def _keep_within_bytes(self) -> None:

@@ -1,13 +1,44 @@
 """Settings of chat models, search, evaluation and proposed cases."""
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, NonNegativeInt, PositiveFloat, PositiveInt, SecretStr, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    field_validator,
+)
 from pydantic_settings import NoDecode
+
+LIKELY_PROVIDERS = {  # by how the vendor's models are called
+    "openai": r"gpt|o\d|chatgpt",
+    "anthropic": r"claude",
+    "google_genai": r"gemini",
+    "mistralai": r"mi[sx]tral",
+    "ollama": r"llama|qwen|phi|gemma|deepseek",
+}
+
+
+def provider_and_model(name: object) -> object:
+    """Return a model's name, None where answers are extractive. Raises ValueError without a provider."""
+    if name in ("", "extractive"):
+        return None
+    if not isinstance(name, str) or ":" in name:
+        return name
+    likely = next((of for of, pattern in LIKELY_PROVIDERS.items() if re.match(pattern, name)), None)
+    example = f"{likely}:{name}" if likely else "openai:gpt-5 or ollama:llama3.1"
+    raise ValueError(f"it has the form provider:model, such as {example}")
 
 
 class ChatConfig(BaseModel):
     """The chat model, its context and its limits."""
+
+    model_config = ConfigDict(frozen=True)
 
     enabled: bool = Field(default=True, description="Answer from documents; false: plain chat with the model")
     chat_fallbacks: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -67,6 +98,8 @@ class ChatConfig(BaseModel):
 class SearchConfig(BaseModel):
     """Questions, reranking, results that are kept."""
 
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
     max_question_chars: PositiveInt = Field(default=4_000, description="Longest question")
     retrieve_timeout_seconds: PositiveFloat = Field(
         default=2, description="Longest time of a search without an answer over HTTP"
@@ -119,6 +152,8 @@ class SearchConfig(BaseModel):
 class EvaluationConfig(BaseModel):
     """Evaluations."""
 
+    model_config = ConfigDict(frozen=True)
+
     judge_model: str | None = Field(
         default=None,
         description='Model that judges answers in evaluations, "provider:model"; unset: the chat model; where there is '
@@ -130,12 +165,14 @@ class EvaluationConfig(BaseModel):
 
     @field_validator("judge_model", mode="before")
     @classmethod
-    def _no_judge_that_quotes(cls, name: object) -> object:
-        return None if name in ("", "extractive") else name
+    def _names_a_provider(cls, name: object) -> object:
+        return provider_and_model(name)
 
 
 class ProposalLimits(BaseModel):
     """Proposed golden cases."""
+
+    model_config = ConfigDict(frozen=True)
 
     proposal_calls: NonNegativeInt = Field(
         default=20, description="Most calls of the chat model that one request or command makes; 0: none"

@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from graphrag.config.settings import Settings
+from graphrag.config.settings import READING, Settings, variable_of
 
 UNSET = "–"
-PREFIX = str(Settings.model_config["env_prefix"])
-DELIMITER = str(Settings.model_config["env_nested_delimiter"])
+PREFIX: str = READING["env_prefix"]
+DELIMITER: str = READING["env_nested_delimiter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ OF_OTHERS = Theme(
 
 def themes() -> list[Theme]:
     """Return our own settings in the order of their classes, then what the libraries beneath read."""
-    groups = [group for group in Settings.__bases__ if group.__module__.startswith("graphrag.")]
-    return [*(Theme(_title(group), tuple(_variables(group, PREFIX))) for group in groups), OF_OTHERS]
+    ours = Settings.themes().values()
+    return [*(Theme(_title(theme), tuple(_variables(theme, PREFIX))) for theme in ours), OF_OTHERS]
 
 
 def to_markdown(reference: list[Theme]) -> str:
@@ -70,14 +70,14 @@ def to_markdown(reference: list[Theme]) -> str:
     return "\n".join(parts)
 
 
-def _title(group: type[BaseModel]) -> str:
-    return (group.__doc__ or "").strip().rstrip(".")
+def _title(theme: type[BaseModel]) -> str:
+    return (theme.__doc__ or "").strip().rstrip(".")
 
 
-def _variables(group: type[BaseModel], prefix: str) -> Iterator[Variable]:
-    schema = group.model_json_schema()
-    for name, field in group.model_fields.items():
-        variable = str(field.validation_alias or f"{prefix}{name.upper()}")
+def _variables(theme: type[BaseModel], prefix: str) -> Iterator[Variable]:
+    schema = theme.model_json_schema()
+    for name, field in theme.model_fields.items():
+        variable = variable_of(theme, name, prefix)
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield from _variables(field.annotation, f"{variable}{DELIMITER}")
         else:

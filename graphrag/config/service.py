@@ -28,6 +28,8 @@ SITE = re.compile(r"https?://[^\s/?#@]+")
 class AccessLimits(BaseModel):
     """From where, how often, and how much."""
 
+    model_config = ConfigDict(frozen=True)
+
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Names that a proxy has the service under, separated by commas; this machine's own are"
     )
@@ -144,6 +146,8 @@ def default_home() -> Path:
 class StorageConfig(BaseModel):
     """Where things are."""
 
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
     home: Path = Field(
         default_factory=default_home,
         validation_alias="CAUSEWAY_HOME",
@@ -196,6 +200,17 @@ class StorageConfig(BaseModel):
     )
     files_timeout_seconds: PositiveFloat = Field(default=30, description="Longest time for one call to S3")
 
+    @field_validator("database_url")
+    @classmethod
+    def _is_of_postgres(cls, url: SecretStr | None) -> SecretStr | None:
+        kind, is_url, _ = (url.get_secret_value() if url else "").partition("://")
+        if is_url and kind not in ("postgresql", "postgres"):
+            raise ValueError(
+                f"{kind}:// is no PostgreSQL: it has the form postgresql://user:password@host/database; unset, an"
+                " embedded server is started"
+            )
+        return url
+
     @field_validator(
         "database_url",
         "redis_url",
@@ -216,6 +231,8 @@ class StorageConfig(BaseModel):
 class DatabaseLimits(BaseModel):
     """The database."""
 
+    model_config = ConfigDict(frozen=True)
+
     waiting_bytes: NonNegativeInt = Field(
         default=200_000_000, description="Uploads that are kept on disk while the database is away; 0: they are refused"
     )
@@ -234,6 +251,8 @@ def four_a_core() -> int:
 class LoadLimits(BaseModel):
     """High load."""
 
+    model_config = ConfigDict(frozen=True)
+
     max_searches: PositiveInt = Field(
         default_factory=four_a_core,
         description="Searches and answers prepared at the same time in one process; the others wait in their order",
@@ -250,6 +269,8 @@ class LoadLimits(BaseModel):
 
 class StreamLimits(BaseModel):
     """Streamed answers."""
+
+    model_config = ConfigDict(frozen=True)
 
     stream_heartbeat_seconds: PositiveFloat = Field(
         default=15, description="Pause between comments that keep proxies waiting"
@@ -268,6 +289,8 @@ class StreamLimits(BaseModel):
 
 class Observation(BaseModel):
     """Logs and warnings."""
+
+    model_config = ConfigDict(frozen=True)
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", description="What is logged, as JSON lines on standard error"

@@ -1,12 +1,11 @@
 """Every knob, by theme, checked at start. Only the doors (API, command line, Studio) make one from the environment."""
 
 import os
-import re
 import reprlib
 import unicodedata
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import (
     BaseModel,
@@ -15,13 +14,13 @@ from pydantic import (
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
-    SecretStr,
     ValidationError,
+    ValidationInfo,
     field_validator,
 )
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import EnvSettingsSource, NoDecode
 
-from graphrag.config.answering import ChatConfig, EvaluationConfig, ProposalLimits, SearchConfig
+from graphrag.config.answering import ChatConfig, EvaluationConfig, ProposalLimits, SearchConfig, provider_and_model
 from graphrag.config.service import (
     AccessLimits,
     AuthenticationConfig,
@@ -208,6 +207,12 @@ class GenerationConfig(CollectionConfig):
     )
     system_prompt: str = Field(default="", max_length=4_000, description="Said to the model after our own rules")
 
+    @field_validator("chat_model", mode="before")
+    @classmethod
+    def _is_of_the_service(cls, name: object, info: ValidationInfo) -> object:
+        """Check the service's own; a collection names one of these, or `extractive`."""
+        return provider_and_model(name) if info.context else name
+
     @field_validator("system_prompt")
     @classmethod
     def _printable(cls, text: str) -> str:
@@ -247,87 +252,70 @@ class IngestionLimits(BaseModel):
         return () if names == ("none",) else names or None
 
 
-LIKELY_PROVIDERS = {  # by how the vendor's models are called
-    "openai": r"gpt|o\d|chatgpt",
-    "anthropic": r"claude",
-    "google_genai": r"gemini",
-    "mistralai": r"mi[sx]tral",
-    "ollama": r"llama|qwen|phi|gemma|deepseek",
-}
+READING: dict[str, Any] = {"case_sensitive": False, "env_prefix": "RAG_", "env_nested_delimiter": "__"}
 
 
-class Settings(
-    BaseSettings,
-    StorageConfig,
-    AuthenticationConfig,
-    AccessLimits,
-    GenerationConfig,
-    ChatConfig,
-    StreamLimits,
-    RetrievalConfig,
-    SearchConfig,
-    IngestionConfig,
-    IngestionLimits,
-    LoadLimits,
-    DatabaseLimits,
-    EvaluationConfig,
-    ProposalLimits,
-    Observation,
-):
-    """Read from RAG_… variables, but for the few with a name of their own."""
+class Settings(BaseModel):
+    """Tree of all settings, by theme: `settings.retrieval.top_k`.
 
-    model_config = SettingsConfigDict(
-        env_prefix="RAG_", env_nested_delimiter="__", populate_by_name=True, extra="ignore", frozen=True
-    )
+    Each name occurs in one theme only: variables, and values given by name, need no theme.
+    """
 
-    @property
-    def retrieval(self) -> RetrievalConfig:
-        return RetrievalConfig.model_validate({name: getattr(self, name) for name in RetrievalConfig.model_fields})
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    @property
-    def ingestion(self) -> IngestionConfig:
-        return IngestionConfig.model_validate({name: getattr(self, name) for name in IngestionConfig.model_fields})
-
-    @property
-    def generation(self) -> GenerationConfig:
-        return GenerationConfig.model_validate({name: getattr(self, name) for name in GenerationConfig.model_fields})
-
-    @field_validator("chat_model", mode="before")
-    @classmethod
-    def _none_for_extractive(cls, name: object) -> object:
-        return None if name in ("", "extractive") else name
-
-    @field_validator("chat_model", "judge_model")
-    @classmethod
-    def _names_a_provider(cls, name: str | None) -> str | None:
-        if name is None or ":" in name or name == "extractive":
-            return name
-        likely = next((of for of, pattern in LIKELY_PROVIDERS.items() if re.match(pattern, name)), None)
-        example = f"{likely}:{name}" if likely else "openai:gpt-5 or ollama:llama3.1"
-        raise ValueError(f"it has the form provider:model, such as {example}")
-
-    @field_validator("database_url")
-    @classmethod
-    def _is_of_postgres(cls, url: SecretStr | None) -> SecretStr | None:
-        kind, is_url, _ = (url.get_secret_value() if url else "").partition("://")
-        if is_url and kind not in ("postgresql", "postgres"):
-            raise ValueError(
-                f"{kind}:// is no PostgreSQL: it has the form postgresql://user:password@host/database; unset, an"
-                " embedded server is started"
-            )
-        return url
+    storage: StorageConfig = Field(default_factory=StorageConfig)
+    authentication: AuthenticationConfig = Field(default_factory=AuthenticationConfig)
+    access: AccessLimits = Field(default_factory=AccessLimits)
+    generation: GenerationConfig = Field(default_factory=GenerationConfig)
+    chat: ChatConfig = Field(default_factory=ChatConfig)
+    streams: StreamLimits = Field(default_factory=StreamLimits)
+    retrieval: RetrievalConfig = Field(default_factory=RetrievalConfig)
+    search: SearchConfig = Field(default_factory=SearchConfig)
+    ingestion: IngestionConfig = Field(default_factory=IngestionConfig)
+    ingestion_limits: IngestionLimits = Field(default_factory=IngestionLimits)
+    load: LoadLimits = Field(default_factory=LoadLimits)
+    database: DatabaseLimits = Field(default_factory=DatabaseLimits)
+    evaluation: EvaluationConfig = Field(default_factory=EvaluationConfig)
+    proposals: ProposalLimits = Field(default_factory=ProposalLimits)
+    observability: Observation = Field(default_factory=Observation)
 
     @classmethod
-    def from_environment(cls) -> "Settings":
-        """Raises InvalidSettings that names the variable, in one line."""
+    def themes(cls) -> dict[str, type[BaseModel]]:
+        """Return the themes' classes, in the order of the reference page."""
+        return {name: cast(type[BaseModel], field.annotation) for name, field in cls.model_fields.items()}
+
+    @classmethod
+    def from_environment(cls, **values: Any) -> Self:
+        """Read the variables `RAG_…`, and the few with a name of their own; `values`, by name, outrank them.
+
+        Raises InvalidSettings that names the variable, in one line.
+        """
+        read = {name: EnvSettingsSource(cast(Any, theme), **READING)() for name, theme in cls.themes().items()}
+        return cls._of(read, values)
+
+    def changed(self, **values: Any) -> Self:
+        """Return these settings with other values, by name. Raises InvalidSettings."""
+        return self._of({name: dict(getattr(self, name)) for name in self.themes()}, values)
+
+    @classmethod
+    def _of(cls, tree: dict[str, dict[str, Any]], values: Mapping[str, Any]) -> Self:
+        for name, value in values.items():
+            theme = next(theme for theme, model in cls.themes().items() if name in model.model_fields)
+            tree[theme].pop(variable_of(cls.themes()[theme], name), None)
+            tree[theme][name] = value
         try:
-            return cls()
+            return cls.model_validate(tree, context={"of_the_service": True})
         except ValidationError as exc:
             first = exc.errors()[0]
-            name = str(first["loc"][0])
-            variable = name if name.isupper() else f"RAG_{name.upper()}"
+            theme, name, *_ = (str(part) for part in first["loc"])
+            model = cls.themes()[theme]
+            name = next(field for field in model.model_fields if name in (field, variable_of(model, field)))
             message = first["msg"].removeprefix("Value error, ")
-            fields = {str(field.validation_alias or key): field for key, field in cls.model_fields.items()}
-            is_secret = "SecretStr" in str(fields[name].annotation)
+            is_secret = "SecretStr" in str(model.model_fields[name].annotation)
             given = "" if is_secret else f" (given: {first['input']!r})"
-            raise InvalidSettings(f"{variable}: {message}{given}") from exc
+            raise InvalidSettings(f"{variable_of(model, name)}: {message}{given}") from exc
+
+
+def variable_of(theme: type[BaseModel], name: str, prefix: str = READING["env_prefix"]) -> str:
+    """Return the environment variable of a setting."""
+    return str(theme.model_fields[name].validation_alias or f"{prefix}{name.upper()}")

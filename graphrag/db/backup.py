@@ -97,10 +97,10 @@ def _restore_database(url: str, dump: Path) -> None:
 @contextmanager
 def _database(settings: Settings) -> Iterator[str]:
     """Its address; the embedded server runs meanwhile."""
-    if settings.database_url:
-        yield settings.database_url.get_secret_value()
+    if settings.storage.database_url:
+        yield settings.storage.database_url.get_secret_value()
         return
-    server = EmbeddedPostgres(settings.home)
+    server = EmbeddedPostgres(settings.storage.home)
     try:
         yield server.start()
     finally:

@@ -18,7 +18,7 @@ from graphrag.db.errors import FAILURES, is_ours, one_line, ours
 from graphrag.db.migrate import APPLICATION_ROLE, OPTIONS, migrate
 from graphrag.db.server_watch import Watch, answers, hang_up, patient
 from graphrag.errors import DatabaseUnavailable, DatabaseUnprepared
-from graphrag.observability.request_context import is_hurried
+from graphrag.observability.request_context import current_context
 from graphrag.observability.telemetry import log
 from graphrag.resilience.cancellation import leave
 from graphrag.resilience.circuit_breaker import BreakerState
@@ -65,7 +65,7 @@ class Database:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._embedded = None if settings.database_url else EmbeddedPostgres(settings.home)
+        self._embedded = None if settings.storage.database_url else EmbeddedPostgres(settings.storage.home)
         self._pool: Pool | None = None
         self._address: str | None = None  # once the server has been prepared
         self._opening = asyncio.Lock()
@@ -125,7 +125,7 @@ class Database:
         Raises DatabaseUnavailable where the server can't be reached, or has not what is asked for.
         """
         # Not less where the time that somebody waits is nearly over: what was answered is still to be kept.
-        seconds = self._settings.database_statement_seconds if is_hurried() else 0
+        seconds = self._settings.database.database_statement_seconds if current_context().is_interactive else 0
         begin = BEGIN.format(APPLICATION_ROLE, owner_id, str(round(seconds * 1000)))
         async with self._connected(begin) as connection:
             yield connection
@@ -218,12 +218,12 @@ class Database:
                 connection_class=_Interruptible,
                 configure=register_vector_async,
                 min_size=2,
-                max_size=self._settings.database_pool_size,
-                timeout=self._settings.database_timeout_seconds,
+                max_size=self._settings.database.database_pool_size,
+                timeout=self._settings.database.database_timeout_seconds,
                 open=False,
             )
             try:
-                await pool.open(wait=True, timeout=self._settings.database_timeout_seconds)
+                await pool.open(wait=True, timeout=self._settings.database.database_timeout_seconds)
             except PoolTimeout as exc:
                 raise DatabaseUnavailable(f"PostgreSQL does not answer: {one_line(exc)}.") from exc
             except asyncio.CancelledError:
@@ -254,5 +254,5 @@ class Database:
         return patient(url)
 
     def _configured_url(self) -> str:
-        assert self._settings.database_url is not None
-        return self._settings.database_url.get_secret_value()
+        assert self._settings.storage.database_url is not None
+        return self._settings.storage.database_url.get_secret_value()

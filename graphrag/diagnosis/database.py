@@ -39,7 +39,11 @@ def examine_database(settings: Settings) -> Iterator[Finding]:
 
 def address_of(settings: Settings) -> str | None:
     """None where the embedded server is stopped."""
-    return settings.database_url.get_secret_value() if settings.database_url else running_address(settings.home)
+    return (
+        settings.storage.database_url.get_secret_value()
+        if settings.storage.database_url
+        else running_address(settings.storage.home)
+    )
 
 
 def reader(address: str) -> Reader:
@@ -72,7 +76,7 @@ def _examine(connection: Reader, settings: Settings) -> Iterator[Finding]:
     else:
         yield ok("migrations", count=len(applied))
         if _value(connection, "is_member", role=connection.info.user, application=APPLICATION_ROLE):
-            yield from _rights(connection, is_embedded=settings.database_url is None)
+            yield from _rights(connection, is_embedded=settings.storage.database_url is None)
             yield from _work(connection, settings)
         else:
             yield error("role_lacks", role=connection.info.user, application=APPLICATION_ROLE)
@@ -89,18 +93,18 @@ def _rights(connection: Reader, *, is_embedded: bool) -> Iterator[Finding]:
 
 
 def _work(connection: Reader, settings: Settings) -> Iterator[Finding]:
-    read_as_owner(connection, settings.owner)
+    read_as_owner(connection, settings.authentication.owner)
     (queue,) = connection.execute(QUERIES["queue"].encode())
     waiting, workers = int(str(queue["waiting"])), int(str(queue["workers"]))
     if waiting and not workers:
         yield warning("queue_unattended", waiting=waiting)
     else:
         yield ok("queue", waiting=waiting, workers=workers)
-    if failed := _value(connection, "failed_documents", owner=settings.owner):
-        yield warning("documents_failed", count=int(failed), owner=settings.owner)
-    if settings.auth == "api_key":
+    if failed := _value(connection, "failed_documents", owner=settings.authentication.owner):
+        yield warning("documents_failed", count=int(failed), owner=settings.authentication.owner)
+    if settings.authentication.auth == "api_key":
         keys = int(_value(connection, "keys") or 0)
-        yield ok("keys", count=keys) if keys else warning("keys_missing", owner=settings.owner)
+        yield ok("keys", count=keys) if keys else warning("keys_missing", owner=settings.authentication.owner)
 
 
 def _value(connection: Reader, name: LiteralString, **values: str) -> str | None:

@@ -42,15 +42,15 @@ async def examine_index(settings: Settings) -> AsyncIterator[Finding]:
         index = open_index(settings)
         if index is None:
             return
-        if settings.index_url is None:  # a folder, which is the service's alone while it runs
-            yield ok("index_folder", index=index.name, place=str(settings.home / index.name))
+        if settings.storage.index_url is None:  # a folder, which is the service's alone while it runs
+            yield ok("index_folder", index=index.name, place=str(settings.storage.home / index.name))
             return
         try:
             await index.open()
-            yield ok("index", index=index.name, place=without_secrets(settings.index_url))
+            yield ok("index", index=index.name, place=without_secrets(settings.storage.index_url))
             if address := address_of(settings):
-                wanted = await asyncio.to_thread(_read_wanted, address, settings.owner)
-                yield await _compare(index, wanted, owner_id=settings.owner)
+                wanted = await asyncio.to_thread(_read_wanted, address, settings.authentication.owner)
+                yield await _compare(index, wanted, owner_id=settings.authentication.owner)
         finally:
             await index.close()
     except IndexUnavailable as exc:
@@ -101,7 +101,7 @@ async def examine(environment: Mapping[str, str], *, host: str, port: int, calls
         return
     yield ok("settings")
     parts = (
-        _in_thread(lambda: list(examine_home(settings.home))),
+        _in_thread(lambda: list(examine_home(settings.storage.home))),
         _in_thread(lambda: list(examine_database(settings))),
         examine_index(settings),
         examine_storage(settings),

@@ -82,7 +82,7 @@ QUESTION = "Answer with one word: ready."
 async def examine_models(settings: Settings, *, calls: bool) -> AsyncIterator[Finding]:
     """`calls`: each chat model is asked something short, which its vendor may charge for."""
     try:
-        registry = await asyncio.to_thread(load_registry, settings.embeddings_config)
+        registry = await asyncio.to_thread(load_registry, settings.storage.embeddings_config)
         for model in registry.models.values():
             if model.is_installed:
                 yield ok("embeddings", model=model.id, dimensions=model.dimensions)
@@ -91,7 +91,7 @@ async def examine_models(settings: Settings, *, calls: bool) -> AsyncIterator[Fi
     except (InvalidSettings, MissingExtra) as exc:
         yield error("cannot_be_used", what="EMBEDDINGS_CONFIG", cause=str(exc))
     chosen = dict(_chosen(settings))
-    if not settings.chat_model:
+    if not settings.generation.chat_model:
         yield ok("extractive")
     for name, variable in chosen.items():
         yield await _examine_chat_model(settings, name, variable, calls=calls)
@@ -101,7 +101,7 @@ async def examine_models(settings: Settings, *, calls: bool) -> AsyncIterator[Fi
             yield ok("reranker", model=encoder.model)
     except CausewayError as exc:
         yield error("cannot_be_used", what="RAG_RERANKER_MODEL", cause=str(exc))
-    for finding in await asyncio.to_thread(lambda: list(_examine_pipelines(settings.spacy_pipelines))):
+    for finding in await asyncio.to_thread(lambda: list(_examine_pipelines(settings.ingestion_limits.spacy_pipelines))):
         yield finding
 
 
@@ -124,13 +124,13 @@ def _loaded(names: Sequence[str]) -> list[Finding]:
 
 def _chosen(settings: Settings) -> Iterator[tuple[str, str]]:
     """Each name once, with the variable that has it last."""
-    if settings.judge_model:
-        yield settings.judge_model, "RAG_JUDGE_MODEL"
-    for name in settings.chat_fallbacks:
+    if settings.evaluation.judge_model:
+        yield settings.evaluation.judge_model, "RAG_JUDGE_MODEL"
+    for name in settings.chat.chat_fallbacks:
         if name != EXTRACTIVE:
             yield name, "RAG_CHAT_FALLBACKS"
-    if settings.chat_model:
-        yield settings.chat_model, "RAG_CHAT_MODEL"
+    if settings.generation.chat_model:
+        yield settings.generation.chat_model, "RAG_CHAT_MODEL"
 
 
 async def _examine_chat_model(settings: Settings, name: str, variable: str, *, calls: bool) -> Finding:
@@ -149,7 +149,7 @@ PROBE = b"causeway doctor"
 
 
 async def examine_storage(settings: Settings) -> AsyncIterator[Finding]:
-    place = settings.files_url or str(settings.home / "files")
+    place = settings.storage.files_url or str(settings.storage.home / "files")
     try:
         files = open_files(settings)
         if isinstance(files, LocalFiles) and not files.folder.exists():
@@ -193,10 +193,10 @@ async def _try(files: FileStorage) -> None:
 
 
 async def examine_redis(settings: Settings) -> AsyncIterator[Finding]:
-    if settings.redis_url is None:
+    if settings.storage.redis_url is None:
         return
     try:
-        cache = RedisCache(settings.redis_url.get_secret_value())
+        cache = RedisCache(settings.storage.redis_url.get_secret_value())
         try:
             await cache.set_many("", {"doctor": PROBE}, seconds=1)  # one that is full is still read
             await cache.get_many("", ["doctor"])

@@ -23,10 +23,10 @@ SECONDS = 5.0
 
 
 async def examine_doors(settings: Settings, *, host: str, port: int) -> AsyncIterator[Finding]:
-    if settings.auth == "none" and not is_loopback(host):
+    if settings.authentication.auth == "none" and not is_loopback(host):
         yield error("host_open", host=host)
-    elif settings.auth == "none":
-        yield warning("proxy_open") if settings.allowed_hosts else ok("asks_nobody")
+    elif settings.authentication.auth == "none":
+        yield warning("proxy_open") if settings.access.allowed_hosts else ok("asks_nobody")
     else:
         yield await _examine_authentication(settings)
     yield await _examine_port(host, port)
@@ -34,14 +34,14 @@ async def examine_doors(settings: Settings, *, host: str, port: int) -> AsyncIte
 
 async def _examine_authentication(settings: Settings) -> Finding:
     try:
-        authentication = open_authentication(settings, Database(settings))
+        authentication = open_authentication(settings.authentication, Database(settings))
         try:
             await authentication.open()
         finally:
             await authentication.close()
     except CausewayError as exc:
         return error("cannot_be_used", what="RAG_AUTH", cause=str(exc))
-    return ok("asks", way=settings.auth)
+    return ok("asks", way=settings.authentication.auth)
 
 
 async def _examine_port(host: str, port: int) -> Finding:
@@ -76,7 +76,7 @@ async def _is_ours(host: str, port: int) -> bool:
 
 async def examine_chunkenizer(settings: Settings) -> AsyncIterator[Finding]:
     try:
-        chunkenizer = open_chunkenizer(settings)
+        chunkenizer = open_chunkenizer(settings.search)
         if chunkenizer is None:
             return
         try:

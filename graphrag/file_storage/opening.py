@@ -15,17 +15,17 @@ WAY_OUT = "RAG_FILES_URL is none that is known: use file:///FOLDER or s3://BUCKE
 
 def open_files(settings: Settings) -> FileStorage:
     """Raises InvalidSettings or MissingExtra."""
-    if settings.files_url is None:
-        return LocalFiles(settings.home / "files")
-    url = _split(settings.files_url)
+    if settings.storage.files_url is None:
+        return LocalFiles(settings.storage.home / "files")
+    url = _split(settings.storage.files_url)
     if url.scheme == "file" and url.netloc in ("", "localhost") and url.path.startswith("/"):
         return LocalFiles(Path(url2pathname(url.path)))
     if url.scheme == "s3" and _names_a_bucket(url):
         return S3Files(
             url.netloc,
             prefix=unquote(url.path).strip("/"),
-            endpoint=settings.files_endpoint,
-            timeout_seconds=settings.files_timeout_seconds,
+            endpoint=settings.storage.files_endpoint,
+            timeout_seconds=settings.storage.files_timeout_seconds,
         )
     raise InvalidSettings(WAY_OUT)
 

@@ -166,7 +166,9 @@ async def estimate_relations(
     calls = tokens = 0
     for file in files:
         try:
-            source = await asyncio.to_thread(read_file, file, max_bytes=pipeline.settings.max_file_bytes)
+            source = await asyncio.to_thread(
+                read_file, file, max_bytes=pipeline.settings.ingestion_limits.max_file_bytes
+            )
         except UnreadableDocument:
             continue
         prepared = await pipeline.read(source, collection, model, config)

@@ -238,7 +238,9 @@ class Pipeline:
         for start in range(0, len(together), REPORTED_CHUNKS):
             await report([item.in_stage("embed", start - first) for item, first in zip(prepared, starts, strict=False)])
             part = together[start : start + REPORTED_CHUNKS]
-            found, failures = await embed_batches(part, model, batch_size=self.settings.embedding_batch_size)
+            found, failures = await embed_batches(
+                part, model, batch_size=self.settings.ingestion_limits.embedding_batch_size
+            )
             vectors += found
             cause = cause or next((failure.cause for failure in failures), "")
         return [vectors[first:last] for first, last in pairwise(starts)], cause

@@ -25,7 +25,7 @@ from graphrag.models import Collection
 from graphrag.models.evaluation import Schedule
 from graphrag.models.ingestion import Ingestion
 from graphrag.observability.metrics import JOB_SECONDS, JOBS_ENDED, JOBS_RUNNING
-from graphrag.observability.request_context import Record, begin_record, note
+from graphrag.observability.request_context import RequestRecord, begin_record, note
 from graphrag.observability.telemetry import log
 from graphrag.observability.tracing import current_parent, first_span, trace_id
 from graphrag.resilience.cancellation import end
@@ -71,7 +71,7 @@ class JobWatch:
                 _tell(record, name, outcome, seconds)
 
 
-def _tell(record: Record, name: str, outcome: str, seconds: float) -> None:
+def _tell(record: RequestRecord, name: str, outcome: str, seconds: float) -> None:
     write = log.info if outcome == DONE else log.warning
     write("job", **record.describe() | {"task": name, "outcome": outcome, "milliseconds": round(seconds * 1000, 2)})
 

@@ -17,7 +17,7 @@ from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.sources import SourceFile, SourceText, came_twice, document_id, refused, too_large
 from graphrag.models import Collection, Document
 from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
-from graphrag.observability.request_context import hurried
+from graphrag.observability.request_context import changed_context
 from graphrag.parsers.text_builder import clean, holds_words
 from graphrag.protocols import ChunkStore, FileStorage
 from graphrag.stores.postgres.erasure import BATCH, Erasure
@@ -118,7 +118,7 @@ class DocumentService:
     async def _delete(
         self, collection: Collection, documents: Sequence[UUID], *, seen: Ingestion | None = None
     ) -> list[UUID]:
-        with hurried(False):
+        with changed_context(is_interactive=False):
             ingested = await self.ingestions.delete(collection, documents, defer=self.queue.defer_tidying, seen=seen)
             stored = await self.store.delete_documents(collection, documents)
         with suppress(FileUnavailable):  # the deferred job tries again
@@ -130,7 +130,7 @@ class DocumentService:
 
     async def delete_collection(self, collection: Collection) -> bool:
         """False where there was none."""
-        with hurried(False):
+        with changed_context(is_interactive=False):
             await self.waiting.forget(collection)
             await self.ingestions.delete(collection, [], defer=self.queue.defer_clearing)
             was_there = await self.store.delete_collection(collection)

@@ -33,17 +33,17 @@ def open_chat_model(
 
     Raises InvalidSettings for a name that no provider knows or a missing key, MissingExtra for a missing package.
     """
-    wanted = name or settings.chat_model or ""
-    model = _open(wanted, settings.chat_timeout_seconds, variable=variable)
+    wanted = name or settings.generation.chat_model or ""
+    model = _open(wanted, settings.chat.chat_timeout_seconds, variable=variable)
     return ResilientChatModel(inner=model, guard=_guard(wanted, settings))
 
 
 def open_fallbacks(settings: Settings) -> Iterator[NamedModel]:
     """In their order. Raises what `open_chat_model` raises."""
-    if settings.chat_fallbacks and not settings.chat_model:
+    if settings.chat.chat_fallbacks and not settings.generation.chat_model:
         raise InvalidSettings("RAG_CHAT_FALLBACKS needs RAG_CHAT_MODEL: the model that they stand in for.")
-    for name in dict.fromkeys(settings.chat_fallbacks):
-        if name not in (settings.chat_model, EXTRACTIVE):  # which is the last in any case
+    for name in dict.fromkeys(settings.chat.chat_fallbacks):
+        if name not in (settings.generation.chat_model, EXTRACTIVE):  # which is the last in any case
             yield NamedModel(name, open_chat_model(settings, name, variable="RAG_CHAT_FALLBACKS"))
 
 
@@ -65,20 +65,20 @@ def _guard(name: str, settings: Settings) -> Guard:
         name=name,
         turns=Turns(
             name,
-            at_once=settings.chat_concurrency,
-            waiting=settings.chat_queue,
-            wait_seconds=settings.chat_first_token_seconds,
+            at_once=settings.chat.chat_concurrency,
+            waiting=settings.chat.chat_queue,
+            wait_seconds=settings.chat.chat_first_token_seconds,
         ),
         breaker=CircuitBreaker(
             name,
-            failures=settings.chat_breaker_failures,
-            seconds=settings.chat_breaker_seconds,
+            failures=settings.chat.chat_breaker_failures,
+            seconds=settings.chat.chat_breaker_seconds,
             is_outage=is_outage,
         ),
-        patience=Patience(settings.chat_max_retries, FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS),
-        first_word_seconds=settings.chat_first_token_seconds,
-        word_seconds=settings.chat_token_seconds,
-        answer_seconds=settings.chat_timeout_seconds,
+        patience=Patience(settings.chat.chat_max_retries, FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS),
+        first_word_seconds=settings.chat.chat_first_token_seconds,
+        word_seconds=settings.chat.chat_token_seconds,
+        answer_seconds=settings.chat.chat_timeout_seconds,
     )
 
 

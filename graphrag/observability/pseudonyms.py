@@ -28,10 +28,10 @@ class Pseudonyms:
 
     @cached_property
     def _key(self) -> bytes:
-        if given := self._settings.log_salt:
+        if given := self._settings.observability.log_salt:
             return hashlib.sha256(given.get_secret_value().encode()).digest()
         try:
-            return _read_or_create(self._settings.home / FILE)
+            return _read_or_create(self._settings.storage.home / FILE)
         except OSError as exc:  # marks hold as long as the process
             log.warning("owners' marks hold until this process ends: set RAG_LOG_SALT", error=exc)
             return secrets.token_bytes(KEY_BYTES)

@@ -12,7 +12,7 @@ import structlog
 
 from graphrag.observability import metrics
 from graphrag.observability.logging import outline, outline_places, without_secrets, without_words
-from graphrag.observability.request_context import add_lookups, add_time, current_record, note, of_people
+from graphrag.observability.request_context import add_lookups, add_time, current_record, note, unless_evaluating
 from graphrag.observability.tracing import span
 
 QUIET_SECONDS = 60  # between two warnings of one stage: a slow hour is no flood
@@ -58,19 +58,19 @@ def stage(name: str) -> Iterator[None]:
             _measure(name, seconds)
 
 
-@of_people
+@unless_evaluating
 def _count_failure(name: str) -> None:
     metrics.STAGE_FAILURES.labels(stage=name).inc()
 
 
-@of_people
+@unless_evaluating
 def _measure(name: str, seconds: float) -> None:
     metrics.STAGE_SECONDS.labels(stage=name).observe(seconds)
     _warn_if_slow(name, seconds)
 
 
 def measure_first_token(started: float) -> None:
-    """Record the time to the first token of an answer that began at `started` of time.perf_counter."""
+    """RequestRecord the time to the first token of an answer that began at `started` of time.perf_counter."""
     seconds = time.perf_counter() - started
     metrics.FIRST_TOKEN_SECONDS.observe(seconds)
     note(first_token_ms=round(seconds * 1000, 2))
@@ -93,7 +93,7 @@ def _warn_if_slow(name: str, seconds: float) -> None:
         log.warning("slow stage", stage=name, milliseconds=round(seconds * 1000, 2), limit_ms=limit, times=times)
 
 
-@of_people
+@unless_evaluating
 def count_results(name: str, count: int) -> None:
     """Count the results of a stage: hits, paths, passages."""
     metrics.STAGE_RESULTS.labels(stage=name).observe(count)
@@ -101,19 +101,19 @@ def count_results(name: str, count: int) -> None:
         record.results[name] = record.results.get(name, 0) + count
 
 
-@of_people
+@unless_evaluating
 def count_retrieval(outcome: str) -> None:
     """One of `metrics.RETRIEVAL_OUTCOMES`."""
     metrics.RETRIEVALS.labels(outcome=outcome).inc()
 
 
-@of_people
+@unless_evaluating
 def count_fallback(part: str) -> None:
     """One of `metrics.FALLBACKS`: another one did its work."""
     metrics.FALLBACKS_USED.labels(part=part).inc()
 
 
-@of_people
+@unless_evaluating
 def count_degraded(stages: Iterable[str]) -> None:
     """Count the degraded stages of one answer or search."""
     for name in dict.fromkeys(stages):
@@ -122,7 +122,7 @@ def count_degraded(stages: Iterable[str]) -> None:
             record.degraded.append(name)
 
 
-@of_people
+@unless_evaluating
 def count_lookups(cache: str, *, hits: int, misses: int) -> None:
     """A cache's hit rate is hits over both. They go to `collect_lookups` too."""
     metrics.CACHE_LOOKUPS.labels(cache=cache, outcome="hit").inc(hits)
@@ -130,13 +130,13 @@ def count_lookups(cache: str, *, hits: int, misses: int) -> None:
     add_lookups(cache, hits=hits, misses=misses)
 
 
-@of_people
+@unless_evaluating
 def count_answer(*, found: bool) -> None:
     """The rate of misses is missed over both."""
     metrics.ANSWERS.labels(outcome="found" if found else "missed").inc()
 
 
-@of_people
+@unless_evaluating
 def count_citations(counts: Mapping[str, int]) -> None:
     """By status; "unknown" are those that were removed."""
     for status, count in counts.items():

@@ -15,7 +15,7 @@ from graphrag.cache import REFINEMENTS_PREFIX
 from graphrag.errors import ProviderError
 from graphrag.linguistics.language import content_words, fold, words
 from graphrag.models import Direction, Intent, TransformedQuery
-from graphrag.observability.request_context import is_rehearsal
+from graphrag.observability.request_context import current_context
 from graphrag.observability.telemetry import count_lookups, log, stage
 from graphrag.protocols import Cache
 from graphrag.query_transformation.follow_ups import FOLLOW_UP, MOST_EARLIER, Exchange
@@ -50,7 +50,7 @@ class Refiner:
         self._timeout_seconds = timeout_seconds
 
     async def refine(self, query: TransformedQuery, earlier: Sequence[Exchange], *, owner_id: str) -> TransformedQuery:
-        """A rehearsal asks what is known already again, and leaves nothing behind.
+        """Evaluations neither read nor write the cache.
 
         Raises ProviderError where the model fails, is too slow, or says nothing that can be used.
         """
@@ -61,7 +61,7 @@ class Refiner:
 
     async def _refine(self, query: TransformedQuery, earlier: Sequence[Exchange], owner_id: str) -> TransformedQuery:
         prompt = _prompt(query, earlier[-MOST_EARLIER:])
-        if is_rehearsal():
+        if current_context().is_evaluation:
             return merge(query, await self._understand(prompt), is_first=not earlier)
         key = self._key(prompt)
         understood = await self._known(owner_id, key)

@@ -39,11 +39,11 @@ class FallbackReranker:
 
 def open_cross_encoder(settings: Settings) -> CrossEncoderReranker | None:
     """None where another one judges. Raises InvalidSettings."""
-    if settings.reranker != "cross_encoder":
+    if settings.search.reranker != "cross_encoder":
         return None
-    if not settings.reranker_model:
+    if not settings.search.reranker_model:
         raise InvalidSettings("RAG_RERANKER=cross_encoder needs RAG_RERANKER_MODEL: the folder of a model.")
-    return CrossEncoderReranker(settings.reranker_model)
+    return CrossEncoderReranker(settings.search.reranker_model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,14 @@ def open_rerankers(
     may_read: Callable[[Collection], bool],
 ) -> Rerankers:
     """Raises InvalidSettings."""
-    if settings.reranker == "llm" and not settings.chat_model:
+    if settings.search.reranker == "llm" and not settings.generation.chat_model:
         raise InvalidSettings("RAG_RERANKER=llm needs RAG_CHAT_MODEL: the model that judges.")
     bundled = BundledReranker()
     local: list[Reranker] = [cross_encoder, bundled] if cross_encoder else [bundled]
     best = list(local)
-    if settings.reranker != "bundled" and chat_model:
+    if settings.search.reranker != "bundled" and chat_model:
         if isinstance(chat_model, ResilientChatModel):
-            chat_model = chat_model.within(settings.chat_first_token_seconds, purpose="reranking")
+            chat_model = chat_model.within(settings.chat.chat_first_token_seconds, purpose="reranking")
         best.insert(-1, LLMReranker(chat_model))
     return Rerankers(_join(best, settings, embeddings), _join(local, settings, embeddings), bundled, may_read)
 
@@ -90,4 +90,4 @@ def _join(judges: Sequence[Reranker], settings: Settings, embeddings: EmbeddingR
         default = embeddings.get(embeddings.default)
         return replace(default, patience=default.query_patience)
 
-    return MMRReranker(judge, model, diversity=settings.diversity) if settings.diversity else judge
+    return MMRReranker(judge, model, diversity=settings.search.diversity) if settings.search.diversity else judge

@@ -7,47 +7,27 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from dataclasses import replace
 
 from graphrag.errors import OutOfTime
+from graphrag.observability.request_context import Deadline, changed_context, current_context
 from graphrag.observability.telemetry import log
 
 SHARE = 0.75  # of the time that is left, which a stage may take: those after it have the rest
-NO_TIME = "time"  # among the names of what was done without: why
+NO_TIME = "time"  # among the names of degraded stages: the reason
 
 
-@dataclass(slots=True)
-class _Lack:
-    """Flag of a deadline that some stage ran into."""
-
-    is_felt: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    began: float  # seconds of time.monotonic
-    until: float
-    lack: _Lack = field(default_factory=_Lack)
-
-
-_span: ContextVar[_Span | None] = ContextVar("deadline", default=None)
-
-
-@contextmanager
-def deadline(seconds: float) -> Iterator[None]:
-    """From now on. One within another only shortens it."""
+def deadline(seconds: float) -> AbstractContextManager[None]:
+    """Limit the block to so many seconds from now; a deadline within another only shortens it."""
     now = time.monotonic()
-    around = _span.get() or _Span(now, math.inf)
-    with _shortened(around, now + seconds):
-        yield
+    return _shortened(current_context().deadline or Deadline(now, math.inf), now + seconds)
 
 
 @contextmanager
 def opening(seconds: float) -> Iterator[None]:
     """Limit the block to that long from the deadline's beginning; without a deadline there is no limit."""
-    around = _span.get()
+    around = current_context().deadline
     if around is None:
         yield
         return
@@ -55,25 +35,20 @@ def opening(seconds: float) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _shortened(around: _Span, until: float) -> Iterator[None]:
-    token = _span.set(replace(around, until=min(around.until, until)))
-    try:
-        yield
-    finally:
-        _span.reset(token)
+def _shortened(around: Deadline, until: float) -> AbstractContextManager[None]:
+    return changed_context(deadline=replace(around, until=min(around.until, until)))
 
 
 def seconds_left() -> float:
-    """Infinitely many without a deadline; never below 0."""
-    span = _span.get()
-    return math.inf if span is None else max(0.0, span.until - time.monotonic())
+    """Return the seconds until the deadline, 0 at least; infinitely many without one."""
+    limit = current_context().deadline
+    return math.inf if limit is None else max(0.0, limit.until - time.monotonic())
 
 
 def lacks_time() -> tuple[str, ...]:
     """Return the reason to report beside the degraded stages, where a stage ran out of time."""
-    span = _span.get()
-    return (NO_TIME,) if span and span.lack.is_felt else ()
+    limit = current_context().deadline
+    return (NO_TIME,) if limit and limit.shortage.occurred else ()
 
 
 def demand(seconds: float, *, stage: str) -> None:
@@ -102,7 +77,7 @@ async def within(stage: str, *, share: float = SHARE) -> AsyncIterator[None]:
 
 
 def _out_of_time(stage: str) -> OutOfTime:
-    if span := _span.get():
-        span.lack.is_felt = True
-    log.warning("no time left, done without", stage=stage)
+    if limit := current_context().deadline:
+        limit.shortage.occurred = True
+    log.warning("no time left for a stage", stage=stage)
     return OutOfTime(f"No time is left for {stage}.", stage=stage)

@@ -48,14 +48,14 @@ class Collections:
 
     def default_name(self, known: Sequence[str]) -> str:
         """Return the collection to use where none is named: RAG_COLLECTION, else «default», else the only one."""
-        if self.settings.collection is None and DEFAULT_COLLECTION not in known and len(known) == 1:
+        if self.settings.storage.collection is None and DEFAULT_COLLECTION not in known and len(known) == 1:
             return known[0]
-        return self.settings.collection or DEFAULT_COLLECTION
+        return self.settings.storage.collection or DEFAULT_COLLECTION
 
     async def create(self, owner_id: str, name: str | None) -> Collection:
         """Return the named collection, created where there is none. Raises InvalidCollectionName."""
         default = await asyncio.to_thread(lambda: self.embeddings.default)  # loads the models
-        wanted = checked_name(name or self.settings.collection or DEFAULT_COLLECTION)
+        wanted = checked_name(name or self.settings.storage.collection or DEFAULT_COLLECTION)
         return await self.store.create_collection(owner_id, wanted, embedding_model=default)
 
     async def embedding_model(self, collection: Collection) -> EmbeddingModel:

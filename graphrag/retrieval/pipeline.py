@@ -69,7 +69,7 @@ class RetrievalPipeline:
 
         Raises InvalidQuestion, CollectionNotFound, EmbeddingModelUnavailable, RetrievalUnavailable or OutOfTime.
         """
-        question = check_question(request.question, max_chars=self.collections.settings.max_question_chars)
+        question = check_question(request.question, max_chars=self.collections.settings.search.max_question_chars)
         collection = await self.collections.open(owner_id, request.collection)
         query = await self.plan(
             TransformedQuery(question, ANSWER_LANGUAGES[0], Intent.FACTUAL),
@@ -215,7 +215,7 @@ class RetrievalPipeline:
         """
         settings = self.collections.settings
         window, max_share = self.expansion_window(query, question=question, files=files)
-        max_chars = settings.max_context_chars
+        max_chars = settings.chat.max_context_chars
         try:
             async with within("expand"):
                 return await expansion.expand(
@@ -238,7 +238,7 @@ class RetrievalPipeline:
         window = ExpansionWindow(config.window_sentences, config.parent_chars, least_share=least_share)
         if asks_what_is_late(question):  # a row that was not found may be the latest
             return replace(window, parent_chars=max(window.parent_chars, TABLE_CHARS)), 1.0
-        return window, self.collections.settings.max_document_share
+        return window, self.collections.settings.chat.max_document_share
 
 
 def simplified(config: RetrievalConfig, effort: Effort) -> tuple[RetrievalConfig, tuple[str, ...]]:

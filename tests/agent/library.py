@@ -40,9 +40,9 @@ async def open_library(
     graph: GraphStore | None = None,
     **settings: Any,
 ) -> Services:
-    opened = Settings(**settings)
+    opened = Settings.from_environment(**settings)
     parts = {"store": store, "graph": graph or InMemoryGraph(store), "embeddings": registry}
-    services = open_services(opened, parser=InProcessParser(opened.parsing), **parts)
+    services = open_services(opened, parser=InProcessParser(opened.ingestion_limits.parsing), **parts)
     collection = await services.collections.create(LOCAL_OWNER, None)
     model = await services.collections.embedding_model(collection)
     files = [SourceFile(name, name, text.encode()) for name, text in documents.items()]
@@ -56,7 +56,7 @@ SHARED = ("database", "store", "graph", "embeddings", "parser", "cache", "files"
 def with_parts(services: Services, *, chat_model: BaseChatModel | None = None, **parts: Any) -> Services:
     """Services over the same stores, with other implementations of some parts."""
     if chat_model:
-        first = NamedModel(services.settings.chat_model or EXTRACTIVE, chat_model)
+        first = NamedModel(services.settings.generation.chat_model or EXTRACTIVE, chat_model)
         parts["chat_models"] = (first, NamedModel(EXTRACTIVE, ExtractiveChatModel()))
     return open_services(services.settings, **{name: getattr(services, name) for name in SHARED} | parts)
 

@@ -63,7 +63,7 @@ def test_no_client_says_who_asks(named: str) -> None:
 def test_a_door_says_who_asks(services: Services) -> None:
     """And where it does not, it is the owner of the settings."""
     assert Context(services=services, owner_id="ana").owner_id == "ana"
-    mine = open_services(services.settings.model_copy(update={"owner": "bea"}))
+    mine = open_services(services.settings.changed(owner="bea"))
     assert owner_of(Runtime(context=Context(services=mine))) == "bea"
 
 
@@ -74,11 +74,11 @@ def run_of(services: Services, user: BaseUser | None) -> Runtime[Context]:
 def test_whom_langgraphs_server_has_identified_asks(services: Services) -> None:
     """Security 7."""
     assert owner_of(run_of(services, cast(BaseUser, SimpleNamespace(identity="ana")))) == "ana"
-    assert owner_of(run_of(services, None)) == services.settings.owner
+    assert owner_of(run_of(services, None)) == services.owner
 
 
 def test_a_server_that_was_told_to_ask_nobody_answers_nobody(services: Services) -> None:
     """Security 7: with `auth` taken out of langgraph.json, RAG_AUTH still holds."""
-    closed = open_services(services.settings.model_copy(update={"auth": "api_key"}))
+    closed = open_services(services.settings.changed(auth="api_key"))
     with pytest.raises(Unauthorized):
         owner_of(run_of(closed, None))

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import LOCAL_OWNER, Hit
-from graphrag.observability.request_context import rehearsal
+from graphrag.observability.request_context import changed_context
 from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.pipeline import SearchRequest
 from graphrag.retrieval.query import SearchResult
@@ -166,7 +166,7 @@ async def test_it_is_not_asked_where_nobody_wants_it(library: Services, service:
     """R13.3 A collection or a request may do without; measuring always does."""
     assert "puerto.pdf" not in names((await search(library, overrides={"chunkenizer": False})).hits)
     await ask(library, PORT_COST, retrieval={"chunkenizer": False})
-    with rehearsal():
+    with changed_context(is_evaluation=True):
         await ask(library, PORT_COST)
     assert service.questions == []
 

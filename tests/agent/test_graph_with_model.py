@@ -317,13 +317,13 @@ def test_a_wrong_provider_stops_the_start(monkeypatch: pytest.MonkeyPatch, name:
     """R8.8 The error names the variable and what it holds."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
     with pytest.raises(InvalidSettings, match=f"RAG_CHAT_MODEL={name}"):
-        open_chat_model(Settings(chat_model=name))
+        open_chat_model(Settings.from_environment(chat_model=name))
 
 
 def test_a_missing_key_stops_the_start() -> None:
     """R8.8 The error names the variable, the model and the key."""
     with pytest.raises(InvalidSettings, match=r"RAG_CHAT_MODEL=openai:gpt-4o-mini.*OPENAI_API_KEY"):
-        open_chat_model(Settings(chat_model="openai:gpt-4o-mini"))
+        open_chat_model(Settings.from_environment(chat_model="openai:gpt-4o-mini"))
 
 
 @pytest.mark.parametrize(
@@ -336,7 +336,7 @@ def test_a_missing_package_names_its_extra(
     """R8.8 The way out is a command."""
     monkeypatch.setitem(sys.modules, package, None)  # as where it is not installed
     with pytest.raises(MissingExtra) as caught:
-        open_chat_model(Settings(chat_model=name))
+        open_chat_model(Settings.from_environment(chat_model=name))
     assert f"RAG_CHAT_MODEL={name}" in str(caught.value)
     assert f"make install WITH={extra}" in str(caught.value)
 
@@ -345,7 +345,7 @@ def test_a_key_does_not_show_in_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
     """Security 20: an error may be logged."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     with pytest.raises(InvalidSettings) as caught:
-        open_chat_model(Settings(chat_model="nosuchprovider:gpt"))
+        open_chat_model(Settings.from_environment(chat_model="nosuchprovider:gpt"))
     assert "sk-very-secret" not in repr(caught.value)
 
 

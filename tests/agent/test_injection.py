@@ -131,7 +131,7 @@ def well_formed(messages: Sequence[dict[str, Any]]) -> str:
 
 async def test_no_document_breaks_out_of_our_other_prompts(credentials: None, model_server: ModelServer) -> None:
     """Security 14: refinement, grading, situating, extraction of relations delimit and escape what they are given."""
-    model, cache = open_chat_model(Settings(**with_model())), InMemoryCache()
+    model, cache = open_chat_model(Settings.from_environment(**with_model())), InMemoryCache()
     document = make_document(title=CLOSING)
     chunk = make_chunk(CLOSING, document=document, context=CLOSING)
     query = TransformedQuery(CLOSING, "es", Intent.FACTUAL)

@@ -171,7 +171,7 @@ def test_other_tokens_are_refused_as_no_token_is(token_client: httpx.Client, tok
 
 def app_with_tokens(database_url: str, source: str) -> tuple[Services, httpx.AsyncClient]:
     """In this process; the issuer's keys as RAG_JWT_JWKS names them."""
-    settings = Settings(
+    settings = Settings.from_environment(
         database_url=SecretStr(database_url), auth="jwt", jwt_issuer=ISSUER, jwt_audience=AUDIENCE, jwt_jwks=source
     )
     services = open_services(settings)

@@ -42,7 +42,7 @@ async def serving(
     monkeypatch.setitem(INDEXES, "away", AwayIndex)
 
     def serve(index: str | None, **settings: Any) -> Services:
-        chosen = Settings(database_url=SecretStr(postgres), index=index, **settings)
+        chosen = Settings.from_environment(database_url=SecretStr(postgres), index=index, **settings)
         made.append(open_services(chosen, embeddings=registry))
         return made[-1]
 

@@ -47,7 +47,7 @@ async def test_a_database_that_is_away_keeps_no_metric_back(services: Services) 
     """R11.2 What is not known is missing, not as it was."""
     await look_around(services)
     assert waiting("ingest") is not None
-    await look_around(open_services(Settings(database_url=SecretStr(NOWHERE))))
+    await look_around(open_services(Settings.from_environment(database_url=SecretStr(NOWHERE))))
     assert waiting("ingest") is None
 
 

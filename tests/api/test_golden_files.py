@@ -60,7 +60,7 @@ def said(cases: list[GoldenCase], names: dict[UUID, str]) -> list[tuple[Any, ...
 @given(drafts=distinct_drafts())
 async def test_what_is_exported_is_imported_elsewhere_as_it_was(postgres: str, drafts: list[CaseDraft]) -> None:
     """R10.1 in another owner's collection, where the same documents have other ids; and what it exports is the same."""
-    services = open_services(Settings(database_url=SecretStr(postgres)))
+    services = open_services(Settings.from_environment(database_url=SecretStr(postgres)))
     try:
         here, there = [await open_shelf(services, f"owner-{uuid4().hex}") for _ in range(2)]
         await services.golden.add(here.collection, drafts)

@@ -150,7 +150,7 @@ def test_who_waits_for_a_model_takes_no_place(narrow: Narrow) -> None:
 
 async def test_a_place_that_comes_too_late_to_prepare_anything_is_not_waited_for() -> None:
     """R11.1 However long the line may be: an answer would only be told that its time is over."""
-    services = open_services(Settings(max_searches=1, load_queue_seconds=600, preparation_seconds=0.1))
+    services = open_services(Settings.from_environment(max_searches=1, load_queue_seconds=600, preparation_seconds=0.1))
     async with answering(services, LOCAL_OWNER), asyncio.timeout(WAIT_SECONDS):
         with pytest.raises(Overloaded):
             async with answering(services, LOCAL_OWNER):

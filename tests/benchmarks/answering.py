@@ -156,7 +156,7 @@ def home() -> Iterator[Settings]:
         return
     folder = Path(tempfile.mkdtemp(prefix="cw-"))  # short and open to the server's own user
     try:
-        yield Settings(home=folder)
+        yield Settings.from_environment(home=folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

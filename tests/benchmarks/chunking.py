@@ -269,7 +269,7 @@ async def measure(folder: Path, *, setups: Sequence[Setup], top_k: int, console:
     model = BundledEmbeddings()
     texts, questions = load(folder)
     with running_postgres() as server, fresh_database(server, "chunking") as url:
-        services = open_services(Settings(database_url=SecretStr(url)))
+        services = open_services(Settings.from_environment(database_url=SecretStr(url)))
         await services.open()
         try:
             return await Bench(services, model, Texts(texts), questions, top_k).run(setups, console)

@@ -119,7 +119,9 @@ async def measure(attack: str, place: str, *, registry: EmbeddingRegistry) -> Co
                 os.environ |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none"}
                 settings: dict[str, Any] = {"chat_model": "openai:gpt-4o-mini", "query_refinement": False}
                 asked = done(await ask(with_model(library, **settings), question))
-                bare = await open_chat_model(Settings(**settings)).ainvoke(bare_prompt(question, sources))
+                bare = await open_chat_model(Settings.from_environment(**settings)).ainvoke(
+                    bare_prompt(question, sources)
+                )
             obeyed[f"{name}, with"] += is_obeyed(asked["answer"], attack)
             obeyed[f"{name}, without"] += is_obeyed(bare.text, attack)
     return obeyed
@@ -128,7 +130,7 @@ async def measure(attack: str, place: str, *, registry: EmbeddingRegistry) -> Co
 def with_model(library: Services, **settings: Any) -> Services:
     """The same documents, answered by another model."""
     shared = {name: getattr(library, name) for name in ("store", "graph", "embeddings", "parser")}
-    return open_services(Settings(**settings), **shared)
+    return open_services(Settings.from_environment(**settings), **shared)
 
 
 def read_attacks(folder: Path) -> Iterator[tuple[str, str]]:

@@ -165,7 +165,7 @@ async def main() -> None:
     server = EmbeddedPostgres(home)
     url = server.start()
     migrate(url)
-    settings = Settings(database_url=SecretStr(url), query_cache_seconds=0)
+    settings = Settings.from_environment(database_url=SecretStr(url), query_cache_seconds=0)
     services = open_services(settings, embeddings=two_models())
     try:
         collection = await services.store.create_collection("me", "moving", embedding_model=OLD)

@@ -164,7 +164,9 @@ async def filled(store: str, material: Material, server: str) -> AsyncIterator[S
         fresh_database(server, f"stores_{store.replace('-', '_')}") as database,
     ):
         services = open_services(
-            Settings(home=Path(home), database_url=SecretStr(database), index_timeout_seconds=PATIENCE, **chosen)
+            Settings.from_environment(
+                home=Path(home), database_url=SecretStr(database), index_timeout_seconds=PATIENCE, **chosen
+            )
         )
         await services.open()
         try:

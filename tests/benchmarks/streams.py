@@ -60,7 +60,7 @@ UNDERSTANDING: dict[str, Any] = {
 
 async def fill(home: Path, chunks: int) -> None:
     """Distractors up to so many chunks, through the whole pipeline; the demo documents come with the server."""
-    services = open_services(Settings(home=home))
+    services = open_services(Settings.from_environment(home=home))
     await services.open()
     try:
         collection = await services.collections.create(LOCAL_OWNER, COLLECTION)

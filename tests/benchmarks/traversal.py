@@ -251,7 +251,7 @@ async def main() -> None:
     server = EmbeddedPostgres(home)
     url = server.start()
     migrate(url)
-    services = open_services(Settings(database_url=SecretStr(url)))
+    services = open_services(Settings.from_environment(database_url=SecretStr(url)))
     try:
         collection = await services.store.create_collection("me", "big", embedding_model="tiny")
         made = Made(collection, Size(given.entities, given.edges, given.mentions))

@@ -46,7 +46,7 @@ async def page() -> AsyncIterator["Page"]:
 
 
 async def revoke(database: str, keys: Keys) -> None:
-    services = open_services(Settings(database_url=SecretStr(database)))
+    services = open_services(Settings.from_environment(database_url=SecretStr(database)))
     await services.authentication.api_keys.revoke(keys.owner_a, keys.a.split("_")[1])
     await services.close()
 

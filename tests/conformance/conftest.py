@@ -21,7 +21,7 @@ def toy() -> ToyIndex:
 
 @pytest.fixture(scope="session")
 async def chroma_folder(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ChunkIndex]:
-    index = ChromaIndex(Settings.model_validate({"CAUSEWAY_HOME": tmp_path_factory.mktemp("chroma")}))
+    index = ChromaIndex(Settings.from_environment(CAUSEWAY_HOME=tmp_path_factory.mktemp("chroma")))
     await index.open()
     yield index
     await index.close()
@@ -35,7 +35,7 @@ def chroma_address() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 async def chroma_server(chroma_address: str) -> AsyncIterator[ChunkIndex]:
-    index = ChromaIndex(Settings(index_url=chroma_address))
+    index = ChromaIndex(Settings.from_environment(index_url=chroma_address))
     await index.open()
     yield index
     await index.close()
@@ -51,6 +51,6 @@ def typesense_server() -> Iterator[TypesenseServer]:
 async def typesense(typesense_server: TypesenseServer) -> AsyncIterator[ChunkIndex]:
     """Of a server that follows Typesense's published API strictly."""
     typesense_server.reset()
-    index = TypesenseIndex(Settings(index_url=typesense_server.url, index_api_key=SecretStr(KEY)))
+    index = TypesenseIndex(Settings.from_environment(index_url=typesense_server.url, index_api_key=SecretStr(KEY)))
     yield index
     await index.close()

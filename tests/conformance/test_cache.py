@@ -26,7 +26,7 @@ def redis_server() -> Iterator[str]:
 
 @pytest.fixture
 async def in_redis(redis_server: str) -> AsyncIterator[Cache]:
-    opened = open_services(Settings(redis_url=SecretStr(redis_server)))
+    opened = open_services(Settings.from_environment(redis_url=SecretStr(redis_server)))
     yield opened.cache
     await opened.close()
 
@@ -149,7 +149,7 @@ def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
 async def test_an_address_that_is_none_is_refused(url: str) -> None:
     """R4.10 validated at start, and not repeated: it may hold a password."""
     with pytest.raises(InvalidSettings, match="REDIS_URL") as caught:
-        _ = open_services(Settings(redis_url=SecretStr(url))).cache
+        _ = open_services(Settings.from_environment(redis_url=SecretStr(url))).cache
     assert "secret" not in str(caught.value)
 
 

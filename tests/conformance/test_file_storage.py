@@ -45,9 +45,9 @@ def bucket(s3_server: str) -> str:
 @pytest.fixture(params=["local", "s3"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> FileStorage:
     if request.param == "local":
-        return open_files(Settings(files_url=(tmp_path / "fi les").as_uri()))
+        return open_files(Settings.from_environment(files_url=(tmp_path / "fi les").as_uri()))
     url = f"{request.getfixturevalue('bucket')}/pre/fix"
-    return open_files(Settings(files_url=url, files_endpoint=request.getfixturevalue("s3_server")))
+    return open_files(Settings.from_environment(files_url=url, files_endpoint=request.getfixturevalue("s3_server")))
 
 
 async def is_missing(storage: FileStorage, key: str) -> bool:
@@ -154,7 +154,10 @@ async def test_what_is_deleted_meanwhile_does_not_hinder_listing(storage: FileSt
 
 async def test_two_prefixes_of_one_bucket_do_not_meet(s3_server: str, bucket: str) -> None:
     """R1.4"""
-    one, other = (open_files(Settings(files_url=f"{bucket}{at}", files_endpoint=s3_server)) for at in ("/one", ""))
+    one, other = (
+        open_files(Settings.from_environment(files_url=f"{bucket}{at}", files_endpoint=s3_server))
+        for at in ("/one", "")
+    )
     await one.put(KEY, b"of one")
     assert await is_missing(other, KEY)
     await other.put(KEY, b"of the other")
@@ -164,7 +167,7 @@ async def test_two_prefixes_of_one_bucket_do_not_meet(s3_server: str, bucket: st
 
 async def test_a_bucket_that_is_not_there_is_not_a_missing_file(s3_server: str) -> None:
     """R11.1: no upload would mend that."""
-    storage = open_files(Settings(files_url="s3://no-such-bucket", files_endpoint=s3_server))
+    storage = open_files(Settings.from_environment(files_url="s3://no-such-bucket", files_endpoint=s3_server))
     for operation in (storage.put(KEY, b"1"), storage.get(KEY), storage.delete("collection")):
         with pytest.raises(FileUnavailable, match=r"bucket 'no-such-bucket' .*NoSuchBucket") as caught:
             await operation

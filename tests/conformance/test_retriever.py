@@ -29,12 +29,12 @@ def service() -> Iterator[Script]:
 
 @pytest.fixture
 async def chunkenizer(service: Script) -> AsyncIterator[Chunkenizer]:
-    settings = Settings(
+    settings = Settings.from_environment(
         chunkenizer_url=SecretStr(service.url),
         chunkenizer_api_key=SecretStr(KEY),
         chunkenizer_timeout_seconds=SECONDS,
     )
-    opened = open_chunkenizer(settings)
+    opened = open_chunkenizer(settings.search)
     assert opened
     yield opened
     await opened.close()
@@ -200,11 +200,11 @@ async def test_nobody_waits_longer_than_they_have(service: Script, chunkenizer: 
 def test_an_address_that_is_none_is_told_at_start(url: str) -> None:
     """R13.3 Without what may be a password."""
     with pytest.raises(InvalidSettings, match="CHUNKENIZER_API_URL") as caught:
-        open_chunkenizer(Settings(chunkenizer_url=SecretStr(url)))
+        open_chunkenizer(Settings.from_environment(chunkenizer_url=SecretStr(url)).search)
     assert "pass" not in str(caught.value)
 
 
 def test_without_an_address_there_is_none() -> None:
     """R13.3 Unset, or empty."""
-    assert open_chunkenizer(Settings()) is None
-    assert open_chunkenizer(Settings.model_validate({"chunkenizer_url": ""})) is None
+    assert open_chunkenizer(Settings.from_environment().search) is None
+    assert open_chunkenizer(Settings.from_environment(chunkenizer_url="").search) is None

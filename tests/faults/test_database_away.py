@@ -14,7 +14,7 @@ from graphrag.config.settings import Settings
 from graphrag.db.database import Database
 from graphrag.db.server_watch import answers
 from graphrag.errors import DatabaseUnavailable, DatabaseUnprepared
-from graphrag.observability.request_context import hurried
+from graphrag.observability.request_context import changed_context
 from tests.api.expectations import check_error
 from tests.conftest import run_server
 from tests.own_postgres import OwnPostgres, run_postgres
@@ -33,7 +33,7 @@ def own_postgres() -> Iterator[OwnPostgres]:
 
 @pytest.fixture
 async def database(own_postgres: OwnPostgres) -> AsyncIterator[Database]:
-    opened = Database(Settings(database_url=SecretStr(own_postgres.url)))
+    opened = Database(Settings.from_environment(database_url=SecretStr(own_postgres.url)))
     await opened.open()
     yield opened
     await opened.close()
@@ -171,12 +171,14 @@ async def test_a_long_statement_of_a_server_that_is_well_is_left_alone(database:
 
 async def test_a_statement_that_somebody_waits_for_ends_in_time(own_postgres: OwnPostgres) -> None:
     """R11.1 By the server, which is not taken to be away for that."""
-    database = Database(Settings(database_url=SecretStr(own_postgres.url), database_statement_seconds=0.1))
+    database = Database(
+        Settings.from_environment(database_url=SecretStr(own_postgres.url), database_statement_seconds=0.1)
+    )
     try:
-        with hurried(), pytest.raises(DatabaseUnavailable, match="took too long"):
+        with changed_context(is_interactive=True), pytest.raises(DatabaseUnavailable, match="took too long"):
             async with database.transaction("me") as connection:
                 await connection.execute("SELECT pg_sleep(60)")
-        with hurried(), hurried(False):
+        with changed_context(is_interactive=True), changed_context(is_interactive=False):
             async with database.transaction("me") as connection:
                 await connection.execute("SELECT pg_sleep(0.2)")
         assert state_of(database) == "closed"
@@ -189,7 +191,7 @@ async def test_what_a_database_lacks_is_told_apart(make_database: Callable[[], s
     url = make_database()
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("ALTER TABLE causeway.entities RENAME TO hidden")
-    database = Database(Settings(database_url=SecretStr(url)))
+    database = Database(Settings.from_environment(database_url=SecretStr(url)))
     try:
         with pytest.raises(DatabaseUnprepared, match="causeway migrate"):
             async with database.transaction("me") as connection:
@@ -206,10 +208,12 @@ async def test_what_a_database_lacks_is_told_apart(make_database: Callable[[], s
 
 async def test_a_server_that_is_there_and_refuses_us_is_not_awaited(postgres: str) -> None:
     """R11.3 Waiting does not mend a wrong password, a role or a database that there is not: the start says so."""
-    wrong = Database(Settings(database_url=SecretStr(make_conninfo(postgres, dbname="nowhere"))))
+    wrong = Database(Settings.from_environment(database_url=SecretStr(make_conninfo(postgres, dbname="nowhere"))))
     with pytest.raises(DatabaseUnavailable, match=r"nowhere.*Check DATABASE_URL"):
         await wrong.open_or_await()
-    away = Database(Settings(database_url=SecretStr(make_conninfo(postgres, host="127.0.0.1", port="1"))))
+    away = Database(
+        Settings.from_environment(database_url=SecretStr(make_conninfo(postgres, host="127.0.0.1", port="1")))
+    )
     try:
         assert not await away.open_or_await()
         assert state_of(away) == "open"
@@ -219,7 +223,7 @@ async def test_a_server_that_is_there_and_refuses_us_is_not_awaited(postgres: st
 
 async def test_a_connection_is_given_back_by_who_is_told_to_end_meanwhile(postgres: str) -> None:
     """R11.1 The pool would be one short for ever."""
-    database = Database(Settings(database_url=SecretStr(postgres), database_pool_size=2))
+    database = Database(Settings.from_environment(database_url=SecretStr(postgres), database_pool_size=2))
     try:
         await database.open()
         pool = database._pool

@@ -167,7 +167,7 @@ async def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     """R13.5 with the way out."""
     monkeypatch.setitem(sys.modules, "langchain_postgres", None)
     with pytest.raises(MissingExtra, match=r"make install WITH=langchain"):
-        await open_vector_store(open_services(Settings()))
+        await open_vector_store(open_services(Settings.from_environment()))
 
 
 @pytest.mark.slow

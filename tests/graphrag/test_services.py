@@ -14,7 +14,7 @@ from tests.model_server import Fail, ModelServer
 
 
 def chosen(**settings: object) -> Reranker:
-    return open_services(Settings.model_validate(settings)).rerankers.best
+    return open_services(Settings.from_environment(**settings)).rerankers.best
 
 
 def test_rerankers_are_chosen_by_setting(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ FILE = ("informe.txt", "El silo norte se vació el 3 de mayo.".encode(), "text/p
 
 @cache
 def document() -> dict[str, Any]:
-    return create_app(open_services(Settings())).openapi()
+    return create_app(open_services(Settings.from_environment())).openapi()
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ class Twin:
 
     @property
     def owner(self) -> str:
-        return self.services.settings.owner
+        return self.services.owner
 
     async def get(self, path: str, **query: Any) -> Any:
         response = await self.client.get(f"/api/v1{path}", params=query)
@@ -221,7 +221,7 @@ Make = Callable[..., Awaitable[Pair]]
 @asynccontextmanager
 async def open_twin(database: str, owner: str, home: Path, **settings: Any) -> AsyncIterator[Twin]:
     given: dict[str, Any] = {"owner": owner, "home": home, "database_url": SecretStr(database)}
-    services = open_services(Settings(**given, **settings))
+    services = open_services(Settings.from_environment(**given, **settings))
     app = create_app(services)
     async with running(app):
         transport = httpx.ASGITransport(app)

@@ -30,7 +30,9 @@ def server(make_database: Callable[[], str]) -> Iterator[Server]:
 
 @pytest.fixture
 async def limited(postgres: str) -> AsyncIterator[Services]:
-    settings = Settings(database_url=SecretStr(postgres), max_owner_bytes=MOST_BYTES, max_collections=MOST_COLLECTIONS)
+    settings = Settings.from_environment(
+        database_url=SecretStr(postgres), max_owner_bytes=MOST_BYTES, max_collections=MOST_COLLECTIONS
+    )
     opened = open_services(settings)
     yield opened
     await opened.close()

@@ -39,10 +39,10 @@ class ChromaIndex:
         except ImportError as exc:
             raise MissingExtra(f"RAG_INDEX=chroma needs: {install_command('chroma')}") from exc
         self._chromadb = chromadb
-        self._server = _address(settings.index_url) if settings.index_url else None
-        self._key = settings.index_api_key
-        self._seconds = settings.index_timeout_seconds
-        self._folder = settings.home / "chroma"
+        self._server = _address(settings.storage.index_url) if settings.storage.index_url else None
+        self._key = settings.storage.index_api_key
+        self._seconds = settings.storage.index_timeout_seconds
+        self._folder = settings.storage.home / "chroma"
         self._lock = fasteners.InterProcessLock(self._folder / "in-use.lock")
         self._client: Any = None
 

@@ -168,7 +168,7 @@ class TypesenseIndex:
     def __init__(self, settings: Settings) -> None:
         """Raises MissingExtra or InvalidSettings."""
         self._client, self._address = _connect(settings)
-        self._timeout_seconds = settings.index_timeout_seconds
+        self._timeout_seconds = settings.storage.index_timeout_seconds
         self._names: dict[str, str] = {}  # of Typesense's collections, by embedding model
 
     async def open(self) -> None:
@@ -347,10 +347,10 @@ def _connect(settings: Settings) -> tuple["AsyncClient", str]:
         from typesense import AsyncClient
     except ImportError as exc:
         raise MissingExtra(f"RAG_INDEX=typesense needs: {install_command('typesense')}") from exc
-    if settings.index_api_key is None:
+    if settings.storage.index_api_key is None:
         raise InvalidSettings("RAG_INDEX=typesense needs RAG_INDEX_API_KEY: a key that may read and write.")
     try:
-        url = httpx.URL(settings.index_url or "")
+        url = httpx.URL(settings.storage.index_url or "")
     except httpx.InvalidURL:
         url = httpx.URL()
     if url.scheme not in ("http", "https") or not url.host:
@@ -359,8 +359,8 @@ def _connect(settings: Settings) -> tuple["AsyncClient", str]:
     client = AsyncClient(
         {
             "nodes": [{"host": url.host, "port": port, "path": url.path.rstrip("/"), "protocol": url.scheme}],
-            "api_key": settings.index_api_key.get_secret_value(),
-            "connection_timeout_seconds": settings.index_timeout_seconds,
+            "api_key": settings.storage.index_api_key.get_secret_value(),
+            "connection_timeout_seconds": settings.storage.index_timeout_seconds,
             "num_retries": RETRIES,
             "retry_interval_seconds": WAIT_SECONDS,
             "verify": url.scheme == "https",  # the certificates take 25 ms to read

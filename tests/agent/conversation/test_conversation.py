@@ -69,7 +69,7 @@ async def make_desk(
             "chat_max_retries": 0,
             "query_refinement": False,
         } | settings
-        desk = Desk(open_services(Settings(database_url=SecretStr(postgres), **given)), owner)
+        desk = Desk(open_services(Settings.from_environment(database_url=SecretStr(postgres), **given)), owner)
         opened.append(desk)
         return desk
 

@@ -45,7 +45,7 @@ async def with_model(postgres: str, model_server: ModelServer, monkeypatch: pyte
 
     def open_scripted(**settings: Any) -> Services:
         common: dict[str, Any] = {"chat_model": "openai:writer", "query_refinement": False, "chat_max_retries": 0}
-        opened.append(open_services(Settings(database_url=SecretStr(postgres), **common | settings)))
+        opened.append(open_services(Settings.from_environment(database_url=SecretStr(postgres), **common | settings)))
         return opened[-1]
 
     yield open_scripted

@@ -286,7 +286,9 @@ async def test_what_was_done_without_is_counted(shelf: Shelf, registry: Embeddin
 
 @pytest.fixture
 async def services_of_small_chunks(postgres: str) -> AsyncIterator[Services]:
-    opened = open_services(Settings(database_url=SecretStr(postgres), chunk_tokens=12, chunk_overlap_tokens=0))
+    opened = open_services(
+        Settings.from_environment(database_url=SecretStr(postgres), chunk_tokens=12, chunk_overlap_tokens=0)
+    )
     yield opened
     await opened.close()
 

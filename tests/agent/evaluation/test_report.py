@@ -71,7 +71,7 @@ async def fill(services: Services, owner: str) -> Shelf:
 @pytest.fixture(scope="module")
 async def report(postgres: str) -> RunReport:
     """Of the second of two runs, whose name is markup; a document of it has been deleted since."""
-    services = open_services(Settings(database_url=SecretStr(postgres)))
+    services = open_services(Settings.from_environment(database_url=SecretStr(postgres)))
     try:
         shelf = await fill(services, f"owner-{uuid4().hex}")
         await shelf.add(draft("¿Quién ganó la regata de 2031?"))

@@ -147,7 +147,9 @@ async def test_other_embedding_model_needs_another_collection(services: Services
 
 @pytest.fixture
 async def services_of_small_chunks(postgres: str) -> AsyncIterator[Services]:
-    opened = open_services(Settings(database_url=SecretStr(postgres), chunk_tokens=12, chunk_overlap_tokens=0))
+    opened = open_services(
+        Settings.from_environment(database_url=SecretStr(postgres), chunk_tokens=12, chunk_overlap_tokens=0)
+    )
     yield opened
     await opened.close()
 

@@ -178,7 +178,7 @@ async def test_a_schedule_is_one_owners_and_goes_with_its_collection(shelf: Shel
 
 async def test_an_owner_has_so_many(shelf: Shelf, postgres: str) -> None:
     """R10.4, security 16: also of those that are added at the same time; what is no setting is refused."""
-    limited = open_services(Settings(database_url=SecretStr(postgres), max_schedules=2))
+    limited = open_services(Settings.from_environment(database_url=SecretStr(postgres), max_schedules=2))
     try:
         few = Shelf(limited, shelf.collection)
         added = await asyncio.gather(*(schedule(few) for _ in range(4)), return_exceptions=True)

@@ -78,7 +78,7 @@ async def propose(
 ) -> Proposed:
     server.script(*behaviours)
     settings = {"chat_model": "openai:scripted", "chat_max_retries": 0} | options.pop("settings", {})
-    asked = open_services(Settings(database_url=services.settings.database_url, **settings))
+    asked = open_services(Settings.from_environment(database_url=services.settings.storage.database_url, **settings))
     try:
         return await propose_cases(collection, services=asked, method="model", **options)
     finally:

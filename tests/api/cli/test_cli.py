@@ -186,7 +186,7 @@ def test_ingesting_again_touches_only_what_changed(make_database: Callable[[], s
 async def test_among_several_collections_one_must_be_named(make_database: Callable[[], str]) -> None:
     """R9.3 None is called «default»: the error lists them."""
     database = make_database()
-    services = open_services(Settings(database_url=SecretStr(database)))
+    services = open_services(Settings.from_environment(database_url=SecretStr(database)))
     for name in ("recetas", "contratos"):
         await services.collections.create(LOCAL_OWNER, name)
     await services.close()

@@ -25,7 +25,7 @@ def database(make_database: Callable[[], str]) -> str:
 
 async def stored(database: str) -> dict[str, Document]:
     """The default collection's documents, by filename."""
-    services = open_services(Settings(database_url=SecretStr(database)))
+    services = open_services(Settings.from_environment(database_url=SecretStr(database)))
     collection = await services.collections.create(LOCAL_OWNER, None)
     documents = await services.store.list_documents(collection)
     await services.close()

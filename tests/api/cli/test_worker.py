@@ -58,7 +58,7 @@ async def check_whole(services: Services, sources: list[SourceFile], *, is_over:
 
 
 async def _load_and_kill(database: str, home: Path, *, documents: int, kills: int, seed: int) -> None:
-    services = open_services(Settings(database_url=SecretStr(database), home=home))
+    services = open_services(Settings.from_environment(database_url=SecretStr(database), home=home))
     sources = texts(documents, sentences=40)
     collection = await services.collections.create(LOCAL_OWNER, "load")
     await services.documents.add(collection, sources)

@@ -4,7 +4,7 @@ from starlette.types import Receive, Scope, Send
 
 from api.middleware.authentication import AuthenticationMiddleware
 from api.middleware.rate_limits import RateLimits
-from graphrag.observability.request_context import is_hurried
+from graphrag.observability.request_context import current_context
 from graphrag.services import Services
 
 
@@ -13,7 +13,7 @@ async def test_requests_are_in_a_hurry_and_jobs_are_not(services: Services) -> N
     seen = {}
 
     async def app(scope: Scope, _: Receive, __: Send) -> None:
-        seen[scope["type"]] = is_hurried()
+        seen[scope["type"]] = current_context().is_interactive
 
     async def receive() -> dict[str, str]:
         return {}

@@ -147,7 +147,7 @@ def test_a_site_that_is_none_stops_the_start(postgres: str, origins: str, told: 
 
 def served(**settings: Any) -> httpx.AsyncClient:
     """The walls around one page, with these settings."""
-    known = Settings(**settings)
+    known = Settings.from_environment(**settings)
     checks = [Middleware(CrossOrigin, settings=known), Middleware(OriginCheck, settings=known)]
     page = Route("/", lambda _: Response("here"), methods=["GET", "POST"])
     transport = httpx.ASGITransport(Starlette(routes=[page], middleware=[Middleware(RequestIdentity), *checks]))

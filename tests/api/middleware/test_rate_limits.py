@@ -43,7 +43,7 @@ def request(path: str = "/api/v1/collections", method: str = "GET", address: str
 
 @asynccontextmanager
 async def rates(**settings: Any) -> AsyncIterator[RateLimits]:
-    opened = RateLimits(Settings(**settings))
+    opened = RateLimits(Settings.from_environment(**settings))
     yield opened
     await opened.close()
 

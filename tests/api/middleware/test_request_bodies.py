@@ -270,7 +270,7 @@ async def _ask(app: Any, parts: list[bytes], most: int, headers: dict[str, str])
         "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
         "state": {"request_id": "1"},
     }
-    await BodyLimits(app, Settings(max_json_bytes=most))(scope, receive, send)
+    await BodyLimits(app, Settings.from_environment(max_json_bytes=most))(scope, receive, send)
     return sent
 
 

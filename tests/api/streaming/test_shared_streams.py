@@ -31,7 +31,7 @@ async def open_process(services: Services, monkeypatch: pytest.MonkeyPatch) -> A
     async with AsyncExitStack() as stack:
 
         async def open_one(**settings: Any) -> SharedStreams:
-            streams = SharedStreams(Settings(**settings), services.streams)
+            streams = SharedStreams(Settings.from_environment(**settings), services.streams)
             await stack.enter_async_context(streams.sharing())
             return streams
 
@@ -134,8 +134,8 @@ async def test_a_stream_is_stopped_from_another_process(open_process: Any, owner
 
 async def test_who_reads_elsewhere_is_told_that_the_answer_was_broken_off(services: Services, owner: str) -> None:
     """Security 18: the process that makes it ends; what came before is there, then the error, never a wait."""
-    there = SharedStreams(Settings(), services.streams)
-    here = SharedStreams(Settings(), services.streams)
+    there = SharedStreams(Settings.from_environment(), services.streams)
+    here = SharedStreams(Settings.from_environment(), services.streams)
     async with here.sharing():
         stream = await begin(here, Answer(["one", "two"], hangs=True), owner)
         found = await there.find(stream.id, owner)
@@ -288,7 +288,7 @@ async def test_a_number_that_no_event_has_is_not_found(
 
 async def test_without_the_database_a_process_has_its_own_streams() -> None:
     """R11.1 Whole, resumed, stopped; and it is told once."""
-    services = open_services(Settings(database_url=SecretStr(NOWHERE["DATABASE_URL"])))
+    services = open_services(Settings.from_environment(database_url=SecretStr(NOWHERE["DATABASE_URL"])))
     streams = SharedStreams(services.settings, services.streams)
     with capture_logs() as logs:
         async with streams.sharing():

@@ -23,7 +23,7 @@ TEXTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=8), max_size=3 *
 
 
 def make_streams(**settings: Any) -> Streams:
-    return Streams(Settings(**settings))
+    return Streams(Settings.from_environment(**settings))
 
 
 @given(texts=TEXTS, cuts=st.lists(st.integers(0, READ_AHEAD), max_size=6))

@@ -38,7 +38,7 @@ class CausewaySystem:
 
     @classmethod
     async def open(cls, workplace: Workplace) -> Self:
-        services = open_services(Settings(database_url=SecretStr(workplace.database)))
+        services = open_services(Settings.from_environment(database_url=SecretStr(workplace.database)))
         await services.open()
         collection = await services.collections.create(LOCAL_OWNER, "benchmark")
         model = replace(await services.collections.embedding_model(collection), embeddings=workplace.embeddings)

@@ -68,21 +68,21 @@ async def test_what_does_not_hold_is_refused_in_one_and_the_same_way(services: S
 @given(st.text(max_size=80) | st.from_regex(KEY, fullmatch=True).map(lambda key: key + "\n"))
 def test_nothing_but_a_key_reaches_the_database(text: str) -> None:
     """Security 10: NUL, surrogates, other alphabets' digits."""
-    nowhere = Database(Settings(database_url=SecretStr("postgresql://nobody@127.0.0.1:1/none")))
+    nowhere = Database(Settings.from_environment(database_url=SecretStr("postgresql://nobody@127.0.0.1:1/none")))
     with pytest.raises(Unauthorized):
         asyncio.run(ApiKeys(nowhere).identify(text))
 
 
 async def test_an_unreachable_database_is_no_wrong_key() -> None:
     """Security 8: whoever has a key is not told to make another."""
-    nowhere = Database(Settings(database_url=SecretStr("postgresql://nobody@127.0.0.1:1/none")))
+    nowhere = Database(Settings.from_environment(database_url=SecretStr("postgresql://nobody@127.0.0.1:1/none")))
     with pytest.raises(DatabaseUnavailable):
         await ApiKeys(nowhere).identify(f"cw_{'0' * 16}_{'A' * 43}")
 
 
 async def test_a_revoked_key_stops_in_every_process_at_once(services: Services, postgres: str, owner: str) -> None:
     """Security 7: nobody keeps keys, not even for a moment."""
-    other = open_services(Settings(database_url=SecretStr(postgres)))
+    other = open_services(Settings.from_environment(database_url=SecretStr(postgres)))
     kept, shown = await other.authentication.api_keys.create(owner, "laptop")
     assert (await services.authentication.api_keys.identify(shown)).owner_id == owner
     first = await other.authentication.api_keys.revoke(owner, kept.id)

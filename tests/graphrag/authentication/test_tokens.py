@@ -213,7 +213,7 @@ def test_only_public_keys_may_verify(monkeypatch: pytest.MonkeyPatch, algorithms
 
 def test_algorithms_are_named_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_JWT_ALGORITHMS", "ES384, PS512")
-    assert Settings.from_environment().jwt_algorithms == ("ES384", "PS512")
+    assert Settings.from_environment().authentication.jwt_algorithms == ("ES384", "PS512")
 
 
 @pytest.mark.parametrize("missing", ["issuer", "audience", "jwks"])

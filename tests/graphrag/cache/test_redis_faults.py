@@ -34,7 +34,7 @@ def redis() -> Iterator[RedisServer]:
 async def services(redis: RedisServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Services]:
     """Whose cache is left alone for a tenth of a second."""
     monkeypatch.setattr("graphrag.cache.redis.LEFT_ALONE_SECONDS", 0.1)
-    opened = open_services(Settings(redis_url=SecretStr(redis.url)))
+    opened = open_services(Settings.from_environment(redis_url=SecretStr(redis.url)))
     yield opened
     await opened.close()
 
@@ -51,13 +51,13 @@ async def embedding(
 
 
 async def examined(url: str) -> Finding:
-    (finding,) = [finding async for finding in examine_redis(Settings(redis_url=SecretStr(url)))]
+    (finding,) = [finding async for finding in examine_redis(Settings.from_environment(redis_url=SecretStr(url)))]
     return finding
 
 
 async def check_refused(url: str, said: str, way_out: str) -> None:
     """By the cache and by `causeway doctor`, without the password."""
-    services = open_services(Settings(redis_url=SecretStr(url)))
+    services = open_services(Settings.from_environment(redis_url=SecretStr(url)))
     uses: list[Awaitable[object]] = [
         services.cache.get_many("me", ["a"]),
         services.cache.set_many("me", {"a": b"1"}, seconds=60),

@@ -243,5 +243,5 @@ def test_what_they_see_differently_stays() -> None:
 def test_a_budget_needs_a_model() -> None:
     """R4.10 Told at the start; without a budget no model is ever asked."""
     with pytest.raises(InvalidSettings, match="RAG_GRAPH_MAX_CALLS needs RAG_CHAT_MODEL"):
-        open_services(Settings(graph_max_calls=3))
-    assert open_services(Settings()).ingestion.relation_extractor is None
+        open_services(Settings.from_environment(graph_max_calls=3))
+    assert open_services(Settings.from_environment()).ingestion.relation_extractor is None

@@ -21,7 +21,7 @@ def collection(**config: Any) -> Collection:
 
 def test_the_request_counts_more_than_the_collection_and_that_more_than_the_service() -> None:
     """R4.10"""
-    services = open_services(Settings(top_k=3, rrf_k=10, strategy="fulltext"))
+    services = open_services(Settings.from_environment(top_k=3, rrf_k=10, strategy="fulltext"))
     of_collection = collection(rrf_k=20, strategy="semantic")
     config, warnings = services.collections.retrieval_config(of_collection, {"strategy": "hybrid"})
     assert (config.top_k, config.rrf_k, config.strategy, warnings) == (3, 20, "hybrid", [])
@@ -100,7 +100,7 @@ def test_a_configuration_does_not_change() -> None:
 def test_how_answers_are_written_is_the_collection_s_before_the_service_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """R8.1, R8.8 One value that is not valid is passed over, with a warning."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
-    services = open_services(Settings(chat_model="openai:gpt-5", system_prompt="Sé breve."))
+    services = open_services(Settings.from_environment(chat_model="openai:gpt-5", system_prompt="Sé breve."))
     assert services.collections.generation_config(None) == (services.settings.generation, [])
     own = {"chat_model": "extractive", "system_prompt": "Tutea."}
     config, warnings = services.collections.generation_config(replace(collection(), generation_config=own))
@@ -125,7 +125,7 @@ def test_fallbacks_are_separated_by_commas(
 ) -> None:
     """R8.8 RAG_CHAT_FALLBACKS."""
     monkeypatch.setenv("RAG_CHAT_FALLBACKS", given)
-    assert Settings.from_environment().chat_fallbacks == understood
+    assert Settings.from_environment().chat.chat_fallbacks == understood
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ async def test_no_identity_sees_no_rows(services: Services, owner: str) -> None:
 
 async def test_identity_does_not_outlive_its_transaction(postgres: str, owner: str) -> None:
     """Security 2: on the same pooled connection the next transaction is nobody's."""
-    database = Database(Settings(database_url=SecretStr(postgres), database_pool_size=2))
+    database = Database(Settings.from_environment(database_url=SecretStr(postgres), database_pool_size=2))
     try:
         async with database.transaction(owner) as connection:
             pid = connection.info.backend_pid
@@ -132,7 +132,7 @@ ENDS = {
 @pytest.mark.parametrize("end", ENDS)
 async def test_identity_ends_however_its_transaction_ends(postgres: str, owner: str, end: str) -> None:
     """Security 2: nothing of it is left on any connection of the pool, and the next one sees no row of the owner's."""
-    database = Database(Settings(database_url=SecretStr(postgres), database_pool_size=2))
+    database = Database(Settings.from_environment(database_url=SecretStr(postgres), database_pool_size=2))
     run, statement = ENDS[end]
     try:
         async with database.transaction(owner) as connection:
@@ -210,7 +210,7 @@ def test_ready_database_needs_no_right_to_create(make_database: Callable[[], str
 @pytest.mark.parametrize("url", ["postgresql://nobody@127.0.0.1:1/none?connect_timeout=1", "not a connection string"])
 async def test_unreachable_database_names_the_way_out(url: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="DATABASE_URL") as caught:
-        await Database(Settings(database_url=SecretStr(url))).open()
+        await Database(Settings.from_environment(database_url=SecretStr(url))).open()
     assert "\n" not in str(caught.value)
 
 

@@ -8,7 +8,7 @@ import pytest
 from graphrag.db import server_watch
 from graphrag.db.server_watch import Watch
 from graphrag.errors import DatabaseUnavailable
-from graphrag.observability.request_context import hurried, is_hurried
+from graphrag.observability.request_context import changed_context, current_context
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +55,7 @@ async def test_what_ends_at_the_end_is_not_looked_after() -> None:
     looks: list[bool] = []
 
     async def look() -> bool:
-        looks.append(is_hurried())
+        looks.append(current_context().is_interactive)
         return True
 
     watched = watch(look)
@@ -64,7 +64,7 @@ async def test_what_ends_at_the_end_is_not_looked_after() -> None:
     await asyncio.sleep(0.01)
     assert looks == []
     watched.attend()
-    with hurried():
+    with changed_context(is_interactive=True):
         watched.suspect()
     await asyncio.sleep(0.01)
     assert looks == [False]  # nor does it belong to who came first

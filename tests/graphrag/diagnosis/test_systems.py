@@ -39,7 +39,7 @@ def environment(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("name", [OLLAMA, GEMINI])
 async def test_a_model_is_configured_and_reached(name: str, model_server: ModelServer) -> None:
     """R8.8, R13.4"""
-    settings = Settings(chat_model=name)
+    settings = Settings.from_environment(chat_model=name)
     assert name in await told(examine_models(settings, calls=False), "chat_model")
     assert not model_server.requests
     model_server.default = Reply("ready")
@@ -50,7 +50,7 @@ async def test_a_model_is_configured_and_reached(name: str, model_server: ModelS
 async def test_a_model_that_is_wrong_is_told(name: str, fault: Fail, way_out: str, model_server: ModelServer) -> None:
     """R8.8, R13.4 without the key."""
     model_server.default = fault
-    sentences = await told(examine_models(Settings(chat_model=name), calls=True), "cannot_be_used")
+    sentences = await told(examine_models(Settings.from_environment(chat_model=name), calls=True), "cannot_be_used")
     assert sentences.count("RAG_CHAT_MODEL") == sentences.count(way_out) == 3
     assert not [key for key in KEYS.values() if key in sentences]
 
@@ -64,7 +64,7 @@ async def test_embeddings_are_reached_or_wrong(
     entry = (SERVERS[provider] % (model_server.url, "")).replace("model: m", f"model: {model}")
     file = tmp_path / "embeddings.yml"
     file.write_text(f"embeddings: [{entry}]")
-    settings = Settings(embeddings_config=file)
+    settings = Settings.from_environment(embeddings_config=file)
     assert "far" in await told(examine_models(settings, calls=False), "embeddings")
     model_server.script_embeddings(fault)
     sentences = await told(examine_models(settings, calls=False), "cannot_be_used")

@@ -131,7 +131,7 @@ async def test_the_services_cache_in_the_database(
     """R3.6 two processes share it: what one embedded, the other does not ask for."""
     for _ in range(2):
         file = tmp_path / "embeddings.yml"
-        services = open_services(Settings(database_url=SecretStr(postgres), embeddings_config=file))
+        services = open_services(Settings.from_environment(database_url=SecretStr(postgres), embeddings_config=file))
         collection = await services.collections.create(owner, "notes")
         model = await services.collections.embedding_model(collection)
         assert (await model.embed(["uno"]))[0] == pytest.approx(unit_vector("uno", 64), abs=1e-6)

@@ -38,7 +38,7 @@ def modes(folder: Path) -> dict[str, str]:
 async def test_without_a_setting_they_are_in_our_home(tmp_path: Path) -> None:
     """R1.4 local folder by default; nobody else of the machine reads them."""
     home = tmp_path / "home"
-    await open_services(Settings(home=home)).files.put(KEY, b"1")
+    await open_services(Settings.from_environment(home=home)).files.put(KEY, b"1")
     private = {".": "drwx------", "collection": "drwx------", "collection/document": "drwx------"}
     assert modes(home / "files") == {**private, KEY: "-rw-------"}
     (tmp_path / "plain").mkdir()
@@ -183,11 +183,11 @@ def test_the_address_may_say_where(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("RAG_FILES_URL", "s3://bucket/pre/fix/")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://minio:9000")
     settings = Settings.from_environment()
-    assert (settings.files_endpoint, type(open_files(settings))) == ("http://minio:9000", S3Files)
+    assert (settings.storage.files_endpoint, type(open_files(settings))) == ("http://minio:9000", S3Files)
     monkeypatch.setenv("RAG_FILES_URL", "")
     assert isinstance(open_files(Settings.from_environment()), LocalFiles)
     folder = tmp_path / "mañana & más"
-    local = open_files(Settings(files_url=folder.as_uri()))
+    local = open_files(Settings.from_environment(files_url=folder.as_uri()))
     assert isinstance(local, LocalFiles)
     assert local.folder == folder
 
@@ -214,7 +214,7 @@ def test_the_address_may_say_where(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     """R1.4, R4.10 and is not repeated: it may hold a password."""
     with pytest.raises(InvalidSettings, match="RAG_FILES_URL") as caught:
-        open_files(Settings(files_url=url))
+        open_files(Settings.from_environment(files_url=url))
     assert "secret" not in str(caught.value)
 
 
@@ -222,4 +222,4 @@ def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """R1.4 As in a core install."""
     monkeypatch.setitem(sys.modules, "obstore.store", None)
     with pytest.raises(MissingExtra, match=r"make install WITH=s3"):
-        open_files(Settings(files_url="s3://bucket"))
+        open_files(Settings.from_environment(files_url="s3://bucket"))

@@ -87,7 +87,7 @@ def left_in(server: str) -> int:
 async def test_a_large_file_goes_in_parts(proxy: tuple[Proxy, str]) -> None:
     """R1.4, R13.4 each within a proxy's limits and a time limit of its own; and comes back to the byte."""
     watched, address = proxy
-    storage = open_files(Settings(files_url="s3://files", files_endpoint=address))
+    storage = open_files(Settings.from_environment(files_url="s3://files", files_endpoint=address))
     await storage.put(KEY, LARGE)
     assert len([asked for asked in watched.asked if "partNumber" in asked]) == -(-len(LARGE) // PART_BYTES)
     assert await storage.get(KEY) == LARGE
@@ -105,7 +105,7 @@ async def test_a_large_file_that_fails_leaves_no_part(
     """R1.4, R13.4 Unseen parts would be paid for."""
     watched, address = proxy
     watched.fault = lambda asked: status if refused in asked else None
-    storage = open_files(Settings(files_url="s3://files", files_endpoint=address))
+    storage = open_files(Settings.from_environment(files_url="s3://files", files_endpoint=address))
     with pytest.raises(FileUnavailable, match="'files' can't be used: Scripted"):
         await storage.put(KEY, LARGE)
     assert left_in(server) == 0
@@ -114,7 +114,7 @@ async def test_a_large_file_that_fails_leaves_no_part(
 async def test_a_large_file_that_nobody_waits_for_leaves_no_part(proxy: tuple[Proxy, str], server: str) -> None:
     """R1.4, R13.4, security 18."""
     watched, address = proxy
-    storage = open_files(Settings(files_url="s3://files", files_endpoint=address))
+    storage = open_files(Settings.from_environment(files_url="s3://files", files_endpoint=address))
     putting = asyncio.create_task(storage.put(KEY, LARGE))
     while not any("partNumber=2" in asked for asked in watched.asked):
         await asyncio.sleep(0.005)
@@ -135,14 +135,14 @@ async def test_a_server_that_checks_signatures_refuses_wrong_keys(monkeypatch: p
         ]:
             monkeypatch.setenv("AWS_ACCESS_KEY_ID", key_id)
             monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", tried)
-            storage = open_files(Settings(files_url="s3://files", files_endpoint=address))
+            storage = open_files(Settings.from_environment(files_url="s3://files", files_endpoint=address))
             for operation in (storage.put(KEY, b"1"), storage.get(KEY), storage.delete("collection")):
                 with pytest.raises(FileUnavailable, match=rf"{told}.*Check AWS_ACCESS_KEY_ID") as caught:
                     await operation
                 assert caught.value.details == {"reason": "bucket_refused"}
                 assert tried not in str(caught.value)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", key)
-        storage = open_files(Settings(files_url="s3://files", files_endpoint=address))
+        storage = open_files(Settings.from_environment(files_url="s3://files", files_endpoint=address))
         await storage.put(KEY, LARGE)
         assert await storage.list("collection") == [KEY]
         assert await storage.get(KEY) == LARGE

@@ -33,7 +33,7 @@ async def ingest(
     collection = await store.create_collection("me", "notes", embedding_model=model.id)
     pipeline = Pipeline(
         store,
-        Settings.model_validate({"keywords": keywords}),
+        Settings.from_environment(keywords=keywords),
         InProcessParser(ParsingLimits()),
         InMemoryCache(),
         embed_meaning=model.embeddings.embed_documents,

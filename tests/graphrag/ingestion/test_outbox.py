@@ -24,7 +24,9 @@ OTHER = SourceFile("b.txt", "b.txt", b"Another.")
 @pytest.fixture
 async def services(postgres: str, tmp_path: Path) -> AsyncIterator[Services]:
     """With a folder of their own."""
-    opened = open_services(Settings(database_url=SecretStr(postgres), files_url=(tmp_path / "files").as_uri()))
+    opened = open_services(
+        Settings.from_environment(database_url=SecretStr(postgres), files_url=(tmp_path / "files").as_uri())
+    )
     yield opened
     await opened.close()
 

@@ -29,7 +29,7 @@ class Desk:
         self, collection: Collection, store: ChunkStore, model: EmbeddingModel, parser: Parser, **settings: Any
     ) -> None:
         self.collection, self.store, self.model = collection, store, model
-        own = Settings.model_validate(settings)
+        own = Settings.from_environment(**settings)
         self.pipeline = Pipeline(store, own, parser, InMemoryCache(), embed_meaning=model.embeddings.embed_documents)
 
     async def ingest(self, *paths: Path) -> list[IngestionOutcome]:

@@ -310,7 +310,7 @@ async def test_a_big_collection_has_its_index_before_the_switch(
 ) -> None:
     """R3.8 no search is slower afterwards."""
     monkeypatch.setattr(search, "EXACT_CHUNKS", 10)
-    services = open_services(Settings(database_url=SecretStr(make_database())))
+    services = open_services(Settings.from_environment(database_url=SecretStr(make_database())))
     moving = Moving(services, await services.store.create_collection(owner, "notes", embedding_model="old"))
     await moving.put(*[f"El horno {number}. " for number in range(30)])
     await moving.migration.run(NEW)
@@ -326,7 +326,7 @@ async def test_a_big_collection_has_its_index_before_the_switch(
 @pytest.mark.slow
 async def test_no_search_fails_while_a_collection_moves(make_database: Callable[[], str], owner: str) -> None:
     """R3.8 2,000 chunks, 4 clients, uploads: 0 failed searches, results of one model at a time."""
-    settings = Settings(database_url=SecretStr(make_database()), query_cache_seconds=0)
+    settings = Settings.from_environment(database_url=SecretStr(make_database()), query_cache_seconds=0)
     services = open_services(settings, embeddings=reembedding.two_models(seconds_a_batch=0.05))
     collection = await services.store.create_collection(owner, "moving", embedding_model=reembedding.OLD)
     await reembedding.fill(services, collection, 2_000)

@@ -81,7 +81,7 @@ class Desk:
 
     def kept(self) -> list[str]:
         """The files of the collection in the file storage."""
-        folder = self.services.settings.home / "files" / str(self.collection.id)
+        folder = self.services.settings.storage.home / "files" / str(self.collection.id)
         return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
 
@@ -419,7 +419,7 @@ async def test_quota_counts_what_is_stored_and_what_is_on_its_way(desk: Desk) ->
 
 async def test_a_file_that_is_too_large_is_not_kept(desk: Desk) -> None:
     """R1.1, security 9."""
-    big = SourceFile("big", "big.txt", b"x" * (desk.services.settings.max_file_bytes + 1))
+    big = SourceFile("big", "big.txt", b"x" * (desk.services.settings.ingestion_limits.max_file_bytes + 1))
     (outcome,) = await desk.services.documents.add(desk.collection, [big])
     assert (outcome.status, outcome.reason) == (IngestionStatus.ERROR, "too_large")
     assert desk.kept() == []

@@ -107,7 +107,7 @@ def test_pipelines_are_named_by_a_variable(
 ) -> None:
     """R4.10"""
     monkeypatch.setenv("RAG_SPACY_PIPELINES", given)
-    assert Settings.from_environment().spacy_pipelines == read
+    assert Settings.from_environment().ingestion_limits.spacy_pipelines == read
 
 
 async def test_health_names_what_is_found(services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ async def test_what_rules_alone_miss_is_found(
     """R7.1, R7.2 «rosa» is in no capital letter, so no rule joins the two messages that name her."""
     found = {}
     for pipelines in ((), (str(folders[language]),)):
-        services = open_services(Settings(database_url=SecretStr(postgres), spacy_pipelines=pipelines))
+        services = open_services(Settings.from_environment(database_url=SecretStr(postgres), spacy_pipelines=pipelines))
         await services.open()
         found[bool(pipelines)] = await associations(services, f"{owner}{len(pipelines)}", language)
         await services.close()
@@ -163,7 +163,9 @@ async def test_a_named_pipeline_that_cannot_be_used_is_told_at_the_start(
     (tmp_path / "file").touch()
     save_nameless(tmp_path / "nameless", "es")
     (tmp_path / "torn").symlink_to(torn(folders["es"], tmp_path / "half"))
-    settings = Settings(spacy_pipelines=(str(tmp_path / name),), database_url=SecretStr(NOWHERE["DATABASE_URL"]))
+    settings = Settings.from_environment(
+        spacy_pipelines=(str(tmp_path / name),), database_url=SecretStr(NOWHERE["DATABASE_URL"])
+    )
     with pytest.raises(InvalidSettings, match=name):
         await open_services(settings).open(awaits_database=True)
 
@@ -196,7 +198,7 @@ async def test_an_installed_pipeline_is_loaded_when_it_is_needed(
     install_pipeline(tmp_path, "es_core_news_sm", data=folders["es"])
     install_pipeline(tmp_path, "fr_core_news_sm")
     monkeypatch.syspath_prepend(tmp_path)
-    recognizer = open_services(Settings()).name_recognizer
+    recognizer = open_services(Settings.from_environment()).name_recognizer
     assert recognizer is not None
     assert set(recognizer.pipelines) == {"es_core_news_sm 3.8.0", "fr_core_news_sm 3.8.0"}
     assert not {"es_core_news_sm", "fr_core_news_sm"} & set(sys.modules)

@@ -172,7 +172,7 @@ async def test_a_server_of_ones_own_needs_no_key(model_server: ModelServer, monk
 
 
 def names(**settings: Any) -> list[str]:
-    return [named.name for named in open_services(Settings.model_validate(settings)).chat_models]
+    return [named.name for named in open_services(Settings.from_environment(**settings)).chat_models]
 
 
 def test_the_order_ends_in_the_model_that_needs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,9 @@ def test_a_wrong_fallback_stops_the_start(settings: dict[str, str], wrong: str) 
 
 def test_a_collection_begins_with_its_own_model() -> None:
     """R8.8 per collection: what comes before it in the service's order is never sent its documents."""
-    models = open_services(Settings(chat_model=OPENAI, chat_fallbacks=("openai:gpt-5", "openai:o4"))).chat_models
+    models = open_services(
+        Settings.from_environment(chat_model=OPENAI, chat_fallbacks=("openai:gpt-5", "openai:o4"))
+    ).chat_models
     assert beginning_with(None, models) == (models, [])
     assert beginning_with("openai:gpt-5", models) == (models[1:], [])
     assert beginning_with(EXTRACTIVE, models) == (models[-1:], [])

@@ -14,7 +14,7 @@ from graphrag.observability.pseudonyms import BYTES, FILE, Pseudonyms
 
 
 def marks(home: Path, salt: str | None = None) -> Pseudonyms:
-    return Pseudonyms(Settings(home=home, log_salt=SecretStr(salt) if salt else None))
+    return Pseudonyms(Settings.from_environment(home=home, log_salt=SecretStr(salt) if salt else None))
 
 
 def test_an_owner_has_one_mark_in_an_installation(tmp_path: Path) -> None:

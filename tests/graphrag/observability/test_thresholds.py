@@ -49,4 +49,4 @@ def test_the_thresholds_are_those_of_the_specification(monkeypatch: pytest.Monke
     assert (limits["search"], limits["fulltext"], limits["rerank"]) == (2, 0.2, 1)
     assert (limits["transform"], limits["expand"], limits["traverse"], limits["first_token"]) == (0.3, 0.1, 0.5, 2)
     monkeypatch.setenv("RAG_SLOW_RERANK_SECONDS", "0.5")
-    assert Settings.from_environment().slow_seconds["rerank"] == 0.5
+    assert Settings.from_environment().observability.slow_seconds["rerank"] == 0.5

@@ -6,7 +6,7 @@ import pytest
 
 from graphrag.errors import ProviderError
 from graphrag.models import Intent, TransformedQuery
-from graphrag.observability.request_context import rehearsal
+from graphrag.observability.request_context import changed_context
 from graphrag.query_transformation.follow_ups import FIRST, FOLLOW_UP, Exchange
 from graphrag.query_transformation.refinement import LONGEST_ANSWER, Refiner
 from graphrag.query_transformation.transformation import transform
@@ -149,7 +149,7 @@ async def test_a_question_is_asked_once(refiner: Refiner, model_server: ModelSer
 async def test_a_rehearsal_asks_again_and_leaves_nothing(refiner: Refiner, model_server: ModelServer) -> None:
     """R10.4 an evaluation takes nothing from a cache, and nobody else meets what it has asked."""
     model_server.script(understood(), understood(intent="causal"), understood(intent="temporal"))
-    with rehearsal():
+    with changed_context(is_evaluation=True):
         assert [(await refine(refiner)).intent for _ in range(2)] == ["factual", "causal"]
     assert (await refine(refiner)).intent == "temporal"
 

@@ -42,7 +42,7 @@ sys.stdin.read()
 
 
 def chroma(**settings: Any) -> ChromaIndex:
-    return ChromaIndex(Settings.model_validate(settings))
+    return ChromaIndex(Settings.from_environment(**settings))
 
 
 @pytest.fixture

@@ -226,7 +226,7 @@ async def test_what_a_model_said_of_a_file_is_forgotten_with_it(desk: Desk) -> N
 async def test_answers_given_before_are_told_apart_by_what_they_quote(make_database: Callable[[], str]) -> None:
     """Security 19 The migration takes for gone what does not stand in the document as it is now."""
     url = make_database()
-    services = open_services(Settings(database_url=SecretStr(url)))
+    services = open_services(Settings.from_environment(database_url=SecretStr(url)))
     try:
         owner = "owner"
         desk = Desk(services, owner, await services.collections.create(owner, "notes"))

@@ -149,7 +149,7 @@ async def test_walks_read_their_indexes_alone(
     make_database: Callable[[], str], owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R7.2, R4.8 under the policy, and in a collection that the planner has never heard of beside a big one."""
-    services = open_services(Settings(database_url=SecretStr(make_database())))
+    services = open_services(Settings.from_environment(database_url=SecretStr(make_database())))
     plans: dict[str, str] = {}
 
     async def explain_first(connection: Any, statement: str, values: Any) -> list[dict[str, Any]]:

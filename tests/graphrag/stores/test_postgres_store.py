@@ -152,7 +152,7 @@ async def test_index_is_used_where_nothing_may_be_marked_leakproof(
         admin.execute(f"GRANT causeway_app, causeway_search, causeway_authentication TO {role} WITH ADMIN OPTION")
         admin.execute(f"GRANT CREATE ON DATABASE {name} TO {role}")
     plain = make_conninfo(url, user=role)
-    database = Database(Settings(database_url=SecretStr(plain)))
+    database = Database(Settings.from_environment(database_url=SecretStr(plain)))
     try:
         plan = await plan_as_application(database, owner)
         assert "Bitmap Index Scan on chunks_tsv" in plan
@@ -209,7 +209,7 @@ class Crowd:
 
 @pytest.fixture(scope="module")
 async def crowd(make_database: Callable[[], str]) -> AsyncIterator[Crowd]:
-    services = open_services(Settings(database_url=SecretStr(make_database())))
+    services = open_services(Settings.from_environment(database_url=SecretStr(make_database())))
     sizes = (1, 50, 5_000, 94_949)
     owned = {
         size: await services.store.create_collection(f"owner-of-{size}", "notes", embedding_model="tiny")

@@ -43,7 +43,7 @@ def server(running: TypesenseServer) -> TypesenseServer:
 
 def settings_for(server: TypesenseServer, **changes: Any) -> Settings:
     known: dict[str, Any] = {"index_url": server.url, "index_api_key": SecretStr(KEY), "index_timeout_seconds": 2.0}
-    return Settings(**known | changes)
+    return Settings.from_environment(**known | changes)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ async def services(postgres: str, server: TypesenseServer) -> AsyncIterator[Serv
     """As another process has them that meets the same servers."""
     server.reset()
     opened = open_services(
-        Settings(
+        Settings.from_environment(
             database_url=SecretStr(postgres), index="typesense", index_url=server.url, index_api_key=SecretStr(KEY)
         )
     )
