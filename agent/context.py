@@ -21,7 +21,7 @@ from graphrag.retrieval.filters import DATES, FIELDS
 from graphrag.retrieval.pipeline import RetrievalPipeline
 from graphrag.services import Services, shared_services
 
-OF_THE_DOORS = {"owner_id", "opened", "degraded", "place"}
+OF_THE_DOORS = {"owner_id", "opened", "degraded", "slot"}
 
 
 # Values are checked where every door has them checked; a default would stand in the way of the collection's own.
@@ -83,7 +83,7 @@ class Context:
     # The collection, where a door has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
     degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
-    place: SkipJsonSchema[InstanceOf[Slot]] = field(default_factory=Slot)  # among those for whom is searched
+    slot: SkipJsonSchema[InstanceOf[Slot]] = field(default_factory=Slot)  # among those for whom is searched
 
     @property
     def searches(self) -> bool:

@@ -63,7 +63,7 @@ async def _collection(runtime: Runtime[Context]) -> Collection:
 
 
 def _refines(context: Context) -> bool:
-    return context.searches and context.place.effort is Effort.FULL
+    return context.searches and context.slot.effort is Effort.FULL
 
 
 async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             await _collection(runtime),
             _overrides(context),
             filters=filters,
-            effort=context.place.effort,
+            effort=context.slot.effort,
             top_k=context.services.settings.chat.chat_top_k,
         )
         found = await pipeline.retrieve(query)
@@ -101,7 +101,7 @@ async def _query(state: State, runtime: Runtime[Context]) -> Query:
     context, collection = runtime.context, state["collection"]
     model = await context.pipeline.collections.embedding_model(collection)
     filters = parse_filters(context.filters)
-    query = Query(state["query"], collection, model, state["config"], filters, context.place.effort)
+    query = Query(state["query"], collection, model, state["config"], filters, context.slot.effort)
     return query.within(state["files"])
 
 
@@ -119,7 +119,7 @@ async def rerank(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 async def traverse(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Find causal chains for the question, starting from the hits; what states them joins the evidence."""
-    if runtime.context.place.effort is not Effort.FULL:
+    if runtime.context.slot.effort is not Effort.FULL:
         return {"degraded": ["traverse"]}
     _announce("traverse", state)
     try:
@@ -168,13 +168,13 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     models, not_known = beginning_with(config.chat_model, runtime.context.chat_models)
     models, not_allowed = beginning_with(runtime.context.chat_model, models)
     prompt = _prompt(state, runtime.context, config.system_prompt)
-    place = runtime.context.place
+    slot = runtime.context.slot
     if models[0].name != EXTRACTIVE:
-        place.leave()  # to wait for a model is no work
+        slot.release()  # to wait for a model is no work
     with stage("generate"):
         written = await first_answer(
             models,
-            lambda model: write_answer(model, prompt, passages, language=language, begun=place.leave),
+            lambda model: write_answer(model, prompt, passages, language=language, begun=slot.release),
             can_quote=bool(passages),
         )
     return {

@@ -36,9 +36,9 @@ def searching(services: Services, owner_id: str) -> AbstractAsyncContextManager[
 async def _admitted(services: Services, owner_id: str, seconds: float, *, preparing: float) -> AsyncIterator[Slot]:
     with deadline(seconds):
         async with AsyncExitStack() as stack:
-            with opening(preparing):  # the place is for this: who waits it away has nothing to be prepared in
-                place = await stack.enter_async_context(services.admission.place(owner_id))
-            yield place
+            with opening(preparing):  # the slot is for this: a request that waits it away has nothing to be prepared in
+                slot = await stack.enter_async_context(services.admission.slot(owner_id))
+            yield slot
 
 
 class TimedSearch:
@@ -52,8 +52,8 @@ class TimedSearch:
     async def run(self) -> SearchResult:
         """Raises SearchTimeout, Overloaded, and what `find` raises."""
         seconds = self._services.settings.search.retrieve_timeout_seconds
-        async with searching(self._services, self._owner_id) as place:
-            finding = asyncio.create_task(self._find(place.effort))
+        async with searching(self._services, self._owner_id) as slot:
+            finding = asyncio.create_task(self._find(slot.effort))
             try:
                 # Not asyncio.timeout: what hangs may take its time to be cancelled, too.
                 await asyncio.wait({finding}, timeout=seconds_left())

@@ -113,8 +113,8 @@ class Tools:
         check_question(question, max_chars=settings.search.max_question_chars)
         opened = await self._services.collections.open(owner, collection) if settings.chat.enabled else None
         context = AnswerContext(collection=collection, opened=opened, owner_id=owner, services=self._services)
-        async with answering(self._services, owner) as place:
-            placed = replace(context, place=place)
+        async with answering(self._services, owner) as slot:
+            placed = replace(context, slot=slot)
             done = await _follow(stream_answer(graph, [HumanMessage(question)], placed), ctx)
         answer = AnswerOut.model_validate(done)
         return CallToolResult(
@@ -150,8 +150,8 @@ class Tools:
         with the sentence that states it."""
         owner = await self._owner_of(ctx)
         pipeline = self._services.retrieval
-        async with searching(self._services, owner) as place:
-            found = await pipeline.find(SearchRequest(question, collection), owner, effort=place.effort)
+        async with searching(self._services, owner) as slot:
+            found = await pipeline.find(SearchRequest(question, collection), owner, effort=slot.effort)
             async with within("traverse", share=1):
                 paths = await pipeline.find_paths(found.query, found.hits, limit=limit)
         told = {

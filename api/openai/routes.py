@@ -98,8 +98,8 @@ async def complete(
         read = [*(message.text for message in asked.messages), asked.instructions]
         return await asyncio.to_thread(estimate_usage, read, done, services)
 
-    async with answering(services, owner) as place:
-        placed = replace(context, place=place)
+    async with answering(services, owner) as slot:
+        placed = replace(context, slot=slot)
         events = stream_answer(graph, asked.messages, placed)
         if not body.stream:
             done = await while_client_waits(request, last_of(events))
@@ -108,7 +108,7 @@ async def complete(
         chunks = write_chunks(events, head, warnings=asked.warnings, usage_of=usage_of if wants_usage else None)
         async with streams.admitted(owner) as stream_id:
             stream = streams.start(with_errors(chunks, request), owner, stream_id)
-            stream.at_end(place.keep())
+            stream.at_end(slot.keep())
     return CompletionStream(stream, streams)
 
 

@@ -104,8 +104,8 @@ async def events_of(
 
 @router.post("/chat", summary="Answer a question, with checked citations")
 async def chat(body: ChatRequest, context: ContextDep, conversing: ConversingDep, request: Request) -> ChatResponse:
-    async with answering(context.services, context.owner_id) as place:
-        events, _ = await events_of(body, replace(context, place=place), conversing)
+    async with answering(context.services, context.owner_id) as slot:
+        events, _ = await events_of(body, replace(context, slot=slot), conversing)
         return ChatResponse.model_validate(await while_client_waits(request, last_of(with_html(events))))
 
 
@@ -131,10 +131,10 @@ async def chat_stream(
         found, after = await streams.find_event(last_event_id, owner)
         return StreamResponse(found, streams, after=after)
     context = await checked_context(body, services, owner)
-    async with answering(services, owner) as place, streams.admitted(owner) as stream_id:
-        events, named = await events_of(body, replace(context, place=place), conversing)
+    async with answering(services, owner) as slot, streams.admitted(owner) as stream_id:
+        events, named = await events_of(body, replace(context, slot=slot), conversing)
         stream = streams.start(with_errors(with_html(events), request), owner, stream_id)
-        stream.at_end(place.keep())
+        stream.at_end(slot.keep())
     response = StreamResponse(stream, streams)
     response.headers.update(named)
     return response

@@ -12,7 +12,7 @@ from graphrag.errors import InvalidSettings, MissingExtra, install_command
 from graphrag.llm.guard import Guard, is_outage
 from graphrag.llm.resilient_chat_model import ResilientChatModel
 from graphrag.resilience.circuit_breaker import CircuitBreaker
-from graphrag.resilience.concurrency import Turns
+from graphrag.resilience.concurrency import ProviderLimit
 from graphrag.resilience.retry import Patience
 
 EXTRACTIVE = "extractive"  # the name of the one that quotes
@@ -63,7 +63,7 @@ def beginning_with(name: str | None, models: Sequence[NamedModel]) -> tuple[Sequ
 def _guard(name: str, settings: Settings) -> Guard:
     return Guard(
         name=name,
-        turns=Turns(
+        limit=ProviderLimit(
             name,
             at_once=settings.chat.chat_concurrency,
             waiting=settings.chat.chat_queue,

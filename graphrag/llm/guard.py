@@ -14,7 +14,7 @@ from graphrag.errors import OutOfTime, ProviderError
 from graphrag.observability.logging import without_secrets
 from graphrag.resilience.cancellation import end
 from graphrag.resilience.circuit_breaker import CircuitBreaker
-from graphrag.resilience.concurrency import HalfTheTurns, Turns
+from graphrag.resilience.concurrency import BackgroundLimit, ProviderLimit
 from graphrag.resilience.deadline import seconds_left, within
 from graphrag.resilience.retry import FOR_DOCUMENTS, Patience, http_status, in_time, is_transient, persevere
 
@@ -90,7 +90,7 @@ class Speech(Generic[T]):
 @dataclass(frozen=True, slots=True)
 class Guard:
     name: str
-    turns: Turns | HalfTheTurns
+    limit: ProviderLimit | BackgroundLimit
     breaker: CircuitBreaker
     patience: Patience
     first_word_seconds: float  # with all retries; waiting for a turn is not in it
@@ -103,12 +103,12 @@ class Guard:
         return replace(self, name=name, breaker=self.breaker.sibling(name), answer_seconds=seconds)
 
     def in_background(self) -> "Guard":
-        """For calls that nobody waits for: with more patience, half of the turns at most, and failures of their own."""
+        """For calls that nobody waits for: with more patience, half of the slots at most, and failures of their own."""
         name = f"{self.name} (in the background)"
         return replace(
             self,
             name=name,
-            turns=self.turns.half if isinstance(self.turns, Turns) else self.turns,
+            limit=self.limit.background if isinstance(self.limit, ProviderLimit) else self.limit,
             breaker=self.breaker.sibling(name),
             patience=FOR_DOCUMENTS,
             answer_seconds=self.answer_seconds * (1 + FOR_DOCUMENTS.retries),
@@ -119,7 +119,7 @@ class Guard:
         with self._our_errors():
             self.breaker.check()  # nobody waits for a turn with a model that is left alone
             # Outside of the breaker: that nobody waits longer tells nothing of the model.
-            async with within(self.name, share=1), self.turns.take():
+            async with within(self.name, share=1), self.limit.slot():
                 with self.breaker.watch():
                     return await in_time(persevere(ask, self.patience), self.answer_seconds)
 
@@ -130,7 +130,7 @@ class Guard:
         """
         with self._our_errors():
             self.breaker.check()
-            async with self.turns.take():
+            async with self.limit.slot():
                 answer_seconds = min(self.answer_seconds, seconds_left())
                 until = time.monotonic() + answer_seconds
                 with self.breaker.watch() as greet:

@@ -1,79 +1,92 @@
-"""Concurrency limit with a bounded first-in-first-out queue."""
+"""Concurrency limits with first-in-first-out queues: the plain one, and that of calls to one provider."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from weakref import WeakKeyDictionary
+
+from anyio import CapacityLimiter
 
 from graphrag.errors import ProviderError
 
 
-@dataclass(slots=True)
-class _WaitingLine:
-    free: asyncio.Semaphore
-    waiting: int = 0
+class ConcurrencyLimit:
+    """Limit of what each event loop of the process runs at once; the others wait in their order."""
+
+    def __init__(self, at_once: int) -> None:
+        self.at_once = at_once
+        self._limiters: WeakKeyDictionary[asyncio.AbstractEventLoop, CapacityLimiter] = WeakKeyDictionary()
+
+    async def acquire(self, seconds: float | None = None) -> Callable[[], None]:
+        """Wait for a slot, and return what releases it. Raises TimeoutError after so many seconds."""
+        limiter, holder = self._limiter(), object()
+        async with asyncio.timeout(seconds):
+            await limiter.acquire_on_behalf_of(holder)
+        return partial(limiter.release_on_behalf_of, holder)
+
+    @property
+    def running(self) -> int:
+        return self._limiter().borrowed_tokens
+
+    @property
+    def waiting(self) -> int:
+        return self._limiter().statistics().tasks_waiting
+
+    def _limiter(self) -> CapacityLimiter:
+        return self._limiters.setdefault(asyncio.get_running_loop(), CapacityLimiter(self.at_once))
 
 
-class Turns:
-    """For each event loop of the process; a service has one."""
+class ProviderLimit:
+    """Limit of the calls to one provider, of which a bounded number waits, for a bounded time."""
 
     def __init__(self, name: str, *, at_once: int, waiting: int, wait_seconds: float) -> None:
         self._name = name
-        self._at_once = at_once
-        self._most_waiting = waiting
+        self._limit = ConcurrencyLimit(at_once)
+        self._max_waiting = waiting
         self._wait_seconds = wait_seconds
-        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, _WaitingLine] = WeakKeyDictionary()
 
     @asynccontextmanager
-    async def take(self) -> AsyncIterator[None]:
-        """Raises ProviderError where too many wait already, or the turn does not come in time."""
-        line = self._line()
-        await self._wait(line)
+    async def slot(self) -> AsyncIterator[None]:
+        """Raises ProviderError where too many wait already, or no slot is free in time."""
+        limit = self._limit
+        if limit.running >= limit.at_once and limit.waiting >= self._max_waiting:
+            raise self._busy(f"{limit.waiting} calls wait already")
         try:
-            yield
-        finally:
-            line.free.release()
-
-    @asynccontextmanager
-    async def take_patiently(self) -> AsyncIterator[None]:
-        """As soon as there is one, however long the line."""
-        async with self._line().free:
-            yield
-
-    def _line(self) -> _WaitingLine:
-        return self._lines.setdefault(asyncio.get_running_loop(), _WaitingLine(asyncio.Semaphore(self._at_once)))
-
-    async def _wait(self, line: _WaitingLine) -> None:
-        if line.free.locked() and line.waiting >= self._most_waiting:
-            raise self._busy(f"{line.waiting} wait for it already")
-        line.waiting += 1
-        try:
-            async with asyncio.timeout(self._wait_seconds):
-                await line.free.acquire()
+            release = await limit.acquire(self._wait_seconds)
         except TimeoutError as exc:
-            raise self._busy(f"no turn within {self._wait_seconds:g} s") from exc
+            raise self._busy(f"no call could begin within {self._wait_seconds:g} s") from exc
+        try:
+            yield
         finally:
-            line.waiting -= 1
+            release()
 
     def _busy(self, why: str) -> ProviderError:
         return ProviderError(f"{self._name} is busy: {why}", reason="busy")
 
     @cached_property
-    def half(self) -> "HalfTheTurns":
-        """One for all that may wait: each with a half of its own, they would take all the turns."""
-        return HalfTheTurns(self, at_once=max(1, self._at_once // 2))
+    def background(self) -> "BackgroundLimit":
+        """Limit of all background work together: with one each, they would take all slots."""
+        return BackgroundLimit(self._limit)
 
 
-class HalfTheTurns:
-    """Never more than these of all the turns: for work that may wait, and must not make others wait."""
+class BackgroundLimit:
+    """Half of a limit's slots, waited for as long as it takes: work in the background must not make people wait."""
 
-    def __init__(self, all_of_them: Turns, *, at_once: int) -> None:
-        self._all = all_of_them
-        self._half = Turns("", at_once=at_once, waiting=0, wait_seconds=0)
+    def __init__(self, limit: ConcurrencyLimit) -> None:
+        self._all = limit
+        self._half = ConcurrencyLimit(max(1, limit.at_once // 2))
 
     @asynccontextmanager
-    async def take(self) -> AsyncIterator[None]:
-        async with self._half.take_patiently(), self._all.take_patiently():
+    async def slot(self) -> AsyncIterator[None]:
+        async with _held(self._half), _held(self._all):
             yield
+
+
+@asynccontextmanager
+async def _held(limit: ConcurrencyLimit) -> AsyncIterator[None]:
+    release = await limit.acquire()
+    try:
+        yield
+    finally:
+        release()

@@ -9,19 +9,18 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from weakref import WeakValueDictionary
 
-from anyio import CapacityLimiter
-
 from graphrag.config.service import LoadLimits
 from graphrag.errors import Overloaded
 from graphrag.observability.metrics import LOAD_BEGUN, LOAD_LEVEL, LOAD_WAITING, LOAD_WORKING
 from graphrag.observability.telemetry import log
+from graphrag.resilience.concurrency import ConcurrencyLimit
 from graphrag.resilience.deadline import seconds_left
 
 SIMPLER_FROM, SIMPLEST_FROM = 0.1, 0.3  # of the longest wait
-SHARE_OF_ONE = 0.75  # of the places, where there are several owners: one can't take all
-LONGEST_RETRY_SECONDS = 60  # that anybody is told to wait
-MOST_OF_DEADLINE = 0.5  # is waited for a place: the rest is for the work
-WEIGHT_OF_LATEST = 0.1  # in the average time that a place is held
+SHARE_OF_ONE = 0.75  # of the slots, where there are several owners: one can't take all
+LONGEST_RETRY_SECONDS = 60  # in a Retry-After
+MOST_OF_DEADLINE = 0.5  # is waited for a slot: the rest is for the work
+WEIGHT_OF_LATEST = 0.1  # in the average time that a slot is held
 
 
 class Effort(IntEnum):
@@ -41,15 +40,15 @@ class Slot:
     is_kept: bool = False
     _release: Callable[[], None] | None = field(default=None, repr=False)
 
-    def leave(self) -> None:
+    def release(self) -> None:
         release, self._release = self._release, None
         if release:
             release()
 
     def keep(self) -> Callable[[], None]:
-        """Beyond the block that it was taken for, until what this gives is called."""
+        """Keep the slot beyond its block, until the returned function is called."""
         self.is_kept = True
-        return self.leave
+        return self.release
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +56,15 @@ class LoadState:
     effort: Effort  # that the next one gets
     working: int
     waiting: int
-    wait_seconds: float  # until the next one's turn, about
+    wait_seconds: float  # of the next one, estimated
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class _OwnerQueue:
     """Queue of one owner, who has a share of all slots at most."""
 
-    places: CapacityLimiter
-    size: int
-    appointed: float = 0.0  # when the last who was refused is to come back
-
-    @property
-    def waiting(self) -> int:
-        return self.places.statistics().tasks_waiting
+    limit: ConcurrencyLimit
+    retry_at: float = 0.0  # of the last who was refused
 
 
 class AdmissionControl:
@@ -81,79 +75,79 @@ class AdmissionControl:
         self._size = limits.max_searches
         self._share = max(1, int(self._size * SHARE_OF_ONE)) if has_owners else self._size
         self._longest_wait = limits.load_queue_seconds
-        self._all = _OwnerQueue(CapacityLimiter(self._size), self._size)
-        self._lines: WeakValueDictionary[str, _OwnerQueue] = WeakValueDictionary()
+        self._all = ConcurrencyLimit(self._size)
+        self._queues: WeakValueDictionary[str, _OwnerQueue] = WeakValueDictionary()
         self._waiting = 0
         self._held_seconds = 0.0  # by one, in the average of the latest
 
     def state(self) -> LoadState:
         seconds = self._held_seconds * self._waiting / self._size
-        return LoadState(self._effort(seconds), self._all.places.borrowed_tokens, self._waiting, seconds)
+        return LoadState(self._effort(seconds), self._all.running, self._waiting, seconds)
 
     @asynccontextmanager
-    async def place(self, owner_id: str) -> AsyncIterator[Slot]:
-        """Raises Overloaded where the turn would come, or comes, too late."""
-        line = self._lines.setdefault(owner_id, _OwnerQueue(CapacityLimiter(self._share), self._share))
+    async def slot(self, owner_id: str) -> AsyncIterator[Slot]:
+        """Raises Overloaded where a slot would be, or is, free too late."""
+        queue = self._queues.setdefault(owner_id, _OwnerQueue(ConcurrencyLimit(self._share)))
         patience = min(self._longest_wait, seconds_left() * MOST_OF_DEADLINE)
-        if self._wait_seconds(line) > patience:
-            raise self._overloaded(line)
+        if self._wait_seconds(queue) > patience:
+            raise self._overloaded(queue)
         came = self._clock()
-        release = await self._take(line, patience)
-        # The line alone does not tell: where many are refused, it is short.
+        release = await self._acquire(queue, patience)
+        # The queue alone does not show it: where many are refused, it is short.
         waited = self._clock() - came
-        effort = min(self._effort(max(waited, self._wait_seconds(line))), Effort.SIMPLEST)
+        effort = min(self._effort(max(waited, self._wait_seconds(queue))), Effort.SIMPLEST)
         LOAD_BEGUN.labels(effort=effort.name.lower()).inc()
         if effort is not Effort.FULL:
             log.info("high load", effort=effort.name.lower(), waiting=self._waiting)
-        place = Slot(effort, _release=release)
+        slot = Slot(effort, _release=release)
         try:
-            yield place
+            yield slot
         finally:
-            if not place.is_kept:
-                place.leave()
+            if not slot.is_kept:
+                slot.release()
 
-    async def _take(self, line: _OwnerQueue, patience: float) -> Callable[[], None]:
-        """Gives what releases it. Raises Overloaded after so many seconds."""
-        holder = object()
+    async def _acquire(self, queue: _OwnerQueue, patience: float) -> Callable[[], None]:
+        """Return what releases the slot. Raises Overloaded after so many seconds."""
         self._count(waiting=+1)
         try:
             async with asyncio.timeout(patience):
-                await line.places.acquire_on_behalf_of(holder)
+                release_share = await queue.limit.acquire()
                 try:
-                    await self._all.places.acquire_on_behalf_of(holder)
+                    release_slot = await self._all.acquire()
                 except BaseException:
-                    line.places.release_on_behalf_of(holder)
+                    release_share()
                     raise
         except TimeoutError as exc:
-            raise self._overloaded(line) from exc
+            raise self._overloaded(queue) from exc
         finally:
             self._count(waiting=-1)
         began = self._clock()
 
         def release() -> None:
-            self._all.places.release_on_behalf_of(holder)
-            line.places.release_on_behalf_of(holder)
+            release_slot()
+            release_share()
             held = self._clock() - began
             self._held_seconds += WEIGHT_OF_LATEST * (held - self._held_seconds) if self._held_seconds else held
             self._count()
 
         return release
 
-    def _wait_seconds(self, line: _OwnerQueue) -> float:
-        """By those before one who comes now, in the own line and in that of all."""
-        return self._held_seconds * (line.waiting / line.size + self._all.waiting / self._all.size)
+    def _wait_seconds(self, queue: _OwnerQueue) -> float:
+        """Estimate the wait of the next request, by those before it in the owner's queue and in that of all."""
+        limits = (queue.limit, self._all)
+        return self._held_seconds * sum(limit.waiting / limit.at_once for limit in limits)
 
     def _effort(self, wait_seconds: float) -> Effort:
         shares = (SIMPLER_FROM, SIMPLEST_FROM, 1.0)
         return Effort(sum(wait_seconds > share * self._longest_wait for share in shares))
 
-    def _overloaded(self, line: _OwnerQueue) -> Overloaded:
+    def _overloaded(self, queue: _OwnerQueue) -> Overloaded:
         LOAD_BEGUN.labels(effort="none").inc()
-        now, turn = self._clock(), self._held_seconds / line.size
+        now, step = self._clock(), self._held_seconds / queue.limit.at_once
         latest = now + LONGEST_RETRY_SECONDS
         # One after the other at the rate of the work: all at once, most would be refused again.
-        line.appointed = min(max(now + self._wait_seconds(line), line.appointed + turn), latest)
-        seconds = max(1, math.ceil(line.appointed - now))
+        queue.retry_at = min(max(now + self._wait_seconds(queue), queue.retry_at + step), latest)
+        seconds = max(1, math.ceil(queue.retry_at - now))
         log.warning("refused: high load", waiting=self._waiting, retry_after=seconds)
         return Overloaded(f"Too many questions at the same time: try again in {seconds} s.", retry_after=seconds)
 

@@ -18,7 +18,7 @@ from graphrag.models import ELSEWHERE, UNDATED, Chunk, Document, Hit, SourceLoca
 from graphrag.parsers.source_locations import cell_range, corners
 from graphrag.parsers.text_builder import clean
 from graphrag.resilience.circuit_breaker import CircuitBreaker
-from graphrag.resilience.concurrency import Turns
+from graphrag.resilience.concurrency import ProviderLimit
 from graphrag.resilience.retry import Patience
 
 T = TypeVar("T")
@@ -76,7 +76,7 @@ class Chunkenizer:
         self.breaker = CircuitBreaker(ELSEWHERE, failures=FAILURES, seconds=LEFT_ALONE_SECONDS, is_outage=is_outage)
         self._guard = Guard(
             name=ELSEWHERE,
-            turns=Turns(ELSEWHERE, at_once=AT_ONCE, waiting=WAITING, wait_seconds=timeout_seconds),
+            limit=ProviderLimit(ELSEWHERE, at_once=AT_ONCE, waiting=WAITING, wait_seconds=timeout_seconds),
             breaker=self.breaker,
             patience=Patience(retries=1, first_wait_seconds=0.1, longest_wait_seconds=1.0),
             first_word_seconds=timeout_seconds,

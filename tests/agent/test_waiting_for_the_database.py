@@ -202,14 +202,14 @@ async def test_high_load_makes_a_search_simpler(library: Services) -> None:
     """001.14.8 No model, no graph, then full text alone; it is answered, and told."""
     slow = SlowReranker()
     library = with_parts(library, reranker=slow, refiner=AskedForNothing())
-    simpler = await answer(library, CAUSE, place=Slot(Effort.SIMPLER))
-    simplest = await answer(library, CAUSE, place=Slot(Effort.SIMPLEST))
+    simpler = await answer(library, CAUSE, slot=Slot(Effort.SIMPLER))
+    simplest = await answer(library, CAUSE, slot=Slot(Effort.SIMPLEST))
     assert simpler["degraded"] == ["graph", "load", "traverse"]
     assert simplest["degraded"] == ["graph", "rerank", "vector", "load", "traverse"]
     assert say("degraded_load", "es") in simplest["degraded_messages"]
     assert filenames(simplest["citations"])[0] == "puente.md"
     assert slow.asked == 0
-    assert "traverse" not in stages(await ask(library, CAUSE, place=Slot(Effort.SIMPLER)))
+    assert "traverse" not in stages(await ask(library, CAUSE, slot=Slot(Effort.SIMPLER)))
 
 
 async def test_high_load_makes_a_search_without_an_answer_simpler(library: Services) -> None:
@@ -228,8 +228,8 @@ async def test_a_place_is_left_when_the_answer_begins(library: Services) -> None
     """R11.1 From then on it is its model's pace, or its reader's."""
     load = AdmissionControl(LoadLimits(max_searches=1), has_owners=False)
     seen: list[tuple[str, int]] = []
-    async with load.place(LOCAL_OWNER) as place:
-        context = Context(services=library, place=place)
+    async with load.slot(LOCAL_OWNER) as slot:
+        context = Context(services=library, slot=slot)
         async with aclosing(stream_answer(graph, [HumanMessage(COST)], context)) as events:
             async for event in events:
                 seen.append((event["event"], load.state().working))
@@ -242,6 +242,6 @@ async def test_who_waits_for_a_model_has_no_place(library: Services) -> None:
     load = AdmissionControl(LoadLimits(max_searches=1), has_owners=False)
     model = WatchingModel(responses=["La reparación costó 9.240 euros [1]."], load=load)
     library = with_parts(library, chat_models=(NamedModel("scripted", model),))
-    async with load.place(LOCAL_OWNER) as place:
-        await ask(library, COST, place=place)
+    async with load.slot(LOCAL_OWNER) as slot:
+        await ask(library, COST, slot=slot)
     assert model.working == [0]

@@ -231,7 +231,7 @@ async def test_a_turn_that_does_not_come_is_told(model_server: ModelServer) -> N
     speaking = asyncio.create_task(listen(model))
     await asyncio.sleep(0)
     for _ in range(2):
-        with pytest.raises(ProviderError, match="no turn within"):
+        with pytest.raises(ProviderError, match="no call could begin within"):
             await listen(model)
     assert await speaking == "uno dos tres cuatro cinco"
     assert len(model_server.requests) == 1

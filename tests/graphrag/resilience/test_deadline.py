@@ -10,7 +10,7 @@ from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import OutOfTime
 from graphrag.llm.guard import Guard, is_outage
 from graphrag.resilience.circuit_breaker import CircuitBreaker
-from graphrag.resilience.concurrency import Turns
+from graphrag.resilience.concurrency import ProviderLimit
 from graphrag.resilience.deadline import deadline, demand, lacks_time, opening, seconds_left, within
 from graphrag.resilience.retry import FOR_QUERIES, Patience, persevere
 from graphrag.testing.in_memory_store import FailingEmbeddings
@@ -36,8 +36,8 @@ class Silent(FailingEmbeddings):
 
 def guard(*, failures: int = 1) -> Guard:
     breaker = CircuitBreaker("model", failures=failures, seconds=LONG, is_outage=is_outage)
-    turns = Turns("model", at_once=1, waiting=9, wait_seconds=LONG)
-    return Guard("model", turns, breaker, Patience(0, 0.1, 0.1), LONG, LONG, LONG)
+    limit = ProviderLimit("model", at_once=1, waiting=9, wait_seconds=LONG)
+    return Guard("model", limit, breaker, Patience(0, 0.1, 0.1), LONG, LONG, LONG)
 
 
 async def test_without_a_deadline_there_is_all_the_time() -> None:
@@ -153,6 +153,6 @@ async def test_a_model_that_is_silent_for_long_is_left_alone(
 async def test_nobody_waits_for_a_turn_longer_than_there_is_time() -> None:
     """R11.1, 001.14.7"""
     guarded = guard()
-    async with guarded.turns.take():
+    async with guarded.limit.slot():
         with deadline(0.1), pytest.raises(OutOfTime):
             await guarded.call(lambda: asyncio.sleep(0))

@@ -29,7 +29,7 @@ async def make_load(*, seconds: float = LONG, has_owners: bool = False, held_sec
     clock = Clock()
     limits = LoadLimits(max_searches=PLACES, load_queue_seconds=seconds)
     load = AdmissionControl(limits, has_owners=has_owners, clock=clock)
-    async with load.place("a"):
+    async with load.slot("a"):
         clock.now += held_seconds
     return load
 
@@ -37,12 +37,12 @@ async def make_load(*, seconds: float = LONG, has_owners: bool = False, held_sec
 @asynccontextmanager
 async def full(load: AdmissionControl, owner: str = "a", count: int = PLACES) -> AsyncIterator[list[Slot]]:
     async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(load.place(owner)) for _ in range(count)]
+        yield [await stack.enter_async_context(load.slot(owner)) for _ in range(count)]
 
 
 async def take(load: AdmissionControl, owner: str = "a") -> Effort:
-    async with load.place(owner) as place:
-        return place.effort
+    async with load.slot(owner) as slot:
+        return slot.effort
 
 
 async def wait_for(load: AdmissionControl, *owners: str) -> list[asyncio.Task[Effort]]:
@@ -56,8 +56,8 @@ async def wait_for(load: AdmissionControl, *owners: str) -> list[asyncio.Task[Ef
 async def test_as_many_as_there_are_places_get_full_effort() -> None:
     """R11.1, 001.14.8 A few at the same time are never searched for more simply."""
     load = await make_load(held_seconds=LONG)
-    async with full(load) as places:
-        assert [place.effort for place in places] == [Effort.FULL] * PLACES
+    async with full(load) as slots:
+        assert [slot.effort for slot in slots] == [Effort.FULL] * PLACES
         assert (load.state().working, load.state().waiting) == (PLACES, 0)
     assert load.state().working == 0
 
@@ -68,7 +68,7 @@ async def test_those_who_wait_come_in_their_order() -> None:
     ended: list[int] = []
 
     async def work(number: int) -> None:
-        async with load.place("a"):
+        async with load.slot("a"):
             ended.append(number)
 
     async with full(load, count=PLACES):
@@ -101,7 +101,7 @@ async def test_who_has_waited_long_is_searched_for_simply() -> None:
     """001.14.8 Though nobody waits any more: those who would were refused."""
     clock = Clock()
     load = AdmissionControl(LoadLimits(max_searches=1, load_queue_seconds=LONG), has_owners=False, clock=clock)
-    async with load.place("a"):
+    async with load.slot("a"):
         (waiting,) = await wait_for(load, "a")
         clock.now += LONG / 2
     assert await waiting is Effort.SIMPLEST
@@ -182,11 +182,11 @@ async def test_one_owner_does_not_take_all_places() -> None:
 async def test_a_place_is_left_once() -> None:
     """R11.1 Before the end, where the rest is waiting; or after it, where the work goes on elsewhere."""
     load = await make_load()
-    async with load.place("a") as place:
-        place.leave()
+    async with load.slot("a") as slot:
+        slot.release()
         assert load.state().working == 0
-    async with load.place("a") as place:
-        leave = place.keep()
+    async with load.slot("a") as slot:
+        leave = slot.keep()
     assert load.state().working == 1
     leave()
     leave()
