@@ -47,7 +47,7 @@ class Unauthorized(CausewayError):
 
 
 class AuthenticationUnavailable(CausewayError):
-    """Who asks can't be told now: the keys of the tokens' issuer can't be read."""
+    """The caller can't be identified now: the keys of the tokens' issuer can't be read."""
 
     code = "authentication_unavailable"
 
@@ -77,7 +77,7 @@ class RequestTooLarge(CausewayError):
 
 
 class RequestTimeout(CausewayError):
-    """What the client sends comes too slowly. `details`: seconds."""
+    """The client sends its request too slowly. `details`: seconds."""
 
     code = "request_timeout"
 
@@ -89,7 +89,7 @@ class ForeignOrigin(CausewayError):
 
 
 class UnsupportedParameter(CausewayError):
-    """What other servers of the same API may have, and this one has not. `details`: param."""
+    """A parameter that other servers of the same API may support isn't supported here. `details`: param."""
 
     code = "unsupported_parameter"
 
@@ -234,8 +234,7 @@ class PageNotFound(CausewayError):
 
 
 class ViewUnavailable(CausewayError):
-    """Of a document that has no pages, no cells, or a file that can't be drawn: its text is at hand. `details`:
-    document."""
+    """The document has no pages or cells, or its file can't be drawn; its text is available. `details`: document."""
 
     code = "view_unavailable"
 
@@ -253,7 +252,7 @@ class ConversationNotFound(CausewayError):
 
 
 class MessageNotFound(CausewayError):
-    """Of a conversation; or it is not of the kind that is asked for."""
+    """The conversation has no such message, or it is of another kind than requested."""
 
     code = "message_not_found"
 
@@ -296,7 +295,7 @@ class FileUnavailable(CausewayError):
 
 
 class BackupFailed(CausewayError):
-    """Of writing one, or of restoring from one. Nothing half done is left."""
+    """A backup could not be written or restored; nothing half done is left."""
 
     code = "backup_failed"
 

@@ -81,7 +81,7 @@ class IssuerKeys:
         return Path(self._source).read_bytes()
 
     async def _fetch(self, address: httpx.URL) -> bytes:
-        """From there alone: what it redirects to is not what the settings name."""
+        """Fetch the key set without following redirects: they would lead to an address that the settings don't name."""
         content = b""
         async with asyncio.timeout(READ_SECONDS), httpx.AsyncClient() as client, client.stream("GET", address) as got:
             if got.status_code != 200:
@@ -110,7 +110,7 @@ def _address(source: str) -> httpx.URL | None:
 
 
 def _usable(text: bytes) -> dict[str | None, Jwk]:
-    """By their ids. Raises ValueError."""
+    """Return the keys that verify signatures, by id. Raises ValueError."""
     try:
         document = json.loads(text)
     except RecursionError as exc:

@@ -175,7 +175,7 @@ def _open(bucket: str, prefix: str, endpoint: str | None, timeout: timedelta) ->
 
 
 def _cause(said: str) -> str:
-    """In one line: the server's own words, else obstore's, without the inner state that may follow."""
+    """Return the cause in one line: the server's own message, else obstore's without its debugging details."""
     if told := re.search(r"<Code>(\w+)</Code>\s*(?:<Message>([^<]*)</Message>)?", said):
         said = f"{told[1]}: {told[2]}" if told[2] else told[1]
     said = without_secrets(said.partition("\n\nDebug source")[0])

@@ -65,7 +65,7 @@ class Loading:
 async def wait_for(
     waiting: set[UUID], *, library: DocumentService, collection: Collection, until: int = 0
 ) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
-    """How far they are, until so few are still under way. What ends is taken out of `waiting`."""
+    """Yield the documents' progress until at most `until` are under way; remove finished ones from `waiting`."""
     while len(waiting) > until:
         states = await library.ingestions.find_states(collection, [*waiting])
         finished = [document for document, status in states.items() if status in FINAL]
@@ -161,7 +161,10 @@ async def estimate_relations(
     collection: Collection,
     model: EmbeddingModel,
 ) -> ExtractionEstimate:
-    """Without what the model has said before. A file that can't be read costs nothing."""
+    """Estimate the model's calls and tokens for the files, without what is cached.
+
+    A file that can't be read costs nothing.
+    """
     config = pipeline.settings.ingestion.overridden(collection.ingestion_config)[0]
     calls = tokens = 0
     for file in files:

@@ -98,7 +98,10 @@ class DocumentService:
         return await self.ingestions.cancel(collection, documents)
 
     async def delete(self, collection: Collection, document: UUID, *, seen: Ingestion | None = None) -> None:
-        """With its file and whatever is still made of it. Raises DocumentNotFound; PreconditionFailed."""
+        """Delete a document with its file and pending ingestions.
+
+        Raises DocumentNotFound or PreconditionFailed.
+        """
         await self.waiting.forget(collection, {document})
         if not await self._delete(collection, [document], seen=seen):
             raise DocumentNotFound(f"There is no document {document}.", document=str(document))
@@ -159,7 +162,7 @@ def folder_key(collection_id: UUID, document: UUID) -> str:
 
 
 def file_key(ingestion: Ingestion) -> str:
-    """In the file storage. A filename is no part of it."""
+    """Return the file's key in the file storage, which doesn't contain its name."""
     return f"{folder_key(ingestion.collection_id, ingestion.document_id)}/{ingestion.content_hash}"
 
 
@@ -253,7 +256,7 @@ def _unchanged_text(text: SourceText, key: UUID) -> IngestionOutcome:
 
 
 async def _plan(outcomes: Sequence[IngestionOutcome], collection: Collection, library: DocumentService) -> None:
-    """What is to be done of it later."""
+    """Queue later work on the outcomes: purging at their expiry, and optimization."""
     for expires_at in {outcome.expires_at for outcome in outcomes if outcome.expires_at}:
         await library.queue.defer_purge(collection, expires_at)
     if outcomes:

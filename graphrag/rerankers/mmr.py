@@ -75,7 +75,10 @@ def pick(
 
 
 def cosines(vectors: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Of each with each, from 0 to 1; a text without a known word has no direction and resembles nothing."""
+    """Return the matrix of cosine similarities, from 0 to 1.
+
+    A text without a known word has a zero vector and resembles nothing.
+    """
     given = np.array(vectors, dtype=np.float64)
     lengths = np.linalg.norm(given, axis=-1, keepdims=True)
     unit = np.divide(given, lengths, out=np.zeros_like(given), where=lengths > 0)

@@ -38,7 +38,7 @@ def by_splitter(
 
 
 def _starts(text: str, chunks: Sequence[str]) -> Iterator[int]:
-    """Of all but the first, which begins with the text."""
+    """Yield the start of each chunk but the first, which begins with the text."""
     end = 0
     for chunk in filter(None, map(str.strip, chunks)):
         start = _after_space(text, end)
@@ -55,7 +55,7 @@ def _llama_index_sentence(length: Length, max_tokens: int) -> Split:
     from llama_index.core.node_parser import SentenceSplitter
 
     def tokens(text: str) -> range:
-        """As many as there are; a character alone is never too long, which would be an error."""
+        """Return one item a token; a lone character counts as one, because llama-index fails on longer ones."""
         return range(length(text) if len(text) > 1 else 1)
 
     split: Split = SentenceSplitter(

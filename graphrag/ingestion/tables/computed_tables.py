@@ -1,4 +1,4 @@
-"""What is computed of a table, added to its document's text."""
+"""Totals, changes and rankings computed from a table and added to its document's text."""
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
@@ -71,12 +71,12 @@ class Grid:
 
     @cached_property
     def trended(self) -> list[Column]:
-        """What rises and falls, amounts first."""
+        """Return the columns whose trend is described, amounts first."""
         able = [column for column in self.measures if column.role is not Role.SHARE]
         return sorted(able, key=lambda column: column.role is not Role.AMOUNT)
 
     def times(self) -> Iterator[tuple[int, TemporalContext]]:
-        """By where the row begins in the text."""
+        """Yield (start of the row in the text, temporal context) for each dated row."""
         changes = self._changes()
         measure = self.trended[0].header if len(self.trended) > 1 else ""
         for index, period in enumerate(self.periods):
@@ -88,7 +88,7 @@ class Grid:
             yield self.table.rows[index].start_char, TemporalContext(day, period.unit, change, label)
 
     def _changes(self) -> dict[int, float]:
-        """By the row, of the first measure."""
+        """Return the first measure's change against the period before, as row number → share."""
         if not self.unit or not self.trended or self.labels is None:
             return {}
         by_label: dict[Hashable, list[int]] = {}

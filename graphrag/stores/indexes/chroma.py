@@ -198,7 +198,7 @@ def _address(url: str) -> dict[str, Any]:
 
 
 def _prefix(collection: Collection) -> str:
-    """With the owner in it: there is nothing of another one's to be found."""
+    """Return the prefix of a collection's names in Chroma: the owner is part of it, so owners never share a name."""
     return f"{PREFIX}{uuid5(collection.id, collection.owner_id).hex}-"
 
 

@@ -37,7 +37,7 @@ class Remainder:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Of the answer: a checked statement, or a sentence or a space between two."""
+    """A part of an answer: a checked statement, or a sentence or space between two statements."""
 
     text: str
     statement: Mapping[str, Any] | None = None
@@ -52,8 +52,10 @@ def documents_of(details: Mapping[str, Any]) -> set[tuple[UUID, str]]:
 
 
 def erase(answer: Message, gone: Set[UUID], *, question: str) -> Remainder:
-    """Without what rests on those documents alone, and without every sentence that has a word of theirs which neither
-    the question nor a document that is left has, unless one that is left is known to carry it.
+    """Return the answer without statements that cite the deleted documents alone.
+
+    Every sentence goes that has a word of theirs which neither the question nor a remaining document has, unless a
+    remaining document is known to support it.
     """
     lost = _Lost.of(answer.details, {str(document) for document in gone}, question)
     pieces = list(_pieces(answer.content, answer.details.get("statements", ())))
@@ -88,7 +90,7 @@ def erase(answer: Message, gone: Set[UUID], *, question: str) -> Remainder:
 
 @dataclass(frozen=True, slots=True)
 class _Lost:
-    """What an answer has lost."""
+    """The documents, sources, words and file names that an answer must not mention any longer."""
 
     documents: Set[str]
     numbers: Set[int]  # of its sources
@@ -131,7 +133,7 @@ class _Lost:
         return not is_carried and self.has_word(piece.text)
 
     def without_marks(self, text: str) -> str:
-        """Of sources that are gone."""
+        """Return the text without citation marks of deleted sources."""
         return _MARK.sub(lambda mark: "" if int(mark[1]) in self.numbers else mark[0], text)
 
     def without(self, statement: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -217,7 +219,7 @@ class Erasure:
     cache: Cache
 
     async def erase(self, owner_id: str, *, most: int | None = None) -> int:
-        """How many answers were rewritten."""
+        """Rewrite answers that used deleted documents; return how many were rewritten."""
         await StreamStore(self.database).forget(owner_id)
         erased = 0
         while most is None or erased < most:
@@ -229,7 +231,7 @@ class Erasure:
         return erased
 
     async def forget(self, owner_id: str, files: str) -> None:
-        """What models said of a document's or a collection's text, by the beginning of the files' keys."""
+        """Delete cached model output about the files whose keys begin with `files`, and all refined questions."""
         for kind in (SITUATIONS_PREFIX, RELATIONS_PREFIX):
             await self.cache.forget(owner_id, f"{kind}{files}")
         await self.cache.forget(owner_id, REFINEMENTS_PREFIX)  # of questions, in conversations that named titles
@@ -275,7 +277,7 @@ async def forget_threads(connection: Connection, owner_id: str, conversations: S
 
 
 async def find_missing(connection: Connection, answer: Message) -> set[UUID]:
-    """Of the documents that an answer was made from."""
+    """Return those of the answer's documents that have been deleted."""
     return {row["document_id"] for row in await fetch(connection, QUERIES["find_missing"], document_row(answer))}
 
 

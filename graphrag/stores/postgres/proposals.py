@@ -65,7 +65,7 @@ class ProposalStore:
         limit: int | None = None,
         after: Place | None = None,
     ) -> list[CaseProposal]:
-        """In the order in which they came. `case_id`: what became that golden case."""
+        """List proposals in the order in which they were made; `case_id` selects those that became this golden case."""
         created_at, proposal_id = after or (None, None)
         values = {
             "collection_id": collection.id,
@@ -128,7 +128,7 @@ def _row(made: DocumentProposal) -> dict[str, Any]:
 
 
 async def _undecided(connection: Connection, proposal_id: UUID) -> tuple[CaseProposal, UUID]:
-    """With its collection, of whose cases nobody else writes any until the transaction ends."""
+    """Return an undecided proposal and its collection, whose cases are locked until the transaction ends."""
     rows = await fetch(connection, QUERIES["find"], {"proposal_id": proposal_id})
     if not rows:
         raise _no_proposal(proposal_id)
