@@ -49,7 +49,7 @@ def write_excerpt(number: int, passage: Passage, language: str) -> str:
 
 
 def mark_instructions(text: str, spans: Sequence[Span]) -> str:
-    """With those stretches' words joined by signs, so that they read as a quotation and not as an order."""
+    """Join the words of those spans by signs, so that they read as a quotation and not as an order."""
     parts, position = [], 0
     for span in spans:
         parts += [text[position : span.start], _SPACE.sub(JOIN, text[span.start : span.end])]

@@ -106,7 +106,7 @@ class AnswerRun:
         return cls(services, collection, retrieval, open_judge(config["judge_model"], collection, services))
 
     async def measure(self, case: CaseResult) -> CaseResult:
-        """With the metrics of its answer beside those that it has."""
+        """Add the metrics of the case's answer to those that it has."""
         given = await answer_question(
             case.query, services=self.services, collection=self.collection, retrieval=self.retrieval
         )

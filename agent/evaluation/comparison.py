@@ -111,7 +111,7 @@ class Change(Difference):
 
 @dataclass(frozen=True, slots=True)
 class ChangedCase:
-    """By `value`, the metric that decides."""
+    """A case whose `value`, the deciding metric, differs between two runs."""
 
     baseline: CaseResult
     candidate: CaseResult

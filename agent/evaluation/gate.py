@@ -48,7 +48,7 @@ class MetricCheck:
 
 
 def check_metrics(baseline: Baseline, metrics: Sequence[str]) -> None:
-    """Before a run, which takes its time. Raises NotComparable."""
+    """Check the metrics' names before a long run. Raises NotComparable."""
     if baseline.questions is None:
         known = set(baseline.summary["metrics"])
     else:

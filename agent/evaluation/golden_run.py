@@ -200,7 +200,7 @@ def _id(document: Document) -> str:
 
 
 def _warnings(results: Sequence[CaseResult]) -> list[str]:
-    """In the words of who runs it: how many cases have no figures, and why."""
+    """Return, in sentences for the user, how many cases have no figures, and why."""
     skipped = sum(result.status is CaseStatus.SKIPPED for result in results)
     without_model = [result for result in results if set(UNANSWERED) <= set(result.answer_failed)]
     unanswered = sum(result.answer_milliseconds is None for result in without_model)

@@ -118,7 +118,7 @@ def held_forms(text: str, language: str) -> frozenset[str]:
 
 
 def embed(texts: Sequence[str]) -> list[Vector]:
-    """By the bundled embeddings; the product of two is their cosine."""
+    """Embed texts with the bundled model; the product of two vectors is their cosine."""
     return [np.asarray(vector) for vector in _embeddings().embed_documents(list(texts))]
 
 
@@ -174,7 +174,7 @@ class EstimatingJudge:
 
 
 def score_statements(statements: Sequence[str], passages: Sequence[Passage]) -> list[float]:
-    """In [0, 1] each: how far a context of one passage or more seems to support it."""
+    """Return, for each statement, how far the passages seem to support it, in [0, 1]."""
     context = read_context(passages)
     return [_score(statement, context, passages) if context else 0.0 for statement in statements]
 

@@ -43,7 +43,10 @@ class Effect:
     needed_for_smallest: int | None  # the same for that one; None: fewer than two values say how much they vary
 
     def verdict(self, corrected: float | None = None) -> Verdict:
-        """Where more is better. `corrected`: the p-value as one of several metrics'."""
+        """Return the verdict of a metric for which more is better.
+
+        `corrected` is its p-value as one of several metrics'.
+        """
         p_value = self.p_value if corrected is None else corrected
         if self.difference and p_value <= ALPHA:
             return "better" if self.difference > 0 else "worse"

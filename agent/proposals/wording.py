@@ -138,7 +138,7 @@ def is_alone(text: str, language: str) -> bool:
 
 
 def lowered(text: str) -> str:
-    """For the midst of a sentence: an article or a noun loses its capital, a name does not."""
+    """Lower the first letter for the middle of a sentence: of an article or a noun, not of a name."""
     return text[0].lower() + text[1:] if _ARTICLE.match(text) or _NOUN.match(text) else text
 
 

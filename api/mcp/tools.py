@@ -187,7 +187,7 @@ def _partial(exc: SearchTimeout, timed: TimedSearch, query: str) -> SearchOut:
 
 
 def _read_aloud(answer: AnswerOut) -> str:
-    """For who reads no structured content."""
+    """Return the answer as plain text for clients that read no structured content."""
     sources = dict.fromkeys(f"[{citation.number}] {citation.sentence}" for citation in answer.citations)
     return "\n\n".join(filter(None, [answer.answer, "\n".join(sources), *answer.degraded_messages, *answer.warnings]))
 

@@ -274,5 +274,5 @@ class Health(BaseModel):
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For a route's `responses`."""
+    """Return the `responses` of a route that can fail with these statuses."""
     return {status: {"model": ErrorResponse} for status in statuses}

@@ -198,7 +198,7 @@ def therefore(site: Site) -> list[Draft]:
 
 
 def _stated(site: Site, clause: Span | None) -> Span | None:
-    """Without headings and other single words, which state nothing."""
+    """Return the clause, or None for a heading or another short phrase that states nothing."""
     if clause is None or has_finite(site.g, site.s, clause.start, clause.end):
         return clause
     return clause if len(site.s[clause.start : clause.end].split()) > 2 else None

@@ -44,7 +44,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """Where an arrow passes a column between its ends."""
+    """The passage of an arrow through a column between its ends."""
 
     arrow: Arrow
     column: int
@@ -95,7 +95,7 @@ def _lay_out_part(part: "nx.DiGraph[Node]", heights: Mapping[Node, float], box_w
 
 
 def _without_circles(part: "nx.DiGraph[Node]") -> "nx.DiGraph[Node]":
-    """With the arrows that close a circle turned round."""
+    """Return the graph with the arrows reversed that close a cycle."""
     forward = nx.DiGraph(part)
     while True:
         try:
@@ -108,7 +108,7 @@ def _without_circles(part: "nx.DiGraph[Node]") -> "nx.DiGraph[Node]":
 
 
 def _columns(forward: "nx.DiGraph[Node]") -> dict[Node, int]:
-    """As far left as its causes allow, but what has none stands just before its first effect."""
+    """Place each node as far left as its causes allow; a node without causes stands just before its first effect."""
     generations = list(nx.topological_generations(forward))
     column_of = {node: column for column, nodes in enumerate(generations) for node in nodes}
     for node in generations[0]:
@@ -148,7 +148,7 @@ def _place(
 
 
 def _spread(column: Sequence[Node], wished: Mapping[Node, float], sizes: Mapping[Node, float]) -> dict[Node, float]:
-    """In their order, as near to where they are wished as they can be without touching."""
+    """Place the nodes in their order, as near to their desired positions as possible without overlap."""
     ends = list(accumulate(sizes[node] for node in column))
     offsets = [end - sizes[node] / 2 for node, end in zip(column, ends, strict=True)]
     free = isotonic_regression([wished[node] - offset for node, offset in zip(column, offsets, strict=True)]).x
@@ -304,7 +304,7 @@ def _arrow(edge: CausalEdge, layout: Layout) -> str:
 
 
 def _curve(route: Route) -> str:
-    """From point to point, level at each."""
+    """Return an SVG path from point to point that is level at each."""
     (x, y), *_ = route
     pieces = [f"M{x:.1f} {y:.1f}"]
     for (x, y), (next_x, next_y) in pairwise(route):
@@ -356,5 +356,5 @@ def _text(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Without what no XML may hold."""
+    """Replace the characters that XML doesn't allow."""
     return _UNPRINTABLE.sub(" ", text)

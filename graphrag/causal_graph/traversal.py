@@ -26,7 +26,10 @@ SAME = 0.75  # similarity from which a chain that comes to an entity has come ba
 
 @dataclass(frozen=True)
 class Chains:
-    """For one question. The nodes are the links: one follows another where its cause is the other's effect."""
+    """The causal chains for one question.
+
+    The nodes are the links: one follows another if its cause is the other's effect.
+    """
 
     neighbourhood: CausalNeighbourhood
     question: CausalQuestion
@@ -177,8 +180,10 @@ def rank_paths(
 def _judge(
     edges: Sequence[CausalEdge], chains: Chains, question: CausalQuestion, chunks: Mapping[UUID, Chunk]
 ) -> CausalPath:
-    """Where every link is sure, the chain counts as much as the link that answers, and a little more for each other.
-    Where one is not, all doubts add up.
+    """Score a chain.
+
+    If every link is sure, it counts as much as the link that answers, and a little more for each other link; else all
+    doubts add up.
     """
     relevance = max(
         relevance_of(edges, asked, is_effect, chains.meant(entity_id), question, _before(asked, chunks), chains.rarity)
@@ -213,10 +218,10 @@ def relevance_of(
     before: str,
     rarity: Mapping[str, float],
 ) -> float:
-    """In [0, 1]: how surely the question means the asked end, and how much of it the chain holds.
+    """Return, in [0, 1], how surely the question means the asked end and how much of it the chain contains.
 
-    What only the other end of the asked link holds counts nothing: «why did the buyer leave?» is not answered by what
-    his leaving caused.
+    Words that only the other end of the asked link contains don't count: «why did the buyer leave?» is not answered by
+    the effects of his leaving.
     """
     entity, other = (asked.effect, asked.cause) if is_effect else (asked.cause, asked.effect)
     said = _said_of(entity.name, other.name, asked.quote)

@@ -26,7 +26,7 @@ SITE = re.compile(r"https?://[^\s/?#@]+")
 
 
 class AccessLimits(BaseModel):
-    """From where, how often, and how much."""
+    """Limits of access: hosts and origins, rates and sizes."""
 
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Names that a proxy has the service under, separated by commas; this machine's own are"
@@ -142,7 +142,7 @@ def default_home() -> Path:
 
 
 class StorageConfig(BaseModel):
-    """Where things are."""
+    """Storage: the database, folders, files, cache and index."""
 
     home: Path = Field(
         default_factory=default_home,
@@ -291,7 +291,7 @@ class Observation(BaseModel):
 
     @property
     def slow_seconds(self) -> dict[str, float]:
-        """By stage."""
+        """Return the seconds from which a stage counts as slow, by stage."""
         return {
             "search": self.slow_retrieval_seconds,
             "retrieve": self.slow_retrieval_seconds,

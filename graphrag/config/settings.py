@@ -76,7 +76,7 @@ class CollectionConfig(BaseModel):
             raise InvalidSettings(wrong, reason=wrong) from exc
 
     def overridden(self, values: Mapping[str, Any]) -> tuple[Self, list[str]]:
-        """With these values instead; one that is not valid is passed over, with a warning."""
+        """Return the configuration with these values; an invalid one is ignored with a warning."""
         config, warnings = self, []
         for name, value in values.items():
             try:

@@ -117,7 +117,7 @@ def _only_date(statement: ExtractedStatement, year: int) -> Period | None:
 
 
 def _length(period: Period, today: date, unit: str, language: str) -> str | None:
-    """As exact as the date is; None where it is now."""
+    """Return the time since the period, as exact as its date; None if it is now."""
     if period.unit != "day":
         now = of_day(today).within(period.unit)
         count = abs(now.number - period.number) if now else 0

@@ -28,7 +28,7 @@ _ORDERED = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.]\d{2,4}")
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """By their texts, with the unit of those that have one."""
+    """Numbers by the texts that they were read from, and their common unit."""
 
     values: dict[str, Number]
     unit: str
@@ -67,7 +67,7 @@ def _unit(parts: dict[str, str]) -> str:
 
 
 def _decimal_mark(body: str) -> str:
-    """Where the text shows it; empty where it does not."""
+    """Return the decimal mark if the text is clear about it, else ""."""
     if match := _GROUPED.fullmatch(body):
         if match[4]:
             return match[4] if match[4] != match[3] else ""

@@ -218,7 +218,10 @@ def _quoted_apart(text: str) -> Iterator[Span]:
 
 
 def _flat(text: str) -> tuple[str, list[int]]:
-    """In lower case, without accents, disguises and hidden characters; and the place of each character in the text."""
+    """Normalize a text and return each character's offset in it.
+
+    The result is in lower case, without accents, look-alikes and hidden characters.
+    """
     flat: list[str] = []
     places: list[int] = []
     for run in _RUN.finditer(text):

@@ -21,7 +21,7 @@ class Record:
     degraded: list[str] = field(default_factory=list)  # stages that failed and were done without
 
     def describe(self) -> dict[str, Any]:
-        """For its last log line; without what there is nothing of."""
+        """Return the fields of the request's last log line; empty ones are left out."""
         told = {"stages": self.timings, "results": self.results, "caches": self.lookups}
         told |= {"slow": self.slow, "degraded": self.degraded}
         return self.facts | {name: value for name, value in told.items() if value}
@@ -46,13 +46,13 @@ def current_record() -> Record | None:
 
 
 def identify(**identity: str) -> None:
-    """From here on every log line says so."""
+    """Add identity fields to every later log line of the request."""
     if record := _record.get():
         record.identity |= identity
 
 
 def note(**facts: Any) -> None:
-    """For the last log line of the request or job. Kinds, numbers and names of ours."""
+    """Add facts to the last log line of the request or job: kinds, numbers and names of ours."""
     if record := _record.get():
         record.facts |= facts
 

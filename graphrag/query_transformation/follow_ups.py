@@ -140,7 +140,10 @@ def _asks_for_subject(flat: str) -> bool:
 
 
 def _names_its_subject(part: str, words: Sequence[QuestionToken], begin: int, grammar: QuestionGrammar) -> bool:
-    """By a noun phrase; after a preposition it is no subject, but «se habló de la boda» needs none."""
+    """Return whether a noun phrase names the subject.
+
+    After a preposition it is no subject, but «se habló de la boda» needs none.
+    """
     phrases = find_phrases(words, part, grammar, begin=begin)
     free = [phrase for phrase in phrases if words[phrase.first - 1].flat not in grammar.clauses.prepositions]
     return bool(free) or (bool(phrases) and any(word.flat == "se" for word in words))

@@ -39,7 +39,7 @@ class CircuitBreaker:
         self._siblings: dict[str, CircuitBreaker] = {}
 
     def sibling(self, name: str) -> "CircuitBreaker":
-        """With failures of its own; there is one of a name, closed at first."""
+        """Return the breaker of that name, closed at first, which counts its own failures."""
         if name not in self._siblings:
             self._siblings[name] = CircuitBreaker(
                 name, failures=self._failures, seconds=self._seconds, is_outage=self._is_outage
@@ -68,7 +68,7 @@ class CircuitBreaker:
 
     @contextmanager
     def watch(self) -> Iterator[Callable[[], None]]:
-        """Around a call. Gives what is to be called at the first word: who speaks is there.
+        """Guard a call; yield a function to call at the first response, which proves that the provider answers.
 
         Raises ProviderError as `check` does.
         """

@@ -17,7 +17,7 @@ class _WaitingLine:
 
 
 class Turns:
-    """For each event loop of the process; a service has one."""
+    """A limit of concurrent calls for each event loop of the process."""
 
     def __init__(self, name: str, *, at_once: int, waiting: int, wait_seconds: float) -> None:
         self._name = name
@@ -38,7 +38,7 @@ class Turns:
 
     @asynccontextmanager
     async def take_patiently(self) -> AsyncIterator[None]:
-        """As soon as there is one, however long the line."""
+        """Wait for a slot, however long the queue."""
         async with self._line().free:
             yield
 

@@ -37,7 +37,7 @@ _span: ContextVar[_Span | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """From now on. One within another only shortens it."""
+    """Set a deadline from now on; an inner one can only shorten the outer one."""
     now = time.monotonic()
     around = _span.get() or _Span(now, math.inf)
     with _shortened(around, now + seconds):

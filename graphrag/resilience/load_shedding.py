@@ -47,7 +47,7 @@ class Slot:
             release()
 
     def keep(self) -> Callable[[], None]:
-        """Beyond the block that it was taken for, until what this gives is called."""
+        """Keep the slot beyond its block, until the returned function is called."""
         self.is_kept = True
         return self.leave
 
@@ -140,7 +140,7 @@ class AdmissionControl:
         return release
 
     def _wait_seconds(self, line: _OwnerQueue) -> float:
-        """By those before one who comes now, in the own line and in that of all."""
+        """Estimate the wait of a new request from those queued before it, the owner's and all."""
         return self._held_seconds * (line.waiting / line.size + self._all.waiting / self._all.size)
 
     def _effort(self, wait_seconds: float) -> Effort:

@@ -1,4 +1,4 @@
-"""From hits to passages: each grows by what surrounds it, and neighbours merge. Never across documents."""
+"""Expansion of hits to passages: each grows by its neighbours, and adjacent ones of a document merge."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -102,9 +102,9 @@ def passages(
     max_chars: int,
     max_share: float = 1.0,
 ) -> list[Passage]:
-    """Without neighbours every hit is its own passage: the fallback where expansion fails.
+    """Expand hits to passages; a hit without neighbours is its own passage, which is the fallback.
 
-    Where the characters run short the surroundings go first, then the least relevant hits.
+    If the characters run short, the neighbours go first, then the least relevant hits.
     """
     is_shared = len({hit.chunk.document.id for hit in hits}) > 1
     room = _Room(max_chars, int(max_share * max_chars) if is_shared else max_chars)
