@@ -25,7 +25,7 @@ def chains_in(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> list[
 
 
 def chain_lines(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> list[str]:
-    """1. «A» –CAUSES→ «B» [1] –LEADS_TO→ «C» [2]"""
+    """Return the chains as lines: 1. «A» –CAUSES→ «B» [1] –LEADS_TO→ «C» [2]."""
     lines: list[str] = []
     for path, numbers in chains_in(paths, passages):
         steps = [

@@ -205,8 +205,10 @@ class RetrievalUnavailable(CausewayError):
 
 
 class IndexUnavailable(CausewayError):
-    """The search index beside the database (RAG_INDEX) can't be reached, or refuses what it is sent. `details`: index;
-    chunks, the ids of those refused."""
+    """The search index beside the database (RAG_INDEX) can't be reached, or refuses what it is sent.
+
+    `details`: index; chunks, the ids of those refused.
+    """
 
     code = "index_unavailable"
 
@@ -240,8 +242,9 @@ class ViewUnavailable(CausewayError):
 
 
 class InvalidDocuments(CausewayError):
-    """Texts that were sent together, of which none was taken. `details["reason"]`: documents_required,
-    too_many_documents or invalid_document, with its index and what is wrong with it.
+    """Texts were sent together, and none was accepted.
+
+    `details["reason"]`: documents_required, too_many_documents or invalid_document, with its index and the error.
     """
 
     code = "invalid_documents"
@@ -282,8 +285,10 @@ class QuotaExceeded(CausewayError):
 
 
 class UnreadableDocument(CausewayError):
-    """`details["reason"]`: unsupported, encoding, empty, too_large, encrypted, scanned, damaged, timeout or
-    unreadable."""
+    """A file can't be read.
+
+    `details["reason"]`: unsupported, encoding, empty, too_large, encrypted, scanned, damaged, timeout or unreadable.
+    """
 
     code = "unreadable_document"
 

@@ -52,10 +52,9 @@ class ChunkStore(Protocol):
         generation_config: Mapping[str, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Collection:
-        """The collection with these values of RetrievalConfig, IngestionConfig and GenerationConfig as its own, and
-        these metadata, in place of those that it had; None leaves them.
+        """Replace the collection's settings and metadata and return the collection.
 
-        Raises InvalidSettings; CollectionNotFound where the owner has none such.
+        None leaves them. Raises InvalidSettings, or CollectionNotFound if the owner has no such collection.
         """
         ...
 
@@ -72,10 +71,11 @@ class ChunkStore(Protocol):
         ...
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
-        """Stores all of them or none; those with the same id are replaced in the same instant. The ids of the stored:
-        one whose ticket is no longer the wanted one is left out.
+        """Store all documents or none; those with the same id are replaced at the same instant.
 
-        Raises CollectionNotFound; CollectionChanged where the collection has another embedding model by now.
+        Returns the ids of the stored ones: a document whose ticket is no longer wanted is left out.
+
+        Raises CollectionNotFound, or CollectionChanged if the collection has another embedding model by now.
         """
         ...
 
@@ -247,8 +247,9 @@ class GraphStore(Protocol):
     async def list_causal_edges(
         self, collection: Collection, *, entity: str | None = None, limit: int = 200
     ) -> list[CausalEdge]:
-        """The surest, of facts or not; where `entity` is given, those within two edges of the entities that hold its
-        words, the nearest first.
+        """List causal relations, whether stated as facts or not, with the highest confidence first.
+
+        With `entity`, those within two edges of the entities that contain its words, nearest first.
         """
         ...
 

@@ -115,8 +115,9 @@ class ConversationService:
             await end(*late)
 
     def _go_on(self, turn: Turn, context: Context) -> tuple[Thread, list[AnyMessage]]:
-        """The thread as it was before the question, and what it does not hold yet: the question, and what else was said
-        since: an answer that did not end has no checkpoint.
+        """Return the thread as it was before the question, and the messages that it lacks.
+
+        These are the question and what was said since the thread's checkpoint: an interrupted answer has none.
         """
         earlier, checkpoint_id = turn.earlier, None
         if earlier and earlier[0].checkpoint_id:

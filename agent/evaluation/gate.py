@@ -1,4 +1,4 @@
-"""Quality gate: is a run worse than a baseline, by more than is allowed?"""
+"""Quality gate: fails a run that is worse than a baseline by more than the allowed difference."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -95,8 +95,10 @@ async def order_run(
     judge: Judging = "auto",
     defer: Defer | None = None,
 ) -> EvaluationRun:
-    """A worker does it. `version`: of the golden cases, else those of this moment; `k`: passages a search;
-    `defer`: is told of the run in its transaction, else the queue alone is.
+    """Order an evaluation run, which a worker performs.
+
+    `version` is that of the golden cases, by default the current ones; `k` is the number of passages a search; `defer`
+    is called in the run's transaction in place of queueing it.
 
     Raises NoGoldenCases, GoldenVersionNotFound, EmbeddingModelUnavailable, JudgeUnavailable or CollectionNotFound.
     """
@@ -267,8 +269,9 @@ class Scheduler:
             await schedules.fail(schedule, following, defer=queue.defer_schedule, **_told(exc))
 
     async def _check_last(self, schedule: Schedule) -> None:
-        """Raises EvaluationUnfinished while the run before goes on: of runs that take longer than the time between
-        them, ever more would wait.
+        """Raise EvaluationUnfinished while the last run continues.
+
+        Otherwise runs that take longer than the time between them would pile up.
         """
         if schedule.last_run_id is None:
             return

@@ -180,8 +180,9 @@ def score_statements(statements: Sequence[str], passages: Sequence[Passage]) -> 
 
 
 def _score(statement: str, context: Sequence[Sentence], passages: Sequence[Passage]) -> float:
-    """The mean of what verification finds in the nearest sentences and in their passage, where a fact that they do not
-    share counts most, and of the meaning.
+    """Return the mean of the verification's scores of the nearest sentences and their passage, and of the meaning.
+
+    A fact that they don't share counts most.
     """
     said = content_of(plain(statement))
     language = language_of(said, [passages[0].document.language])

@@ -59,11 +59,11 @@ class Effect:
 
 
 def paired(before: Sequence[float], after: Sequence[float], *, smallest: float = SMALLEST) -> Effect:
-    """after - before, of two runs over the same questions in the same order.
+    """Return the effect after - before of two runs over the same questions in the same order.
 
-    p by random flips of the differences' signs (Smucker, Allan & Carterette 2007), by all of them where they are few;
-    the interval by a BCa bootstrap (Efron 1987). The same values give the same effect. Raises ValueError for sides of
-    different lengths.
+    p is computed by random flips of the differences' signs (Smucker, Allan & Carterette 2007), by all of them if they
+    are few; the interval by a BCa bootstrap (Efron 1987). The same values give the same effect. Raises ValueError for
+    sides of different lengths.
     """
     differences = np.array([new - old for old, new in zip(before, after, strict=True)], dtype=np.float64)
     if not differences.size:

@@ -203,8 +203,9 @@ class _SearchTrial:
 
 
 def _difficulty(question: MadeQuestion, rank: int | None, language: str) -> Difficulty:
-    """Hard: retrieval does not find the document among the first ten. Easy: it is the first, and the question has the
-    words of its passage.
+    """Return how hard the question is for retrieval.
+
+    Hard: the document is not among the first ten. Easy: it is the first, and the question has the words of its passage.
     """
     if rank is None:
         return "hard"

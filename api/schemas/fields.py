@@ -64,8 +64,9 @@ class MessageIn(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A question as `message`, which begins a conversation or goes on with one; or a conversation that is not kept as
-    `messages`, whose last is the question.
+    """A question as `message`, which begins or continues a conversation, or the `messages` of one that is not stored.
+
+    The last of `messages` is the question.
     """
 
     model_config = ConfigDict(

@@ -86,8 +86,10 @@ class _RenderedAnswer:
 
 
 def to_html(answer: str, details: Mapping[str, Any]) -> str:
-    """`details` has what else of `done` there is. Text of a statement is in `span.statement[data-statement]`, by its
-    index; a mark [n] is `span.mark[data-number][data-citation]`, by the citation's place in the list, from 1.
+    """Render an answer as HTML; `details` are the other fields of its `done` event.
+
+    Text of a statement is in `span.statement[data-statement]`, by its index; a mark [n] is
+    `span.mark[data-number][data-citation]`, by the citation's place in the list, from 1.
     """
     citations = details.get("citations", ())
     read = _RenderedAnswer(
@@ -172,8 +174,10 @@ def _show_mark(renderer: Any, tokens: Sequence[Token], index: int, options: Any,
 
 
 def _make_markdown() -> MarkdownIt:
-    """CommonMark with tables; what a quoted document may hold without meaning it (indents, lines of dashes below a
-    text, addresses for later) is text.
+    """Return a parser of CommonMark with tables.
+
+    Syntax that a quoted document may contain without meaning it is text: indents, lines of dashes below a text,
+    reference definitions.
     """
     made = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
     made.disable(["code", "lheading", "reference", "html_block", "html_inline", "text_join"])

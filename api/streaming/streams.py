@@ -1,6 +1,4 @@
-"""Answers being streamed by this process. Each is made by a task of its own into a log, which readers follow from any
-event on.
-"""
+"""Streams of answers in this process: a task writes each into a log, which readers follow from any event on."""
 
 import asyncio
 import json

@@ -47,8 +47,9 @@ class IssuerKeys:
                 raise InvalidSettings(f"RAG_JWT_JWKS: {self._source} holds no keys that can be used: {exc}") from exc
 
     async def find(self, key_id: str | None) -> Jwk | None:
-        """None: the issuer has no such key. A token that names none means the only one. Raises
-        AuthenticationUnavailable.
+        """Return the issuer's key of this id, or None; a token without an id means the only key.
+
+        Raises AuthenticationUnavailable.
         """
         if key_id not in self._keys or not (self._is_fresh() or self._reading.locked()):
             async with self._reading:

@@ -51,8 +51,9 @@ class _Lane:
 
 
 def lay_out(heights: Mapping[Node, float], arrows: Iterable[Arrow], *, box_width: float, page_width: float) -> Layout:
-    """Causes to the left of their effects. Parts that nothing joins stand beside one another as far as the page is
-    wide, then below.
+    """Place causes to the left of their effects.
+
+    Unconnected parts stand side by side as far as the page is wide, then below.
     """
     graph: nx.DiGraph[Node] = nx.DiGraph()
     graph.add_nodes_from(heights)
@@ -213,8 +214,10 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 
 
 def draw(edges: Sequence[CausalEdge]) -> str:
-    """Causes to the left, effects to the right; an effect and the cause that means nearly the same are joined by a pale
-    line. What a box or an arrow is about is told where the pointer rests: the documents, the quote.
+    """Draw a causal graph as SVG, causes to the left of their effects.
+
+    A pale line joins an effect and the cause that means nearly the same. The tooltip of a box lists its documents, that
+    of an arrow its quote.
     """
     names = {entity.id: entity.name for edge in edges for entity in (edge.cause, edge.effect)}
     labels = {identity: wrap(name) for identity, name in names.items()}

@@ -1,4 +1,4 @@
-"""Scores of consecutive links: is the effect of one the cause of another, however their documents word it?"""
+"""Scores of consecutive links: how surely the effect of one is the cause of another, in whatever words."""
 
 import re
 from collections import Counter

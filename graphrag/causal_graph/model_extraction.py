@@ -127,8 +127,9 @@ class ModelExtractor:
 
 
 def check_relations(found: FoundRelations, chunk: Chunk, *, extractor: str) -> Iterator[CausalRelation]:
-    """Those that the chunk states word for word: its text holds the quote, and that the cause and, apart from it, the
-    effect.
+    """Yield the relations that the chunk states word for word.
+
+    Its text must contain the quote, and the quote the cause and, apart from it, the effect.
     """
     for relation in found.relations[:MAX_RELATIONS]:
         quote = _find(relation.quote, chunk.content)

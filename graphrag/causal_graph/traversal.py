@@ -149,10 +149,12 @@ async def find_paths(
     filters: Filters = EVERYTHING,
     limit: int = 5,
 ) -> list[CausalPath]:
-    """Chains of at most MAX_EDGES links that end in what the question asks the causes of, or begin in what it asks the
-    effects of; scores in [0, 1]. Empty where the documents state none that is about the question.
+    """Return causal chains that answer the question, best first, scores in [0, 1].
 
-    `hits`: what a search for the question finds, best first: what they state may be meant, whatever its words.
+    A chain has at most MAX_EDGES links and ends in the effect whose causes are asked for, or begins in the cause whose
+    effects are. The list is empty if the documents state none about the question.
+
+    `hits` are the results of a search for the question, best first: their relations may be meant, whatever their words.
     """
     question = read_question(query)
     if not question.weights:
@@ -168,8 +170,9 @@ async def find_paths(
 def rank_paths(
     neighbourhood: CausalNeighbourhood, question: CausalQuestion, chunks: Mapping[UUID, Chunk] = NO_CHUNKS
 ) -> list[CausalPath]:
-    """Best first; of equals the direct before the indirect. No chain is listed that is part of a longer sure one, nor
-    one that says in other words what a better one says.
+    """Rank the chains, best first; of equal ones the direct before the indirect.
+
+    A chain that is part of a longer sure one, or that rewords a better one, is left out.
     """
     chains = Chains(neighbourhood, question)
     judged = [path for edges in chains.all() if (path := _judge(edges, chains, question, chunks)).score > 0]
@@ -306,8 +309,10 @@ def holds_of(chunk: Chunk, edge: CausalEdge) -> bool:
 
 
 def join(found: Sequence[Hit], stating: Sequence[Hit], paths: Sequence[CausalPath], *, top_k: int) -> list[Hit]:
-    """The `top_k` best of what was found and what states a path; before them, where the best path is surely about the
-    question, its chunks in the order of its links, with the best's score.
+    """Return the `top_k` best of the found hits and of those that state a chain.
+
+    If the best chain is surely about the question, its chunks come first, in the order of its links, with the best
+    hit's score.
     """
     known = {hit.chunk.id for hit in found}
     both = list(found)

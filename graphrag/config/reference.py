@@ -108,7 +108,7 @@ def _takes(properties: Mapping[str, Any]) -> str:
 
 def _default(field: FieldInfo) -> str:
     if field.default_factory:
-        return (field.default_factory.__doc__ or "").strip()
+        return (field.default_factory.__doc__ or "").strip().removeprefix("Return ").rstrip(".")
     match field.default:
         case None | "" | ():
             return UNSET

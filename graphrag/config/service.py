@@ -26,7 +26,7 @@ SITE = re.compile(r"https?://[^\s/?#@]+")
 
 
 class AccessLimits(BaseModel):
-    """Limits of access: hosts and origins, rates and sizes."""
+    """Access: hosts, rates and sizes."""
 
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="Names that a proxy has the service under, separated by commas; this machine's own are"
@@ -136,13 +136,13 @@ class AuthenticationConfig(BaseModel):
 
 
 def default_home() -> Path:
-    """your data folder; /var/lib/causeway for root"""
+    """Return your data folder; /var/lib/causeway for root."""
     # The embedded server runs as another user when we are root, who must be able to enter every parent folder.
     return Path("/var/lib/causeway") if os.name == "posix" and os.geteuid() == 0 else user_data_path("causeway")
 
 
 class StorageConfig(BaseModel):
-    """Storage: the database, folders, files, cache and index."""
+    """Storage."""
 
     home: Path = Field(
         default_factory=default_home,
@@ -227,7 +227,7 @@ class DatabaseLimits(BaseModel):
 
 
 def four_a_core() -> int:
-    """four a core, at least 8"""
+    """Return four a core, at least 8."""
     return max(8, 4 * (os.cpu_count() or 1))
 
 

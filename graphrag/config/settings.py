@@ -42,7 +42,7 @@ PACKAGES: Mapping[Chunking, str] = {
 
 
 def processors() -> int:
-    """one a core"""
+    """Return one a core."""
     return os.cpu_count() or 1
 
 

@@ -40,8 +40,9 @@ def _takes_connections(address: str) -> bool:
 
 
 def _place(address: str) -> _Place | None:
-    """None where libpq alone knows it, or how it is spoken to: of several servers, of a service, of its own default, of
-    an abstract socket, behind TLS from the first byte on.
+    """Return the server's address; None if a plain connection can't test it or libpq alone knows it.
+
+    That is the case for several servers, a service, a default host, an abstract socket, and TLS from the first byte on.
     """
     known = {option.keyword: option.val for option in Conninfo.get_defaults()}
     known |= {option.keyword: option.val for option in Conninfo.parse(address.encode()) if option.val}
@@ -80,8 +81,9 @@ PATIENCE |= {"tcp_user_timeout": 4000}  # milliseconds
 
 @dataclass(slots=True)
 class Watch:
-    """A server that hangs tells nobody, and a statement that lasts tells nothing of the server: so it is asked itself,
-    by a connection of its own.
+    """Watch of the database server by a connection of its own.
+
+    A server that hangs reports nothing, and a long statement says nothing about the server.
     """
 
     is_there: Callable[[], Awaitable[bool]]  # answers in some seconds, whatever the server does

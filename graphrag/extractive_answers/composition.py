@@ -45,8 +45,10 @@ class _LocatedStatement:
 
 
 def arrange(statements: Sequence[ExtractedStatement], excerpts: Sequence[Excerpt]) -> list[ExtractedStatement]:
-    """The first stays first; rows stay as they are. What points back and stands alone gets the sentence before it, but
-    for the first: what answers is said at once."""
+    """Order the statements for reading: the best first, then by document; rows stay as they are.
+
+    A statement that points back and stands alone gets the sentence before it, except the first, which answers at once.
+    """
     kept = _told_once(statements)
     if all(statement.is_row for statement in kept):
         return kept

@@ -67,8 +67,10 @@ def asks_what_is_late(question: str) -> bool:
 
 
 def late_rows(headers: Sequence[str], rows: Sequence[Mapping[int, str]], *, today: date, language: str) -> list[Late]:
-    """Rows (header's number → text) that were done after they were due, or are due and open; of tables that say by a
-    date or a state what is done. What was dropped is not late."""
+    """Return the rows (header's number → text) that were done late, or are open and due.
+
+    The table must say by a date or a state what is done. Cancelled rows are not late.
+    """
     columns = _date_columns(headers)
     if columns is None:
         return []

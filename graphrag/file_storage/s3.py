@@ -83,8 +83,10 @@ class S3Files:
             return await self._while_it_answers(self._listed(prefix))
 
     async def _put_in_parts(self, key: str, data: bytes) -> None:
-        """A part that fails takes the others with it, which would be kept unseen, and paid for: obstore sees to that,
-        but not where it is cancelled. So it is told through what it reads.
+        """Upload in parts, and abort the upload on cancellation.
+
+        obstore aborts it if a part fails, but not if it is cancelled; the parts would then stay stored, hidden and paid
+        for. Cancellation reaches it as an error of the iterator that it reads.
         """
         given_up = asyncio.Event()
         parts = _parts(data, given_up)

@@ -123,8 +123,10 @@ class Rechunking:
     async def rechunk(
         self, documents: Sequence[Document], *, chunking: Chunking
     ) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
-        """One outcome a document: from its file where that is kept, else from its stored text. Some worker must be at
-        work. Raises DatabaseUnavailable, CollectionChanged.
+        """Chunk documents anew; yield an outcome for each.
+
+        A document is read from its file if that is stored, else from its stored text. A worker must be running. Raises
+        DatabaseUnavailable or CollectionChanged.
         """
         for start in range(0, len(documents), STEP_DOCUMENTS):
             step = documents[start : start + STEP_DOCUMENTS]

@@ -198,8 +198,10 @@ def with_keywords(
     *,
     chunks: Sequence[Vector | None],
 ) -> Document:
-    """Given the vectors of its phrases and of its chunks, None where there is none. Where one of its phrases has none
-    it keeps its keywords, and gets a warning."""
+    """Choose a document's keywords by the vectors of its phrases and chunks.
+
+    If a phrase has no vector, the document keeps its keywords and gets a warning.
+    """
     known = [vector for vector in vectors if vector is not None]
     if len(known) < len(phrases):
         return replace(document, warnings=(*document.warnings, NOT_EMBEDDED))
@@ -299,8 +301,11 @@ def describe(source: Source, parsed: ParsedText, *, collection: Collection, conf
 
 
 def title(parsed: ParsedText, *, filename: str) -> str:
-    """That the file gives itself; else its first heading of the highest rank; else a first line that reads like one;
-    else the file's name."""
+    """Return the document's title.
+
+    It is the file's own, else its first heading of the highest rank, else a first line that reads like a title, else
+    the file's name.
+    """
     stem = PurePath(filename).stem
     if own := _own_title(parsed, stem):
         return own

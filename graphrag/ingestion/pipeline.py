@@ -91,10 +91,11 @@ class Pipeline:
         model: EmbeddingModel,
         report: Report = report_nothing,
     ) -> list[IngestionOutcome]:
-        """One outcome a source, in order: what is wrong with one harms no other. Each replaces the document of its
-        source; all are stored in one transaction.
+        """Ingest sources and return an outcome for each, in order; an error in one doesn't affect the others.
 
-        Raises DatabaseUnavailable, CollectionChanged, CollectionNotFound: then nothing was stored.
+        Each replaces the document of its source; all are stored in one transaction.
+
+        Raises DatabaseUnavailable, CollectionChanged or CollectionNotFound: then nothing was stored.
         """
         config = self.settings.ingestion.overridden(collection.ingestion_config)[0]
         first = {source.source: source for source in reversed(sources)}

@@ -45,11 +45,12 @@ class DocumentService:
         seen: Ingestion | None = None,
         has_waited: bool = False,
     ) -> list[IngestionOutcome]:
-        """One outcome a file, in order: uploaded, unchanged, or the error that keeps it out. A file replaces the
-        document of its source, which stays as it is until its own ingestion has ended well.
+        """Add files and return an outcome for each, in order: uploaded, unchanged, or an error.
 
-        Raises CollectionNotFound, QuotaExceeded, DatabaseUnavailable, FileUnavailable, and PreconditionFailed where the
-        ingestion that was `seen` is no longer the document's last: then none was taken.
+        A file replaces the document of its source, which stays as it is until the new ingestion has succeeded.
+
+        Raises CollectionNotFound, QuotaExceeded, DatabaseUnavailable, FileUnavailable, or PreconditionFailed if the
+        ingestion in `seen` is no longer the document's last: then none was accepted.
         """
         if not has_waited:
             await self.waiting.forget(collection, {document_id(collection.id, source.source) for source in sources})
@@ -200,11 +201,12 @@ async def store_texts(
     model: EmbeddingModel,
     most_documents: int | None = None,
 ) -> list[IngestionOutcome]:
-    """One outcome a text, in order: indexed, unchanged, or that the embedding model did not take it. A text replaces
-    the one of its source; all are embedded together.
+    """Store texts and return an outcome for each, in order: indexed, unchanged, or refused by the embedding model.
 
-    Raises InvalidDocuments, QuotaExceeded, ProviderError where the model took none of them, CollectionChanged: then
-    none was stored.
+    A text replaces the document of its source; all are embedded together.
+
+    Raises InvalidDocuments, QuotaExceeded, CollectionChanged, or ProviderError if the model refused all: then none was
+    stored.
     """
     _check(texts, library.max_file_bytes)
     ids = [document_id(collection.id, text.source) for text in texts]

@@ -96,8 +96,11 @@ def _value(body: str, decimal: str) -> Number | None:
 
 
 def read_periods(texts: Collection[str], *, language: str, year: int = 0) -> dict[str, Period]:
-    """Days before months or after, as one of the texts shows; else as the language has it, but for English, which has
-    both: such texts are no dates."""
+    """Return the texts that are dates, as text → period.
+
+    The order of day and month is the one that some text shows, else the language's. English has both, so its ambiguous
+    texts are no dates.
+    """
     day_first = _day_first(texts, language)
     found = ((text, parse_period(text, day_first=day_first, year=year)) for text in texts if len(text) <= MOST_CHARS)
     return {text: period for text, period in found if period}

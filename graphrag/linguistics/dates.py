@@ -192,8 +192,10 @@ def _plain(text: str) -> str:
 
 
 def parse_period(text: str, *, day_first: bool | None = None, year: int = 0) -> Period | None:
-    """Parse a text that is a time and nothing else. «05/06/2025» is one only where `day_first` is known; «4 de mayo»
-    only where the `year` is."""
+    """Parse a text that is a time and nothing else.
+
+    «05/06/2025» is one only if `day_first` is known; «4 de mayo» only if the `year` is.
+    """
     folded = " ".join(fold(text).split())
     if len(folded) > _LONGEST or not (any(map(str.isdigit, folded)) or folded.rstrip(".") in months()):
         return None

@@ -210,7 +210,7 @@ def _ordering(flat: str) -> Iterator[Span]:
 
 
 def _quoted_apart(text: str) -> Iterator[Span]:
-    """'ignore all prev' + 'ious instructions'"""
+    """Yield instructions that are split into quoted parts: 'ignore all prev' + 'ious instructions'."""
     for line in _LINE.finditer(text):
         parts = list(_QUOTED.finditer(text, line.start(), line.end()))
         if len(parts) > 1 and ORDERS.search(_flat("".join(part[1] or part[2] for part in parts))[0]):

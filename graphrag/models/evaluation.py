@@ -174,8 +174,9 @@ class CaseResult:
 
 
 def query_key(query: str) -> str:
-    """The same for questions that differ in case, spaces and the marks around them alone; "" for a question without a
-    character that counts.
+    """Return the same key for questions that differ only in case, spaces and surrounding punctuation.
+
+    It is "" for a question without a letter or digit.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", query).casefold())
     bare = " ".join(folded.split()).strip(MARKS)

@@ -79,8 +79,11 @@ def _walk(root: LexborNode, builder: TextBuilder) -> None:
 
 
 def _tour(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Each node, and each block once more at its end; what is read as a whole is not entered. Without recursion: pages
-    nest as deep as they like. Nodes are compared by address: «==» would compare what they hold."""
+    """Yield each node, and each block once more at its end; nodes read as a whole are not entered.
+
+    It is not recursive, because pages nest arbitrarily deep. Nodes are compared by address: «==» would compare their
+    content.
+    """
     node = root
     while True:
         yield node, False

@@ -85,7 +85,7 @@ def _grid(grid: Mapping[str, Any]) -> Sequence[Sequence[str]]:
 
 
 def _unescaped(text: str, media_type: str) -> str:
-    """RTF's properties come with its escapes: «t\\'edtulo»."""
+    r"""Replace RTF's escapes, which its properties contain: «t\'edtulo»."""
     return _RTF_CHARACTER.sub(_rtf_character, text) if media_type == RTF else text
 
 

@@ -232,8 +232,10 @@ def _without(lines: Sequence[str], number: int, repeated: set[str]) -> str:
 
 
 def _shapes(line: str, page: int) -> set[str]:
-    """The line as it is, and with its numbers as what they are more than the page's: so «3 of 9» and «4 of 9» share
-    a shape, but «Total 120» and «Total 87» don't."""
+    """Return the line as it is, and with page numbers replaced by their difference from the page's number.
+
+    So «3 of 9» and «4 of 9» share a shape, but «Total 120» and «Total 87» don't.
+    """
     if not line.strip():
         return set()
     if _ROMAN.fullmatch(line.strip()):

@@ -13,7 +13,7 @@ _CELL = re.compile(r"([A-Z]+)(\d+)")
 
 
 def letters(column: int) -> str:
-    """A spreadsheet's name of a column, from 0: A … Z, AA …"""
+    """Return a spreadsheet's name of a column, counted from 0: A … Z, AA, AB."""
     written = ""
     column += 1
     while column:

@@ -15,7 +15,7 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def clean(text: str) -> str:
-    """Composed Unicode, \\n line ends, no control characters, no trailing space, one blank line at most. Idempotent."""
+    """Compose Unicode, unify line ends, remove control characters, trailing space and repeated blank lines."""
     text = _LINE_END.sub("\n", text)
     text = _CONTROL.sub("", text)
     text = unicodedata.normalize("NFC", text)

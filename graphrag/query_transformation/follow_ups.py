@@ -296,8 +296,9 @@ class Exchange:
 
 
 def is_follow_up(question: str, grammar: QuestionGrammar) -> bool:
-    """Return whether it refers back: by a pronoun that nothing before it in the question explains, or by
-    leaving out what it is about.
+    """Return whether the question refers back.
+
+    It does by a pronoun that nothing before it in the question explains, or by leaving out its subject.
     """
     flat = flatten(question)
     low = _EMPTY_SUBJECT.sub(" ", flat.lower())
@@ -343,8 +344,10 @@ def _says_little(question: str, grammar: QuestionGrammar) -> bool:
 
 
 def contextualize(question: str, earlier: Sequence[Exchange], grammar: QuestionGrammar) -> tuple[str, Strategy]:
-    """Return the text to search for, and why: the question itself where it names its topic, else with the conversation's
-    topic. A question that names another subject would only be led astray by the one before.
+    """Return the text to search for, and the strategy that made it.
+
+    It is the question itself if that names its topic, else the question with the conversation's topic. A question that
+    names another subject would only be led astray by the one before.
     """
     if not earlier:
         return question, FIRST

@@ -25,8 +25,10 @@ class BreakerState:
 
 
 class CircuitBreaker:
-    """Purgatory's states without its factory, for which a question that somebody leaves is a success, and which sends
-    everybody at once to a model that may be back: here it is one question that finds out.
+    """A circuit breaker with Purgatory's states but not its factory.
+
+    The factory counts an abandoned question as a success, and sends every waiting call to a provider that may be back;
+    here a single call tests it.
     """
 
     def __init__(self, name: str, *, failures: int, seconds: float, is_outage: Callable[[Exception], bool]) -> None:

@@ -81,8 +81,11 @@ async def expand(
     max_chars: int,
     max_share: float = 1.0,
 ) -> list[Passage]:
-    """Passages in the order of their best hit, together at most `max_chars`; the first may be longer by itself. Where
-    several documents were found, none has more than `max_share` of the characters."""
+    """Expand hits to passages in the order of their best hit, together at most `max_chars` characters.
+
+    The first may be longer by itself. If several documents were found, none has more than `max_share` of the
+    characters.
+    """
     read = window.worthy(hits)
     counts = [window.chunks(hit.chunk) for hit in read]
     spans = [

@@ -142,8 +142,10 @@ def _with_parents(spans: Sequence[ChunkSpan], division: Division, parent_chars: 
 
 
 def _families(spans: Sequence[ChunkSpan], division: Division, parent_chars: int) -> Iterator[list[ChunkSpan]]:
-    """Neighbours of at most so many characters, about equally many within a section. A section has its own families,
-    unless the one before it left a short one."""
+    """Group neighbours into parents of at most `parent_chars` characters, about equally long within a section.
+
+    A section has its own parents, unless the one before it left a short one.
+    """
     family: list[ChunkSpan] = []
     for section in _sections(spans, division):
         length = section[-1].end - section[0].start

@@ -19,8 +19,11 @@ _SPACE = re.compile(r"\s*")
 def by_splitter(
     parsed: ParsedText, *, chunking: Chunking, count_tokens: TokenCounter, max_tokens: int, embed: Embed | None
 ) -> Division:
-    """Chunks begin where the splitter's do. Overlaps are left out of its work and made of sentences, as in every
-    strategy: only then do its texts, which have lost the white space around them, say where they stand."""
+    """Divide where the splitter's chunks begin.
+
+    Overlaps are made of sentences afterwards, as in every strategy: only texts without overlap, which have lost the
+    white space around them, can be found again in the document.
+    """
 
     def length(text: str) -> int:
         """Counted as the pieces will be."""

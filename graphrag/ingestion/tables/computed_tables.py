@@ -242,8 +242,10 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
 
 
 def with_computed(parsed: ParsedText, *, language: str) -> ParsedText:
-    """The text with lines at its end, in the language as far as it is ours, else in English; no offset moves. The rows'
-    places get the time that they are of, and how they stand to the period before."""
+    """Append computed lines to the text, and add periods and changes to the rows' locations.
+
+    The lines are in the text's language if it is supported, else in English; no offset moves.
+    """
     grids = [_grid(parsed, table, language) for table in _joined(parsed.tables) if table.rows]
     times = {start: time for grid in grids for start, time in grid.times()}
     places = tuple(

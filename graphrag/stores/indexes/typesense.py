@@ -90,8 +90,10 @@ def to_document(collection: Collection, entry: IndexEntry) -> dict[str, Any]:
 
 
 def _user(collection: Collection) -> str:
-    """Hashed: Typesense's filters compare words and not characters, so Ana, ana and a.n.a would be one owner; and no
-    name can break out of a filter.
+    """Return a hash of the owner.
+
+    Typesense's filters compare words and not characters, so Ana, ana and a.n.a would be one owner; and no name can
+    break out of a filter.
     """
     return hashlib.sha256(collection.owner_id.encode(errors="surrogatepass")).hexdigest()
 

@@ -44,8 +44,10 @@ class PostgresStore:
         contextual: bool = False,
         most_collections: int | None = None,
     ) -> None:
-        """`contextual`: whether collections that don't say are searched by their vectors in context;
-        `most_collections`: of one owner.
+        """Set the limits of searches and collections.
+
+        `contextual` is the default for collections without their own choice of searching contextual vectors;
+        `most_collections` is the limit of one owner.
         """
         self._database = database
         self._fulltext_candidates = fulltext_candidates

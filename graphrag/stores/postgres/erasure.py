@@ -44,9 +44,7 @@ class _Piece:
 
 
 def documents_of(details: Mapping[str, Any]) -> set[tuple[UUID, str]]:
-    """That an answer was made from: ids, each with the hash of the content that was read. Not those of another service,
-    which were never here.
-    """
+    """Return the answer's documents as (id, hash of the content that was read), without those of other services."""
     read = chain(details.get("sources", ()), _edges(details.get("paths", ())))
     return {(UUID(of["document_id"]), of.get("content_hash", "")) for of in read if not of.get("elsewhere")}
 
@@ -211,9 +209,7 @@ BATCH = 50  # answers in one transaction: about a quarter of a second
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """Whoever reads answers erases first, so a document that is gone is in none of them. This does it for those that
-    nobody reads.
-    """
+    """Erasure of deleted documents' text from answers that nobody reads: every reader erases before it reads."""
 
     database: Database
     cache: Cache
@@ -244,8 +240,9 @@ async def erase_gone(
     conversations: Sequence[UUID] | None = None,
     messages: Sequence[UUID] | None = None,
 ) -> int:
-    """Rewrites answers that hold words of documents which are gone: those of some conversations, or some messages, or
-    any BATCH of the owner's. How many there were.
+    """Rewrite answers that contain text of deleted documents; return how many there were.
+
+    They are those of some conversations, of some messages, or any BATCH of the owner's.
     """
     scope = {
         "conversations": None if conversations is None else [*conversations],

@@ -71,8 +71,9 @@ async def propose_rated(
 
 
 def _documents(details: Mapping[str, Any], ratings: Mapping[int, Mapping[str, Any]]) -> tuple[list[UUID], list[UUID]]:
-    """Those whose citations were praised; and, the cited ones first, the others that were found, but for those whose
-    citations were faulted: what a bad answer cites may be wrong, so that a person chooses.
+    """Return the documents with praised citations, and the candidates among the others, cited ones first.
+
+    Documents with faulted citations are no candidates. A bad answer's citations may be wrong, so a person chooses.
     """
     by_rating: dict[int, dict[UUID, None]] = {1: {}, 0: {}, -1: {}}
     for number, citation in enumerate(details.get("citations", ()), start=1):

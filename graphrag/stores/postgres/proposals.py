@@ -80,8 +80,10 @@ class ProposalStore:
             return [_read(row) for row in await fetch(connection, QUERIES["list"], values)]
 
     async def accept(self, owner_id: str, proposal_id: UUID, edits: CaseEdits | None = None) -> UUID:
-        """The golden case that it becomes. Raises ProposalDecided, GoldenCaseExists, or InvalidGoldenCase: where nobody
-        has said which documents are relevant, too.
+        """Accept a proposal and return the id of its golden case.
+
+        Raises ProposalDecided, GoldenCaseExists, or InvalidGoldenCase, also if nobody has said which documents are
+        relevant.
         """
         async with self.database.transaction(owner_id) as connection:
             proposal, collection_id = await _undecided(connection, proposal_id)

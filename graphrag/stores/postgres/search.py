@@ -81,8 +81,10 @@ def any_of(lexemes: Iterable[str]) -> str:
 
 
 def likely_best(found: Sequence[Lexeme], *, chunk_count: int, wanted: int) -> str:
-    """The tsquery of all sets of words whose weights, together, reach a bar, which is set so that `wanted` chunks are
-    expected to match; fewer where the next lower bar would be expected to let in more than is affordable.
+    """Return the tsquery of all sets of words whose weights, together, reach a bar.
+
+    The bar is set so that `wanted` chunks are expected to match; fewer if the next lower bar would be expected to match
+    more than is affordable.
 
     A rare word reaches the bar alone, a common one with others: WAND's idea (Broder et al. 2003), for an index that has
     no scores.

@@ -46,8 +46,9 @@ class StreamStore:
     async def begin(
         self, owner_id: str, stream_id: str, *, most: int, over: Sequence[str] = (), kept_seconds: float
     ) -> bool:
-        """False where the owner has so many already, in all processes together. Those that are `over` are not counted,
-        though it is not written yet that they have ended.
+        """Create a stream; return False if the owner has `most` already, in all processes together.
+
+        Those in `over` are not counted, though their end is not written yet.
         """
         values = {
             "owner_id": owner_id,
