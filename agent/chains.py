@@ -25,7 +25,7 @@ def chains_in(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> list[
 
 
 def chain_lines(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> list[str]:
-    """1. «A» –CAUSES→ «B» [1] –LEADS_TO→ «C» [2]"""
+    """Return the chains as lines: 1. «A» –CAUSES→ «B» [1] –LEADS_TO→ «C» [2]."""
     lines: list[str] = []
     for path, numbers in chains_in(paths, passages):
         steps = [
@@ -39,7 +39,7 @@ def chain_lines(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> lis
 def told_chains(
     paths: Sequence[CausalPath], passages: Sequence[Passage], *, direction: Direction | None
 ) -> list[ToldChain]:
-    """For who answers in the documents' own words."""
+    """Return the chains as the extractive model reads them."""
     return [
         ToldChain(
             tuple(
@@ -82,5 +82,5 @@ def _describe_edge(edge: CausalEdge, source: int | None) -> dict[str, Any]:
 
 
 def _data(name: str) -> str:
-    """On one line, and no mark of its own: what a document calls a thing could look like ours."""
+    """Return the name in one line without marks: a document's text could imitate ours."""
     return escape(" ".join(name.split()), quote=False).replace("[", "(").replace("]", ")")

@@ -20,7 +20,10 @@ class Window:
 
 
 def fit(passages: Sequence[Passage], window: Window, *, language: str, beside: str = "") -> list[Passage]:
-    """As many as fit, in their order; the last may be cut, at the end of a sentence. `beside` is told as well."""
+    """Return as many passages as fit, in their order; the last may be cut at the end of a sentence.
+
+    `beside` is text that shares the window.
+    """
     chars = window.max_chars
     tokens = window.max_tokens - sum(window.count_tokens([DELIMITERS, *([beside] if beside else [])]))
     kept: list[Passage] = []

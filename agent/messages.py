@@ -162,7 +162,7 @@ def _opens(sentence: str, text: str) -> bool:
 
 
 def without_lead(statement: str) -> str:
-    """Without the opening of an answer that quotes documents in another language."""
+    """Remove the introduction of an answer that quotes documents in another language."""
     for lead in _MESSAGES["lead_other_language"].values():
         if statement.startswith(lead):
             return statement[len(lead) :].lstrip()

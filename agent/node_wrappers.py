@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def in_span(node: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """With the node's signature, by which LangGraph knows what to hand it."""
+    """Trace a node, keeping its signature, from which LangGraph knows what to pass."""
 
     @wraps(node)
     async def traced(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -39,7 +39,10 @@ class Node(Protocol[S_contra]):
 
 
 def preparing(node: Node[S]) -> Node[S]:
-    """In a span. All such nodes have the same beginning of the answer's time; without a deadline, all the time."""
+    """Trace a preparing node and set its deadline.
+
+    All such nodes share the first part of the answer's time; without a deadline they may use all of it.
+    """
 
     @in_span
     @wraps(node)

@@ -49,7 +49,7 @@ def write_excerpt(number: int, passage: Passage, language: str) -> str:
 
 
 def mark_instructions(text: str, spans: Sequence[Span]) -> str:
-    """With those stretches' words joined by signs, so that they read as a quotation and not as an order."""
+    """Join the words of those spans by signs, so that they read as a quotation and not as an order."""
     parts, position = [], 0
     for span in spans:
         parts += [text[position : span.start], _SPACE.sub(JOIN, text[span.start : span.end])]
@@ -58,9 +58,7 @@ def mark_instructions(text: str, spans: Sequence[Span]) -> str:
 
 
 def source_line(number: int, passage: Passage, language: str) -> str:
-    """[Source 1: sales.xlsx, cellule C12, date: 15 déc 2025, tendance: +25% vs mois précédent]
-
-    Empty where no more than the file is known."""
+    """Return the source line: [Source 1: sales.xlsx, cellule C12, date: 15 déc 2025]; "" if only the file is known."""
     words, places = SOURCE_WORDS[language], passage.places
     pages = sorted({place.page for place in places if place.page})
     sheets = list(dict.fromkeys(place.sheet for place in places if place.sheet))
@@ -165,8 +163,10 @@ def build_prompt(
     system_prompt: str = "",
     instructions: str = "",
 ) -> list[AnyMessage]:
-    """System rules with the collection's own, those of who asks and the date, the history, then excerpts, causal chains
-    and question. The brief is for the extractive model.
+    """Return the prompt: system rules, history, then excerpts, causal chains and question.
+
+    The system message includes the collection's rules, the caller's, and the date. The brief is for the extractive
+    model.
     """
     not_found = say("not_found", query.language)
     rules = RULES[query.language].format(not_found=not_found)

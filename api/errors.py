@@ -131,7 +131,7 @@ def error_response(exc: CausewayError, request: Request) -> JSONResponse:
 
 
 def word(code: str, details: Mapping[str, Any], language: str) -> str:
-    """For a person."""
+    """Return the error's text for a person."""
     key = details.get("reason", code) if code in REASONED else code
     return MESSAGES[key][language].format(**details)
 
@@ -144,7 +144,10 @@ def _body(code: str, details: dict[str, Any], request: Request) -> dict[str, Any
 
 
 def invalid_fields(errors: Iterable[Mapping[str, Any]], *, skipped: int) -> tuple[str, list[dict[str, str]]]:
-    """In a line, and one by one. `skipped`: parts of each place that no field is named by."""
+    """Return the invalid fields in one line, and one by one.
+
+    `skipped` is the number of parts of each location that belong to no field's name.
+    """
     found = dict.fromkeys(_field_and_message(error, skipped) for error in errors)  # every reader of a body reports it
     reason = "; ".join(f"{field}: {message}".removeprefix(": ") for field, message in found)
     return reason, [{"field": field, "message": message} for field, message in found]

@@ -38,7 +38,7 @@ def listen(host: str, port: int, *, asks_nobody: bool) -> socket.socket:
 
 
 async def serve_http(services: Services, listener: socket.socket, *, announce: Callable[[str], None]) -> None:
-    """Until a signal ends it; `announce` gets the address once it answers."""
+    """Serve until a signal ends it; `announce` gets the address once it answers."""
     from api.app import create_app  # and what it brings along: commands that serve nothing start faster without
 
     config = uvicorn.Config(
@@ -57,7 +57,7 @@ async def serve_http(services: Services, listener: socket.socket, *, announce: C
 
 
 def address_of(listener: socket.socket) -> str:
-    """As a browser takes it."""
+    """Return the address that a browser accepts."""
     host, port = listener.getsockname()[:2]
     shown = "localhost" if host in {"127.0.0.1", "::1"} else f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}"

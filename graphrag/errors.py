@@ -47,7 +47,7 @@ class Unauthorized(CausewayError):
 
 
 class AuthenticationUnavailable(CausewayError):
-    """Who asks can't be told now: the keys of the tokens' issuer can't be read."""
+    """The caller can't be identified now: the keys of the tokens' issuer can't be read."""
 
     code = "authentication_unavailable"
 
@@ -77,7 +77,7 @@ class RequestTooLarge(CausewayError):
 
 
 class RequestTimeout(CausewayError):
-    """What the client sends comes too slowly. `details`: seconds."""
+    """The client sends its request too slowly. `details`: seconds."""
 
     code = "request_timeout"
 
@@ -89,7 +89,7 @@ class ForeignOrigin(CausewayError):
 
 
 class UnsupportedParameter(CausewayError):
-    """What other servers of the same API may have, and this one has not. `details`: param."""
+    """A parameter that other servers of the same API may support isn't supported here. `details`: param."""
 
     code = "unsupported_parameter"
 
@@ -205,8 +205,10 @@ class RetrievalUnavailable(CausewayError):
 
 
 class IndexUnavailable(CausewayError):
-    """The search index beside the database (RAG_INDEX) can't be reached, or refuses what it is sent. `details`: index;
-    chunks, the ids of those refused."""
+    """The search index beside the database (RAG_INDEX) can't be reached, or refuses what it is sent.
+
+    `details`: index; chunks, the ids of those refused.
+    """
 
     code = "index_unavailable"
 
@@ -234,15 +236,15 @@ class PageNotFound(CausewayError):
 
 
 class ViewUnavailable(CausewayError):
-    """Of a document that has no pages, no cells, or a file that can't be drawn: its text is at hand. `details`:
-    document."""
+    """The document has no pages or cells, or its file can't be drawn; its text is available. `details`: document."""
 
     code = "view_unavailable"
 
 
 class InvalidDocuments(CausewayError):
-    """Texts that were sent together, of which none was taken. `details["reason"]`: documents_required,
-    too_many_documents or invalid_document, with its index and what is wrong with it.
+    """Texts were sent together, and none was accepted.
+
+    `details["reason"]`: documents_required, too_many_documents or invalid_document, with its index and the error.
     """
 
     code = "invalid_documents"
@@ -253,7 +255,7 @@ class ConversationNotFound(CausewayError):
 
 
 class MessageNotFound(CausewayError):
-    """Of a conversation; or it is not of the kind that is asked for."""
+    """The conversation has no such message, or it is of another kind than requested."""
 
     code = "message_not_found"
 
@@ -283,8 +285,10 @@ class QuotaExceeded(CausewayError):
 
 
 class UnreadableDocument(CausewayError):
-    """`details["reason"]`: unsupported, encoding, empty, too_large, encrypted, scanned, damaged, timeout or
-    unreadable."""
+    """A file can't be read.
+
+    `details["reason"]`: unsupported, encoding, empty, too_large, encrypted, scanned, damaged, timeout or unreadable.
+    """
 
     code = "unreadable_document"
 
@@ -296,7 +300,7 @@ class FileUnavailable(CausewayError):
 
 
 class BackupFailed(CausewayError):
-    """Of writing one, or of restoring from one. Nothing half done is left."""
+    """A backup could not be written or restored; nothing half done is left."""
 
     code = "backup_failed"
 

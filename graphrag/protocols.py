@@ -30,7 +30,7 @@ class ChunkStore(Protocol):
     """
 
     async def list_collections(self, owner_id: str) -> list[Collection]:
-        """By name."""
+        """List the owner's collections by name."""
         ...
 
     async def create_collection(
@@ -40,7 +40,7 @@ class ChunkStore(Protocol):
         ...
 
     async def delete_collection(self, collection: Collection) -> bool:
-        """With everything in it. False where there was none."""
+        """Delete a collection with its content; return False if it doesn't exist."""
         ...
 
     async def configure_collection(
@@ -52,10 +52,9 @@ class ChunkStore(Protocol):
         generation_config: Mapping[str, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Collection:
-        """The collection with these values of RetrievalConfig, IngestionConfig and GenerationConfig as its own, and
-        these metadata, in place of those that it had; None leaves them.
+        """Replace the collection's settings and metadata and return the collection.
 
-        Raises InvalidSettings; CollectionNotFound where the owner has none such.
+        None leaves them. Raises InvalidSettings, or CollectionNotFound if the owner has no such collection.
         """
         ...
 
@@ -72,10 +71,11 @@ class ChunkStore(Protocol):
         ...
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
-        """Stores all of them or none; those with the same id are replaced in the same instant. The ids of the stored:
-        one whose ticket is no longer the wanted one is left out.
+        """Store all documents or none; those with the same id are replaced at the same instant.
 
-        Raises CollectionNotFound; CollectionChanged where the collection has another embedding model by now.
+        Returns the ids of the stored ones: a document whose ticket is no longer wanted is left out.
+
+        Raises CollectionNotFound, or CollectionChanged if the collection has another embedding model by now.
         """
         ...
 
@@ -88,7 +88,7 @@ class ChunkStore(Protocol):
         ...
 
     async def optimize(self, collection: Collection) -> None:
-        """After a load: makes searches of it as fast as they can be. Searches and writers go on meanwhile."""
+        """Make searches fast after a load; searches and writers continue meanwhile."""
         ...
 
     async def search_fulltext(
@@ -150,7 +150,7 @@ class ChunkIndex(Protocol):
     async def delete_collection(self, collection: Collection) -> None: ...
 
     async def delete_expired(self) -> None:
-        """Of all owners."""
+        """Delete the expired entries of all owners."""
         ...
 
     async def list_entries(self, collection: Collection, documents: Sequence[UUID] | None = None) -> set[UUID]:
@@ -172,7 +172,10 @@ class ChunkIndex(Protocol):
     async def search_words(
         self, collection: Collection, words: Sequence[str], *, documents: Sequence[UUID] | None, limit: int
     ) -> list[Candidate]:
-        """By its own ranking, best first; of kind "content". Words that nobody writes so may find what is near."""
+        """Return candidates of kind "content" by the index's own ranking, best first.
+
+        Unknown words may match similar ones.
+        """
         ...
 
 
@@ -180,7 +183,7 @@ class Retriever(Protocol):
     """Another service that finds passages of documents which are not here: `Document.is_elsewhere`."""
 
     async def retrieve(self, question: str, *, limit: int) -> list[Hit]:
-        """At most so many, best first. Raises ProviderError or OutOfTime."""
+        """Return at most `limit` hits, best first. Raises ProviderError or OutOfTime."""
         ...
 
 
@@ -201,13 +204,14 @@ class GraphStore(Protocol):
         width: int = 50,
         filters: Filters = EVERYTHING,
     ) -> CausalNeighbourhood:
-        """What leads to the entities that the words mean (`concepts.concept_words`), or follows from them; both where
-        the direction is None. Facts alone, the nearest first.
+        """Return causes, effects or both (`direction` None) of the entities that the words name, nearest first.
 
-        `near`: chunks that are about the question, as a search by vectors finds them, and how surely, in (0, 1]: what
-        they say to be caused, or to be a cause, is meant too, and what their documents say elsewhere half as surely.
-        `depth` edges far, each from where the last one ends or
-        from what means nearly the same; of each step the `width` surest: by start, confidences and similarities.
+        `words` are `concepts.concept_words`; only relations stated as facts count. `near` gives chunks about the
+        question, as a search by vectors finds them, with a confidence in (0, 1]: their causes and effects are starts
+        too, and those elsewhere in their documents with half the confidence.
+
+        A walk has at most `depth` edges, each from the end of the last or from an entity that means nearly the same;
+        each step keeps the `width` best by start, confidences and similarities.
         """
         ...
 
@@ -221,29 +225,31 @@ class GraphStore(Protocol):
         width: int = 500,
         filters: Filters = EVERYTHING,
     ) -> list[MentionEdge]:
-        """From chunks and names to the chunks that name the same, `steps` names far: of each step the `width` chunks
-        that share the most and the rarest names. Of all these chunks the names that two of them share, or that are
-        among the keys. Names in more than 100 chunks join none.
+        """Return the edges between chunks that share names, up to `steps` names away from `chunks` and `keys`.
+
+        Each step keeps the `width` chunks that share the most and the rarest names. The edges are the names that two of
+        all these chunks share, or that are among the keys. Names in more than 100 chunks make no edges.
         """
         ...
 
     async def find_titles(
         self, collection: Collection, keys: Sequence[str], *, filters: Filters = EVERYTHING
     ) -> dict[str, list[UUID]]:
-        """By key, for those that are titles: of each document so called the first chunk."""
+        """Return the keys that are titles, as key → the first chunk of each document with that title."""
         ...
 
     async def read_hits(
         self, collection: Collection, chunks: Sequence[UUID], *, filters: Filters = EVERYTHING
     ) -> list[Hit]:
-        """In this order, each with a score of 0; without those that are not there."""
+        """Return these chunks in this order, each with a score of 0; missing ones are left out."""
         ...
 
     async def list_causal_edges(
         self, collection: Collection, *, entity: str | None = None, limit: int = 200
     ) -> list[CausalEdge]:
-        """The surest, of facts or not; where `entity` is given, those within two edges of the entities that hold its
-        words, the nearest first.
+        """List causal relations, whether stated as facts or not, with the highest confidence first.
+
+        With `entity`, those within two edges of the entities that contain its words, nearest first.
         """
         ...
 

@@ -29,7 +29,7 @@ GRACE_SECONDS = 5  # at the end of the process, for answers that are being kept
 
 @dataclass(frozen=True, slots=True)
 class BranchPoint:
-    """Where in a conversation a question is asked; all None: at the beginning of a new one."""
+    """The point of a conversation where a question is asked; all None begins a new conversation."""
 
     conversation_id: UUID | None = None
     after: UUID | None = None  # an answer; None: the one that was shown last
@@ -83,7 +83,7 @@ class ConversationService:
         )
 
     async def answer(self, turn: Turn, context: Context) -> AsyncGenerator[Event, None]:
-        """As stream_answer; `done` and what is raised also name the conversation and the message."""
+        """Stream the answer as `stream_answer` does; `done` and errors also name the conversation and the message."""
         draft, message_id = _Draft(), uuid4()
         thread, messages = self._go_on(turn, context)
         try:
@@ -115,8 +115,9 @@ class ConversationService:
             await end(*late)
 
     def _go_on(self, turn: Turn, context: Context) -> tuple[Thread, list[AnyMessage]]:
-        """The thread as it was before the question, and what it does not hold yet: the question, and what else was said
-        since: an answer that did not end has no checkpoint.
+        """Return the thread as it was before the question, and the messages that it lacks.
+
+        These are the question and what was said since the thread's checkpoint: an interrupted answer has none.
         """
         earlier, checkpoint_id = turn.earlier, None
         if earlier and earlier[0].checkpoint_id:
@@ -133,7 +134,7 @@ class ConversationService:
     async def _keep(
         self, turn: Turn, context: Context, answer: Message, thread: Thread | None = None
     ) -> Message | None:
-        """As it is kept; None where that failed. Goes on when the client leaves meanwhile."""
+        """Store the answer even if the client disconnects; return it as stored, None if that failed."""
         return await asyncio.shield(self._in_background(self._write(turn, context, answer, thread)))
 
     async def _write(self, turn: Turn, context: Context, answer: Message, thread: Thread | None) -> Message | None:

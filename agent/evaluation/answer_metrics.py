@@ -40,7 +40,10 @@ class GivenAnswer:
 async def answer_question(
     question: str, *, services: Services, collection: Collection, retrieval: Mapping[str, Any]
 ) -> GivenAnswer | None:
-    """Answer with the agent's own graph, without a conversation, as an evaluation. None: no model answered."""
+    """Answer a golden question by the agent's graph, without a conversation.
+
+    None means that no model answered.
+    """
     context = Context(services=services, owner_id=collection.owner_id, opened=collection, retrieval=dict(retrieval))
     try:
         with changed_context(is_evaluation=True):
@@ -128,7 +131,7 @@ def measure_citations(verification: Verification) -> dict[str, float]:
 
 
 def _is_cited(statement: CheckedStatement) -> bool:
-    """By marks of the answer, one of them or all together."""
+    """Return whether marks of the answer support the statement, one of them or all together."""
     return statement.status is Support.SUPPORTED and any(not citation.implied for citation in statement.citations)
 
 

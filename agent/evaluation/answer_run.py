@@ -40,8 +40,9 @@ def open_judge(model: str | None, collection: Collection, services: Services) ->
 
 
 def judge_of(collection: Collection, services: Services) -> NamedModel | None:
-    """None where a collection has a chat model of its own, and the judge is neither that nor one that stands in for it:
-    its documents are sent to no other.
+    """Return the judge; None if it may not read the collection.
+
+    Documents of a collection with its own chat model are sent to that model and its fallbacks alone.
     """
     judge, own = services.judge_model, collection.generation_config.get("chat_model")
     if judge is None or own is None:
@@ -106,7 +107,7 @@ class AnswerRun:
         return cls(services, collection, retrieval, open_judge(config["judge_model"], collection, services))
 
     async def measure(self, case: CaseResult) -> CaseResult:
-        """With the metrics of its answer beside those that it has."""
+        """Add the metrics of the case's answer to those that it has."""
         given = await answer_question(
             case.query, services=self.services, collection=self.collection, retrieval=self.retrieval
         )

@@ -20,8 +20,9 @@ from graphrag.stores.postgres.evaluations import EvaluationStore
 
 
 def summarise(results: Sequence[CaseResult]) -> dict[str, Any]:
-    """Each metric over the cases that it is defined for; a group without one has none. Latencies are of all that were
-    searched for, and of all that were answered.
+    """Average each metric over the cases that it is defined for; a group without such cases lacks it.
+
+    Latencies are of all searched and all answered cases.
     """
     measured = [result for result in results if result.status is CaseStatus.MEASURED]
     return {
@@ -111,7 +112,7 @@ class Change(Difference):
 
 @dataclass(frozen=True, slots=True)
 class ChangedCase:
-    """By `value`, the metric that decides."""
+    """A case whose `value`, the deciding metric, differs between two runs."""
 
     baseline: CaseResult
     candidate: CaseResult
@@ -174,8 +175,9 @@ def compare(
     metric: str,
     smallest: float = SMALLEST,
 ) -> Comparison:
-    """Questions are the same where their words are: the runs may be of two collections. `smallest`: the difference of
-    interest.
+    """Compare two runs over the questions with the same words, possibly of two collections.
+
+    `smallest` is the difference of interest.
     """
     before, after = _judged(of_baseline), _judged(of_candidate)
     pairs = [(before[key], after[key]) for key in before if key in after]

@@ -1,4 +1,4 @@
-"""Quality gate: is a run worse than a baseline, by more than is allowed?"""
+"""Quality gate: fails a run that is worse than a baseline by more than the allowed difference."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class MetricCheck:
 
 
 def check_metrics(baseline: Baseline, metrics: Sequence[str]) -> None:
-    """Before a run, which takes its time. Raises NotComparable."""
+    """Check the metrics' names before a long run. Raises NotComparable."""
     if baseline.questions is None:
         known = set(baseline.summary["metrics"])
     else:

@@ -95,8 +95,10 @@ async def order_run(
     judge: Judging = "auto",
     defer: Defer | None = None,
 ) -> EvaluationRun:
-    """A worker does it. `version`: of the golden cases, else those of this moment; `k`: passages a search;
-    `defer`: is told of the run in its transaction, else the queue alone is.
+    """Order an evaluation run, which a worker performs.
+
+    `version` is that of the golden cases, by default the current ones; `k` is the number of passages a search; `defer`
+    is called in the run's transaction in place of queueing it.
 
     Raises NoGoldenCases, GoldenVersionNotFound, EmbeddingModelUnavailable, JudgeUnavailable or CollectionNotFound.
     """
@@ -200,7 +202,7 @@ def _id(document: Document) -> str:
 
 
 def _warnings(results: Sequence[CaseResult]) -> list[str]:
-    """In the words of who runs it: how many cases have no figures, and why."""
+    """Return, in sentences for the user, how many cases have no figures, and why."""
     skipped = sum(result.status is CaseStatus.SKIPPED for result in results)
     without_model = [result for result in results if set(UNANSWERED) <= set(result.answer_failed)]
     unanswered = sum(result.answer_milliseconds is None for result in without_model)
@@ -267,8 +269,9 @@ class Scheduler:
             await schedules.fail(schedule, following, defer=queue.defer_schedule, **_told(exc))
 
     async def _check_last(self, schedule: Schedule) -> None:
-        """Raises EvaluationUnfinished while the run before goes on: of runs that take longer than the time between
-        them, ever more would wait.
+        """Raise EvaluationUnfinished while the last run continues.
+
+        Otherwise runs that take longer than the time between them would pile up.
         """
         if schedule.last_run_id is None:
             return

@@ -118,7 +118,7 @@ def held_forms(text: str, language: str) -> frozenset[str]:
 
 
 def embed(texts: Sequence[str]) -> list[Vector]:
-    """By the bundled embeddings; the product of two is their cosine."""
+    """Embed texts with the bundled model; the product of two vectors is their cosine."""
     return [np.asarray(vector) for vector in _embeddings().embed_documents(list(texts))]
 
 
@@ -174,14 +174,15 @@ class EstimatingJudge:
 
 
 def score_statements(statements: Sequence[str], passages: Sequence[Passage]) -> list[float]:
-    """In [0, 1] each: how far a context of one passage or more seems to support it."""
+    """Return, for each statement, how far the passages seem to support it, in [0, 1]."""
     context = read_context(passages)
     return [_score(statement, context, passages) if context else 0.0 for statement in statements]
 
 
 def _score(statement: str, context: Sequence[Sentence], passages: Sequence[Passage]) -> float:
-    """The mean of what verification finds in the nearest sentences and in their passage, where a fact that they do not
-    share counts most, and of the meaning.
+    """Return the mean of the verification's scores of the nearest sentences and their passage, and of the meaning.
+
+    A fact that they don't share counts most.
     """
     said = content_of(plain(statement))
     language = language_of(said, [passages[0].document.language])

@@ -115,7 +115,7 @@ class Bin:
 
 
 def order_metrics(names: Iterable[str]) -> dict[str, list[str]]:
-    """By group; metrics that nobody has told us of come last."""
+    """Return the metrics by group; unknown ones come last."""
     left = set(names)
     found = {group: [name for name in known if name in left] for group, known in ORDER.items()}
     found["others"] = sorted(left.difference(*ORDER.values()))
@@ -132,14 +132,14 @@ def group_cases(results: Sequence[CaseResult]) -> list[Group]:
 
 
 def find_worst(results: Sequence[CaseResult], *, limit: int) -> list[CaseResult]:
-    """By the least of the metrics that a case is judged by. One that lacks nothing is none of them."""
+    """Return the cases with the lowest judged metric; a case with full marks is never among them."""
     rated = [(_rate(result), result) for result in results]
     lacking = [pair for pair in rated if pair[0] < 1]
     return [result for _, result in sorted(lacking, key=lambda pair: (pair[0], pair[1].position))[:limit]]
 
 
 def distribute(values: Sequence[float]) -> list[Bin]:
-    """Over bins of the same width; none of no value."""
+    """Return a histogram with bins of the same width; empty without values."""
     if not values:
         return []
     edges = np.histogram_bin_edges(values, bins="auto")

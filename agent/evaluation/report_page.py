@@ -156,7 +156,7 @@ class ReportPage:
         return format_decimal(value, "#,##0" + ("." + "0" * digits if digits else ""), locale=self.language)
 
     def mark(self, value: float) -> str:
-        """On an axis."""
+        """Return the label of a tick on an axis."""
         return format_decimal(value, "#,##0.###", locale=self.language)
 
     def signed(self, value: float | None) -> str:
@@ -165,7 +165,7 @@ class ReportPage:
         return ("+" if value >= 0 else "−") + self.number(abs(value))
 
     def time(self, moment: datetime) -> str:
-        """To the minute, in UTC."""
+        """Return the moment to the minute, in UTC."""
         moment = moment.astimezone(UTC)
         return f"{format_date(moment, 'medium', locale=self.language)}, {moment:%H:%M}"
 

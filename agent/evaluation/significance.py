@@ -43,7 +43,10 @@ class Effect:
     needed_for_smallest: int | None  # the same for that one; None: fewer than two values say how much they vary
 
     def verdict(self, corrected: float | None = None) -> Verdict:
-        """Where more is better. `corrected`: the p-value as one of several metrics'."""
+        """Return the verdict of a metric for which more is better.
+
+        `corrected` is its p-value as one of several metrics'.
+        """
         p_value = self.p_value if corrected is None else corrected
         if self.difference and p_value <= ALPHA:
             return "better" if self.difference > 0 else "worse"
@@ -56,11 +59,11 @@ class Effect:
 
 
 def paired(before: Sequence[float], after: Sequence[float], *, smallest: float = SMALLEST) -> Effect:
-    """after - before, of two runs over the same questions in the same order.
+    """Return the effect after - before of two runs over the same questions in the same order.
 
-    p by random flips of the differences' signs (Smucker, Allan & Carterette 2007), by all of them where they are few;
-    the interval by a BCa bootstrap (Efron 1987). The same values give the same effect. Raises ValueError for sides of
-    different lengths.
+    p is computed by random flips of the differences' signs (Smucker, Allan & Carterette 2007), by all of them if they
+    are few; the interval by a BCa bootstrap (Efron 1987). The same values give the same effect. Raises ValueError for
+    sides of different lengths.
     """
     differences = np.array([new - old for old, new in zip(before, after, strict=True)], dtype=np.float64)
     if not differences.size:

@@ -91,7 +91,7 @@ async def read_trend(
 async def find_changes(
     evaluations: EvaluationStore, run: EvaluationRun, results: Sequence[CaseResult]
 ) -> list[RunChange]:
-    """Against the last run that was done before this one was ordered."""
+    """Return the changes against the last run that had finished before this one was ordered."""
     before = await evaluations.list_all(
         run.owner_id,
         collection_id=run.collection_id,
@@ -107,7 +107,7 @@ async def find_changes(
 
 
 def as_summary(changes: Sequence[RunChange]) -> dict[str, Any]:
-    """As a run's summary keeps them."""
+    """Return the changes as a run's summary stores them."""
     return {CHANGES: KEPT.dump_python(tuple(changes), mode="json")}
 
 

@@ -93,8 +93,9 @@ class AnswerWriter:
             count_citations({"unknown": self._shown.removed_marks})
 
     async def announce(self, *, is_over: bool = False) -> None:
-        """The citations of new marks, and the finished statements that no passage carries. An answer does not end where
-        they can't be checked: it is checked whole when it is over, and tells then.
+        """Emit the citations of new marks, and the finished statements that no passage supports.
+
+        A failure doesn't end the answer: it is checked as a whole when it is complete.
         """
         if not self._passages:
             return
@@ -140,10 +141,11 @@ async def write_answer(
     language: str,
     begun: Callable[[], None] = lambda: None,
 ) -> str:
-    """The answer, which has gone on in pieces; our rules in the system message are not repeated in it. `begun` is
-    called when the model speaks: what then takes long is its pace, or its reader's.
+    """Stream an answer and return it without repetitions of our rules in the system message.
 
-    Raises AnswerInterrupted where the model fails after a first word.
+    `begun` is called at the model's first token: later delays are the model's pace, or the reader's.
+
+    Raises AnswerInterrupted if the model fails after the first token.
     """
     system = [message for message in prompt if message.type == "system"]
     secret = "\n".join(message.additional_kwargs.get(SECRET, message.text) for message in system)

@@ -42,7 +42,7 @@ def opened(token: str) -> str:
 
 
 def trimmed(token: str) -> str:
-    """Without the punctuation that follows an address in a sentence."""
+    """Remove the punctuation that follows an address in a sentence."""
     while token and (token[-1] in _ENDING or (token[-1] == ")" and token.count(")") > token.count("("))):
         token = token[:-1]
     return token
@@ -218,7 +218,7 @@ class MarkupFilter:
             self._drop(tag.end(), " " if is_breaking else "")
 
     def _drop_until(self, end: str, start: int, final: bool, *, otherwise: int = 0) -> None:
-        """With what is between; where that has no end, only the tag goes."""
+        """Drop an element with its content; if it has no end, only its tag."""
         found = self._held.lower().find(end, start, MOST_CODE)
         if found != -1:
             self._drop(found + len(end))
@@ -260,7 +260,7 @@ class MarkupFilter:
             self._held = inner + self._held
 
     def _target(self, start: int, final: bool) -> tuple[str, int] | None:
-        """Where a link that is written (…) here leads, and its end; None where nothing of the kind is written."""
+        """Return the target of a link written as (…) here and its end; None if there is no link."""
         if start == len(self._held) and not final:
             raise _Unfinished
         end = self._closing(start, "()", MOST_TARGET, final) if self._held[start : start + 1] == "(" else None
@@ -269,7 +269,7 @@ class MarkupFilter:
         return ((match[1] or match[2] or "").strip(), end + 1) if match and end else None
 
     def _closing(self, start: int, pair: str, most: int, final: bool) -> int | None:
-        """Where the bracket that opens here closes; None if it does not within so many characters or a paragraph."""
+        """Return the position of the closing bracket; None if it isn't within `most` characters and the paragraph."""
         depth = 0
         for index in range(start, min(len(self._held), start + most)):
             character = self._held[index]

@@ -78,8 +78,11 @@ class LeakFilter:
 
 
 class AnswerFilter:
-    """Takes an answer as it streams and lets through what may be shown. Marks go first: what is taken away later never
-    joins to a mark, while a mark that is taken away could join what stands around it to a tag or an address."""
+    """Filter of a streamed answer, which lets through what may be shown.
+
+    Marks are removed first: text removed later never joins to a mark, while a removed mark could join the text around
+    it to a tag or an address.
+    """
 
     def __init__(self, passages: Sequence[Passage], *, secret: str = "") -> None:
         documents = {passage.document.id: passage.document for passage in passages}.values()

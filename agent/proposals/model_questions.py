@@ -78,7 +78,7 @@ def check_questions(found: Sequence[FoundQuestion], read: ReadDocument) -> Itera
 
 
 def _excerpt(read: ReadDocument) -> str:
-    """Without the orders that are found in it."""
+    """Return the document's text without the prompt injections found in it."""
     parts, at = [], 0
     for order in read.orders:
         parts.append(read.text[at : order.start])

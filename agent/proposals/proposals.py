@@ -54,11 +54,11 @@ async def propose_cases(
     method: Method = "rules",
     max_calls: int | None = None,
 ) -> Proposed:
-    """At most `limit` new ones, spread over the documents: those named by id, source or filename, else all.
-    `max_calls`: of the chat model, within what the settings allow.
+    """Propose at most `limit` new golden cases, spread over the documents.
 
-    Where the chat model may not be asked, fails, or has used up its calls or its time, the rules stand in, which a
-    warning tells. Raises DocumentNotFound, EmbeddingModelUnavailable or CollectionNotFound.
+    `documents` names them by id, source or filename; by default all are read. `max_calls` limits the calls of the chat
+    model within the settings' limit. If the chat model is not allowed, fails, or has used up its calls or its time, the
+    rules replace it, with a warning. Raises DocumentNotFound, EmbeddingModelUnavailable or CollectionNotFound.
     """
     chosen = _choose(await services.store.list_documents(collection), documents)
     allowed = services.settings.proposals.proposal_calls
@@ -172,7 +172,7 @@ class _SearchTrial:
     config: RetrievalConfig
 
     async def without_known(self, questions: Sequence[MadeQuestion]) -> list[MadeQuestion]:
-        """Without golden cases, and what was proposed before."""
+        """Remove golden cases and questions that were proposed before."""
         by_key = {query_key(question.text): question for question in reversed(questions)}
         known = await self.services.proposals.find_known(self.collection, list(by_key))
         return [of for of in questions if by_key[query_key(of.text)] is of and query_key(of.text) not in known]
@@ -203,8 +203,9 @@ class _SearchTrial:
 
 
 def _difficulty(question: MadeQuestion, rank: int | None, language: str) -> Difficulty:
-    """Hard: retrieval does not find the document among the first ten. Easy: it is the first, and the question has the
-    words of its passage.
+    """Return how hard the question is for retrieval.
+
+    Hard: the document is not among the first ten. Easy: it is the first, and the question has the words of its passage.
     """
     if rank is None:
         return "hard"

@@ -56,5 +56,5 @@ class ReadDocument:
         return not any(order.start < span.end and span.start < order.end for order in self.orders)
 
     def read(self, span: Span) -> str:
-        """As a person reads it."""
+        """Return the span's text without markup."""
         return plain(self.text[span.start : span.end])

@@ -97,8 +97,9 @@ def dated_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
 
 
 def _clause(sentence: str, date: ToldDate, language: str) -> tuple[str, str]:
-    """The sentence without its date, where that opens or ends it, and the word that the date belongs to: what the
-    question leaves out must not be what was dated. Else ("", "").
+    """Return the sentence without a date that begins or ends it, and the preposition before the date; else ("", "").
+
+    The words that the question leaves out must not be what was dated.
     """
     before, after = sentence[: date.start], sentence[date.end :]
     opening = _BEFORE[language].search(before)

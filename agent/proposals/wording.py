@@ -138,7 +138,7 @@ def is_alone(text: str, language: str) -> bool:
 
 
 def lowered(text: str) -> str:
-    """For the midst of a sentence: an article or a noun loses its capital, a name does not."""
+    """Lower the first letter for the middle of a sentence: of an article or a noun, not of a name."""
     return text[0].lower() + text[1:] if _ARTICLE.match(text) or _NOUN.match(text) else text
 
 
@@ -155,8 +155,9 @@ def _tidy(clause: str, language: str) -> str | None:
 
 
 def _without_aside(text: str, language: str) -> str:
-    """«El lote A-2518, en cambio, se detuvo» → «El lote A-2518 se detuvo»; "Their cook, Ann, left" → "Ann left".
-    What follows a single comma goes, too.
+    """Return the clause without its aside, and without what follows a single comma.
+
+    «El lote A-2518, en cambio, se detuvo» → «El lote A-2518 se detuvo»; "Their cook, Ann, left" → "Ann left".
     """
     parts = text.split(", ")
     if len(parts) > 1 and _verb(parts[0], language):
@@ -185,7 +186,7 @@ def _verb(text: str, language: str) -> re.Match[str] | None:
 
 
 def _spanish(clause: str, verb: re.Match[str], asked: Asked) -> str | None:
-    """The verb before its subject: «¿Por qué no se revisó el gráfico hasta abril?»"""
+    """Return the question with the verb before its subject: «¿Por qué no se revisó el gráfico hasta abril?»."""
     start, end = verb.span()
     if before := _BEFORE_VERB.search(clause[:start]):
         start = before.start()

@@ -177,7 +177,7 @@ class Alignment:
 
 
 def _told(words: Sequence[ComparedWord], one: int, other: int) -> float:
-    """In a statement, whose commas part little."""
+    """Return how near two words of a statement are; its commas separate little."""
     return float(NEARBY ** abs(one - other))
 
 

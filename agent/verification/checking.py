@@ -80,7 +80,7 @@ def verify(answer: str, passages: Sequence[Passage], *, today: date | None = Non
 def check_statement(
     statement: Statement, passages: Sequence[Passage], *, today: date | None = None
 ) -> CheckedStatement:
-    """Without a mark, it gets the passage that carries it, if one does."""
+    """Check a statement against its cited passages; one without a mark gets the passage that supports it, if any."""
     if statement.numbers:
         cited = tuple(cite(statement.text, number, passages[number - 1], today=today) for number in statement.numbers)
     else:
@@ -186,7 +186,7 @@ def reference(citation: Citation) -> str:
 
 
 def sentence(citation: Citation, language: str) -> str:
-    """With the quote, its white space as single spaces."""
+    """Return a sentence with the citation's place, facts and quote, its white space as single spaces."""
     words = _WORDS[language]
     quote = " ".join(citation.quote.split())
     where, facts = _where(citation, words), _facts(citation, words, language)

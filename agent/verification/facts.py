@@ -16,7 +16,10 @@ _NEAR_BY = 9  # characters
 
 
 def is_computed(told: Quantity, statement: ComparedText, passage: ComparedText, today: Moment | None = None) -> bool:
-    """From numbers of the passage that the statement gives, too; a share needs one of its two alone."""
+    """Return whether a quantity follows from numbers of the passage.
+
+    The statement must name these numbers too; a share needs one of its two alone.
+    """
     given = [
         other
         for other in statement.quantities

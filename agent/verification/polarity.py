@@ -197,7 +197,10 @@ def wrong_sides(both: Alignment) -> Iterator[str]:
 
 
 def _wrong_side(both: Alignment, told: Sign, same: Sequence[Sign], others: Sequence[Sign]) -> Iterator[str]:
-    """Where more stands around one of the other side; «subió … y bajó …» has one of each."""
+    """Yield the reasons why the passage's opposite sign stands nearer to the statement's words.
+
+    «subió … y bajó …» has one sign of each side.
+    """
     mine = tuple(sign.place for sign in same)
     claimed: dict[int, list[int]] = {sign.place: [] for sign in others}
     for rival in both.statement.signs:
@@ -244,7 +247,7 @@ def wrong_denials(both: Alignment) -> Iterator[str]:
 
 
 def wrong_polarity(both: Alignment) -> Iterator[str]:
-    """In other words than the passage: it denies what the statement says, or the other way round."""
+    """Yield "negation" if the passage denies, in other words, what the statement says, or the other way round."""
     statement, passage = both.statement, both.passage
     denied = {word.clause for word in passage.words if word.denies}
     if _is_the_opposite(both):

@@ -56,7 +56,7 @@ class Voice(Enum):
 
 
 def case_of(reading: ComparedText, at: int) -> Case:
-    """By the word that leads in the words which it stands among."""
+    """Return the word's case by the preposition or conjunction that begins its phrase."""
     word = reading.words[at]
     if any(moment.start <= word.start < moment.end for moment in reading.moments):
         return Case.BESIDE
@@ -193,7 +193,7 @@ def _does_something_else(both: Alignment, one: int, other: int, place: int) -> b
 
 
 def _nearest(both: Alignment, one: int, other: int) -> tuple[int, int] | None:
-    """Where the passage has both in a sentence; of several places, in one clause."""
+    """Return the positions in the passage of the pair, in one sentence; of several pairs, in one clause."""
     words = both.passage.words
     pairs = [
         (first, second)
@@ -233,7 +233,7 @@ def _acts_first(reading: ComparedText, one: int, other: int) -> bool | None:
 
 
 def _are_joined_by_a_verb(reading: ComparedText, first: int, last: int) -> bool:
-    """In one stretch, with no other clause led in between."""
+    """Return whether a verb joins both words in one sentence, with no other clause between them."""
     words = reading.words
     if words[first].sentence != words[last].sentence:
         return False
@@ -354,7 +354,7 @@ def _around(reading: ComparedText, verb: int, step: int) -> Iterator[int]:
 
 
 def _ends(both: Alignment, places: Sequence[int], place: int) -> list[int]:
-    """Where in the verb's sentence of the passage the nearest ends of the statement's verb stand."""
+    """Return the positions in the passage of the nearest ends of the statement's verb."""
     statement, passage = both.statement, both.passage
     near = {*_around(passage, place, -1), *_around(passage, place, 1)}
     found = []

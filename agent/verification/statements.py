@@ -32,7 +32,7 @@ def remove_unknown_marks(answer: str, known: int) -> tuple[str, list[int]]:
 
 
 def _unfinished_mark(text: str) -> int:
-    """Where a mark begins, or marks in one another, that what follows may end; the text's length if none does."""
+    """Return the start of a citation mark that later text may complete; the text's length if there is none."""
     start, depth = len(text), 0
     for index, character in enumerate(text):
         if character == "[":
@@ -104,9 +104,10 @@ class Statement:
 
 
 def find_statements(answer: str, start: int = 0) -> Iterator[Statement]:
-    """From `start` on. Marks after a sentence's full stop belong to it.
+    """Yield the statements from `start` on; marks after a sentence's full stop belong to it.
 
-    So do marks that stand alone, such as those below a paragraph; at the very beginning they belong to what follows.
+    Marks that stand alone, such as those below a paragraph, belong to it too; at the very beginning they belong to what
+    follows.
     """
     held: Statement | None = None
     waiting: tuple[int, ...] = ()

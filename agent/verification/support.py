@@ -27,7 +27,10 @@ from graphrag.parsers.source_locations import split_rows
 def disagreements(
     statement: ComparedText, passage: ComparedText, *, beside: ComparedText, today: Moment | None = None
 ) -> tuple[str, ...]:
-    """Why the passage does not carry the statement, each reason once. `beside`: the document's title and headers."""
+    """Return the reasons why the passage doesn't support the statement, each once.
+
+    `beside` is the document's title and headers.
+    """
     both = Alignment(statement, passage)
     reasons = [
         *wrong_quantities(both, beside, today),
@@ -226,7 +229,7 @@ def _best_across(told: ComparedText, held: ComparedText, spans: Sequence[Span], 
 
 
 def _score_across(told: ComparedText, held: ComparedText) -> float:
-    """In another language the figures, dates and names that agree say most."""
+    """Return the score of a passage in another language, where equal figures, dates and names say most."""
     both = Alignment(told, held)
     share = len(both.links) / (sum(word.says for word in told.words) or 1)
     anchors = sum(any(quantity.is_same(other) for other in held.quantities) for quantity in told.quantities)

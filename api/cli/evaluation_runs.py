@@ -78,7 +78,7 @@ def measure(
 
 
 async def run_cases(services: Services, collection: str | None, **choices: Any) -> EvaluationRun:
-    """By a worker of this process, unless another one has taken it first."""
+    """Run the evaluation by a worker of this process, unless another worker claims it first."""
     asked = await services.collections.open(services.owner, collection)
     ordered = await order_run(asked, services=services, **choices)
     columns = (TextColumn("Measuring"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

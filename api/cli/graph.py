@@ -94,9 +94,7 @@ def _write(path: Path, picture: str) -> None:
 
 
 def trees(edges: Sequence[CausalEdge]) -> list[Tree]:
-    """One for each cause that nothing is said to have caused, and for each circle; what was shown before is not
-    unfolded again.
-    """
+    """Return a tree for each cause without causes and for each cycle; repeated nodes are not unfolded again."""
     by_cause: dict[UUID, list[CausalEdge]] = {}
     for edge in edges:
         by_cause.setdefault(edge.cause.id, []).append(edge)

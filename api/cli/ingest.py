@@ -128,7 +128,7 @@ async def _ingest(
 
 @asynccontextmanager
 async def _watching(paths: Sequence[Path]) -> AsyncGenerator[AsyncIterator[object]]:
-    """From here on no change is missed, also while others are still dealt with."""
+    """Watch the paths from now on, missing no change while earlier ones are processed."""
     changes = awatch(*paths)
     first = asyncio.create_task(anext(changes))
     await asyncio.sleep(0)  # it begins
@@ -145,7 +145,7 @@ async def _watching(paths: Sequence[Path]) -> AsyncGenerator[AsyncIterator[objec
 
 
 def check_files(files: Iterable[Path], paths: Iterable[Path]) -> None:
-    """Before a mistyped path makes a collection. Raises UnreadableDocument."""
+    """Check that a file exists before a mistyped path creates a collection. Raises UnreadableDocument."""
     if not any(file.exists() for file in files):
         raise UnreadableDocument(f"There is no file at {', '.join(map(str, paths))}.", reason="unreadable")
 
@@ -162,7 +162,7 @@ async def load(
 
 
 async def _follow(steps: AsyncGenerator[IngestionOutcome | Ingestion, None], *, total: int) -> list[IngestionOutcome]:
-    """With a progress bar."""
+    """Collect the outcomes while a progress bar shows the steps."""
     outcomes: list[IngestionOutcome] = []
     with Progress(*COLUMNS, console=err) as progress:
         task = progress.add_task("", total=total)
@@ -179,7 +179,7 @@ async def _follow(steps: AsyncGenerator[IngestionOutcome | Ingestion, None], *, 
 async def _keep_in_step(
     services: Services, collection: Collection, paths: Sequence[Path], *, chunking: Chunking | None
 ) -> None:
-    """With the paths: what is new, what has changed, what is gone."""
+    """Bring the collection up to date with the paths: new, changed and deleted files."""
     outcomes = await load(services, collection, find_files(paths), chunking=chunking)
     if new := [outcome for outcome in outcomes if outcome.status is not IngestionStatus.UNCHANGED]:
         print_outcomes(new)

@@ -102,7 +102,7 @@ def mcp() -> None:
 
 
 async def _serve(services: Services) -> None:
-    """Until the client closes standard input, or a signal."""
+    """Serve MCP until the client closes standard input, or a signal arrives."""
     from api.mcp.server import serve_stdio  # a third of a second, which every other command starts faster without
 
     stopped = asyncio.Event()

@@ -60,7 +60,7 @@ async def _serve(settings: Settings, listener: socket.socket, paths: list[Path])
 
 
 async def _ingest_or_tell(services: Services, paths: list[Path]) -> None:
-    """Without its database the service starts all the same."""
+    """Ingest the files, or say why not: without its database the service starts all the same."""
     try:
         await _ingest_first(services, paths)
     except DatabaseUnavailable as exc:

@@ -53,7 +53,7 @@ class Server(MCPServer[Any]):
 
 
 async def _apart(work: Coroutine[Any, Any, T]) -> T:
-    """In a task of its own. anyio cancels at every await anew, also at those that end the model's call."""
+    """Run the coroutine in its own task: anyio cancels at every await anew, also those that end the model's call."""
     working = asyncio.create_task(work)
     try:
         await asyncio.wait({working})
@@ -85,7 +85,7 @@ def _language(arguments: dict[str, Any], context: Context[Any, Any] | None) -> s
 
 
 def _request(context: Context[Any, Any]) -> Request | None:
-    """Over HTTP, the one that the call came with."""
+    """Return the HTTP request of the call, if it came over HTTP."""
     request: Request | None = context.request_context.request
     return request
 
@@ -103,7 +103,7 @@ def make_server(services: Services, owner_of: OwnerOf, count_answer: CountAnswer
 
 
 async def serve_stdio(services: Services) -> None:
-    """Until the client closes standard input. Raises Unauthorized or Forbidden."""
+    """Serve until the client closes standard input. Raises Unauthorized or Forbidden."""
     key = services.settings.authentication.api_key
 
     async def owner_of(_: Context[Any, Any] | None) -> str:

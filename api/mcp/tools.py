@@ -83,8 +83,10 @@ class Tools:
         strategy: Annotated[Literal["auto", "fulltext", "semantic", "hybrid"], Field(description="How")] = "auto",
         filters: FiltersIn | None = None,
     ) -> SearchOut:
-        """Find passages in the person's own documents, with their scores and where they stand. For an answer with
-        citations use `ask`."""
+        """Find passages in the person's own documents, with their scores and locations.
+
+        For an answer with citations use `ask`.
+        """
         owner = await self._owner_of(ctx)
         overrides = {"top_k": top_k} if strategy == "auto" else {"top_k": top_k, "strategy": strategy}
         timed = TimedSearch(
@@ -104,8 +106,10 @@ class Tools:
         question: Annotated[Text, Field(description="In Spanish, French or English, which the answer is in, too")],
         collection: CollectionIn = None,
     ) -> Annotated[CallToolResult, AnswerOut]:
-        """Answer a question from the person's own documents, with citations that were checked against them. Where the
-        documents hold no answer, it says so."""
+        """Answer a question from the person's own documents, with citations that were checked against them.
+
+        If the documents contain no answer, it says so.
+        """
         owner = await self._owner_of(ctx)
         if self._count_answer:
             await self._count_answer(owner)
@@ -146,8 +150,10 @@ class Tools:
         collection: CollectionIn = None,
         limit: Annotated[int, Field(ge=1, le=20, description="Chains")] = 5,
     ) -> PathsOut:
-        """Find what the person's documents say caused what: chains of causes and effects, across documents, each link
-        with the sentence that states it."""
+        """Find what the person's documents say caused what: chains of causes and effects, across documents.
+
+        Each link has the sentence that states it.
+        """
         owner = await self._owner_of(ctx)
         pipeline = self._services.retrieval
         async with searching(self._services, owner) as slot:
@@ -187,7 +193,7 @@ def _partial(exc: SearchTimeout, timed: TimedSearch, query: str) -> SearchOut:
 
 
 def _read_aloud(answer: AnswerOut) -> str:
-    """For who reads no structured content."""
+    """Return the answer as plain text for clients that read no structured content."""
     sources = dict.fromkeys(f"[{citation.number}] {citation.sentence}" for citation in answer.citations)
     return "\n\n".join(filter(None, [answer.answer, "\n".join(sources), *answer.degraded_messages, *answer.warnings]))
 

@@ -46,14 +46,14 @@ def make_etag(*parts: str) -> str:
 
 
 def is_known(etag: str, if_none_match: str | None) -> bool:
-    """By weak comparison."""
+    """Return whether If-None-Match has the tag, by weak comparison."""
     if if_none_match is None:
         return False
     return if_none_match.strip() == "*" or etag in {tag for _, tag in _TAG.findall(if_none_match)}
 
 
 def check_match(etag: str, if_match: str | None) -> None:
-    """By strong comparison. Raises PreconditionFailed."""
+    """Raise PreconditionFailed unless If-Match has the tag, by strong comparison."""
     if if_match is None or if_match.strip() == "*":
         return
     if etag not in {tag for weak, tag in _TAG.findall(if_match) if not weak}:

@@ -1,4 +1,4 @@
-"""From where the service may be used: under which names, and by the pages of which other sites.
+"""Checks of the Host and Origin headers: the service's own names, and other sites' pages.
 
 Without authentication whoever reaches the service may use it, and a browser lets every page that it shows reach this
 machine: by a form or a plain-text request to its address, or by a name of the page's own that leads to it. So a request

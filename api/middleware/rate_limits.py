@@ -29,7 +29,7 @@ ANSWERING = ("/chat", "/chat/stream", "/chat/completions")
 
 
 class RateLimits:
-    """In Redis for all processes together, where there is one and it answers; else each process counts alone."""
+    """Rate limits, in Redis for all processes together if it answers; else each process counts alone."""
 
     def __init__(self, settings: Settings) -> None:
         """Raises InvalidSettings or MissingExtra."""
@@ -59,9 +59,10 @@ class RateLimits:
 
     @asynccontextmanager
     async def refusing(self, request: Request) -> AsyncIterator[None]:
-        """Around the look at a credential. One that holds is not refused for those of others behind its address.
+        """Count failed authentication by address, and refuse further attempts.
 
-        Raises RateLimited in place of Unauthorized.
+        A valid credential is not refused for others' failures behind its address. Raises RateLimited in place of
+        Unauthorized.
         """
         try:
             yield

@@ -137,8 +137,9 @@ def _answered(done: Done, warnings: list[str]) -> Answered:
 async def write_chunks(
     events: AsyncGenerator[Event, None], head: Head, *, warnings: list[str], usage_of: UsageOf | None
 ) -> AsyncGenerator[Event, None]:
-    """The tokens as they come, the footnotes after them; then what was found out of the answer, in the last chunk that
-    has a choice. With `usage_of` one more tells the usage.
+    """Yield the tokens as they come, then the footnotes, then a chunk with the answer's findings.
+
+    With `usage_of` one more chunk has the usage.
     """
     footnotes = Footnotes()
     yield head.chunk({"role": "assistant", "content": ""})

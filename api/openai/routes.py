@@ -155,7 +155,10 @@ async def embed(body: EmbeddingsRequest, services: ServicesDep, owner: OwnerDep)
 
 
 async def find_embedding_model(name: str, services: Services, owner: str) -> EmbeddingModel:
-    """By its id, or of a collection. Raises ModelNotFound, CollectionNotFound or EmbeddingModelUnavailable."""
+    """Return an embedding model by its id, or by a collection.
+
+    Raises ModelNotFound, CollectionNotFound or EmbeddingModelUnavailable.
+    """
     registry = services.embeddings
     if name not in registry.models:
         try:

@@ -154,7 +154,10 @@ async def _loaded(services: Services, model: object) -> str:
 
 
 async def _move(services: Services, collection: Collection, model: str) -> None:
-    """Where nothing has to be embedded anew. Raises EmbeddingModelFixed, or CollectionChanged where it moves now."""
+    """Move an empty collection to another embedding model.
+
+    Raises EmbeddingModelFixed, or CollectionChanged if it is moving now.
+    """
     if model == collection.embedding_model:
         return
     if collection.chunk_count:

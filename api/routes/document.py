@@ -306,7 +306,10 @@ async def get_text(
     before: Around = 2_000,
     after: Around = 2_000,
 ) -> TextOut:
-    """Without a span, its beginning. `before` and `after`: so many characters around it, to a line's end."""
+    """Return a span of the text, or its beginning without one.
+
+    `before` and `after`: so many characters around it, to a line's end.
+    """
     document = await stored(found)
     end = min(max(start_char, end_char or 0), start_char + MOST_CHARS)
     owner = found.collection.owner_id

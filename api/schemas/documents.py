@@ -211,7 +211,7 @@ class TextOut(BaseModel):
 
 
 class BoxOut(BaseModel):
-    """In shares of the page's width and height, from its upper left corner."""
+    """A rectangle in shares of the page's width and height, from its upper left corner."""
 
     left: float
     top: float

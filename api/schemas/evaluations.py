@@ -260,7 +260,7 @@ class ConfigDifference(BaseModel):
 
 
 class ComparisonOut(Page):
-    """Over the questions that both runs have measured, whatever collection they are of."""
+    """A comparison over the questions that both runs have measured, whatever collection they are of."""
 
     metric: str = Field(description="That decides which of the two a case is won by")
     cases: int

@@ -64,8 +64,9 @@ class MessageIn(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A question as `message`, which begins a conversation or goes on with one; or a conversation that is not kept as
-    `messages`, whose last is the question.
+    """A question as `message`, which begins or continues a conversation, or the `messages` of one that is not stored.
+
+    The last of `messages` is the question.
     """
 
     model_config = ConfigDict(
@@ -274,5 +275,5 @@ class Health(BaseModel):
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For a route's `responses`."""
+    """Return the `responses` of a route that can fail with these statuses."""
     return {status: {"model": ErrorResponse} for status in statuses}

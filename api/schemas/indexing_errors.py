@@ -1,4 +1,4 @@
-"""Why a file could not be ingested, worded for a person."""
+"""Reasons why a file could not be ingested, worded for a person."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

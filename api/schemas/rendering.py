@@ -40,7 +40,7 @@ _CLEANER = nh3.Cleaner(
 
 @dataclass(slots=True)
 class _RenderedAnswer:
-    """Where the parser is in the answer, whose statements and marks are known by their offsets."""
+    """The state of rendering an answer, whose statements and marks are known by their offsets."""
 
     text: str
     statements: Sequence[Mapping[str, Any]]
@@ -61,7 +61,7 @@ class _RenderedAnswer:
         self.end = self.lines[min(lines[1], len(self.lines) - 1)]
 
     def find(self, written: str) -> int:
-        """Where it stands; what is written otherwise in the source has the place of what is before it."""
+        """Return the position of the text; the current one if the source writes it otherwise."""
         found = self.text.find(written, self.at, self.end)
         if found < 0:
             return self.at
@@ -86,8 +86,10 @@ class _RenderedAnswer:
 
 
 def to_html(answer: str, details: Mapping[str, Any]) -> str:
-    """`details` has what else of `done` there is. Text of a statement is in `span.statement[data-statement]`, by its
-    index; a mark [n] is `span.mark[data-number][data-citation]`, by the citation's place in the list, from 1.
+    """Render an answer as HTML; `details` are the other fields of its `done` event.
+
+    Text of a statement is in `span.statement[data-statement]`, by its index; a mark [n] is
+    `span.mark[data-number][data-citation]`, by the citation's place in the list, from 1.
     """
     citations = details.get("citations", ())
     read = _RenderedAnswer(
@@ -172,8 +174,10 @@ def _show_mark(renderer: Any, tokens: Sequence[Token], index: int, options: Any,
 
 
 def _make_markdown() -> MarkdownIt:
-    """CommonMark with tables; what a quoted document may hold without meaning it (indents, lines of dashes below a
-    text, addresses for later) is text.
+    """Return a parser of CommonMark with tables.
+
+    Syntax that a quoted document may contain without meaning it is text: indents, lines of dashes below a text,
+    reference definitions.
     """
     made = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
     made.disable(["code", "lheading", "reference", "html_block", "html_inline", "text_join"])
@@ -226,7 +230,7 @@ class Footnotes:
 
 
 def definitions(citations: Sequence[Mapping[str, Any]]) -> str:
-    """Below the answer: of each cited source where its quotes stand, and what they say."""
+    """Return the footnotes below the answer: the places of each cited source's quotes, and the quotes."""
     told: dict[int, dict[str, None]] = {}
     for citation in sorted(citations, key=lambda citation: int(citation["number"])):
         told.setdefault(citation["number"], {})[citation["sentence"]] = None
@@ -239,7 +243,7 @@ def with_footnotes(answer: str, *, sources: int, citations: Sequence[Mapping[str
 
 
 def without_footnotes(answer: str) -> str:
-    """As it was before: a client sends it back with the next question."""
+    """Remove the footnotes, which a client sends back with the next question."""
     lines = answer.split("\n")
     while lines and (not lines[-1].strip() or _DEFINITION.match(lines[-1])):
         lines.pop()

@@ -42,7 +42,10 @@ class RemoteStream:
         return self.state.is_ended
 
     async def follow(self, after: int = 0) -> AsyncIterator[bytes]:
-        """As Stream.follow. Raises StreamInterrupted after the last event of a process that is dead."""
+        """Follow the stream as `Stream.follow` does.
+
+        Raises StreamInterrupted after the last event of a process that is dead.
+        """
         yield opening(self.id, after)
         while found := await self.store.read(self.owner, self.id, after=after):  # none: it was stopped
             state, events = found
@@ -108,7 +111,7 @@ class SharedStreams:
                     await self._store.remove(owner, [stream_id])
 
     def start(self, events: AsyncGenerator[Event, None], owner: str, stream_id: str | None = None) -> Stream:
-        """As Streams.start; without an id, it is not counted before it is written down."""
+        """Start a stream as `Streams.start` does; without an id, it is not counted before it is written down."""
         stream = self._streams.start(events, owner, stream_id)
         self._made[stream.id] = _Made(stream)
         return stream
@@ -150,7 +153,7 @@ class SharedStreams:
             await self._store.cancel(owner, stream_id)
 
     def cancel(self, stream: Stream) -> None:
-        """As Streams.cancel; one that is made here."""
+        """Cancel a stream of this process."""
         self._streams.cancel(stream)
 
     async def _begin(self, owner: str, stream_id: str) -> bool:

@@ -1,6 +1,4 @@
-"""Answers being streamed by this process. Each is made by a task of its own into a log, which readers follow from any
-event on.
-"""
+"""Streams of answers in this process: a task writes each into a log, which readers follow from any event on."""
 
 import asyncio
 import json
@@ -205,7 +203,7 @@ class Streams:
             log.error("stream failed", exc_info=exc)
 
     def _schedule(self, stream: Stream) -> None:
-        """When it goes by itself: when nobody has read it for a while, or it has been whole for a while."""
+        """Schedule the removal of a stream that nobody reads, or that has been complete for a while."""
         if stream.id not in self._streams:
             return
         if timer := self._timers.pop(stream.id, None):
@@ -219,7 +217,7 @@ class Streams:
             self._timers[stream.id] = asyncio.get_running_loop().call_later(seconds, self.cancel, stream)
 
     def make_room(self, owner: str) -> None:
-        """For a new one, to which the longest kept gives way. Raises TooManyStreams."""
+        """Remove the owner's oldest complete stream if there is no room. Raises TooManyStreams."""
         owned = [stream for stream in self._streams.values() if stream.owner == owner]
         if len(owned) < self.settings.streams.streams_per_owner:
             return

@@ -1,1 +1,1 @@
-"""Who is asking: one function for every way in."""
+"""Authentication of requests, the same for HTTP, MCP and the command line."""

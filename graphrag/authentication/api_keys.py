@@ -53,7 +53,7 @@ class ApiKeys:
         scopes: Collection[Scope] = WHERE_NONE_IS_NAMED,
         valid_for: timedelta | None = None,
     ) -> tuple[ApiKey, str]:
-        """What is kept, and what its holder shows: nobody can tell that again."""
+        """Create a key; return it as stored, and its secret, which can't be shown again."""
         key_id, secret = secrets.token_hex(ID_CHARS // 2), secrets.token_urlsafe(SECRET_BYTES)
         values = {
             "owner_id": owner_id,

@@ -25,8 +25,9 @@ class Authentication:
         await self.api_keys.close()
 
     async def identify(self, credential: str | None) -> Identity:
-        """Of an API key or a token; None: nothing was shown. Raises Unauthorized, or AuthenticationUnavailable or
-        DatabaseUnavailable.
+        """Return the identity behind an API key or a token; None stands for a request without one.
+
+        Raises Unauthorized, AuthenticationUnavailable or DatabaseUnavailable.
         """
         return await self.way.identify(credential) if self.way else Identity(self.owner)
 

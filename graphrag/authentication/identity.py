@@ -1,4 +1,4 @@
-"""Which hosts are this machine, and no other."""
+"""Identities of callers, and the host names of this machine."""
 
 import ipaddress
 from dataclasses import dataclass

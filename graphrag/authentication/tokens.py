@@ -47,8 +47,9 @@ class IssuerKeys:
                 raise InvalidSettings(f"RAG_JWT_JWKS: {self._source} holds no keys that can be used: {exc}") from exc
 
     async def find(self, key_id: str | None) -> Jwk | None:
-        """None: the issuer has no such key. A token that names none means the only one. Raises
-        AuthenticationUnavailable.
+        """Return the issuer's key of this id, or None; a token without an id means the only key.
+
+        Raises AuthenticationUnavailable.
         """
         if key_id not in self._keys or not (self._is_fresh() or self._reading.locked()):
             async with self._reading:
@@ -81,7 +82,7 @@ class IssuerKeys:
         return Path(self._source).read_bytes()
 
     async def _fetch(self, address: httpx.URL) -> bytes:
-        """From there alone: what it redirects to is not what the settings name."""
+        """Fetch the key set without following redirects: they would lead to an address that the settings don't name."""
         content = b""
         async with asyncio.timeout(READ_SECONDS), httpx.AsyncClient() as client, client.stream("GET", address) as got:
             if got.status_code != 200:
@@ -110,7 +111,7 @@ def _address(source: str) -> httpx.URL | None:
 
 
 def _usable(text: bytes) -> dict[str | None, Jwk]:
-    """By their ids. Raises ValueError."""
+    """Return the keys that verify signatures, by id. Raises ValueError."""
     try:
         document = json.loads(text)
     except RecursionError as exc:

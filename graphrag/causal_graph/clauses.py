@@ -1,4 +1,4 @@
-"""Where clauses, noun phrases and verb groups begin and end."""
+"""Boundaries of clauses, noun phrases and verb groups."""
 
 import re
 from collections.abc import Collection
@@ -33,7 +33,7 @@ def trim(s: str, start: int, end: int) -> Span:
 def trim_words(
     g: CausalGrammar, s: str, span: Span, *, left: Collection[str] = (), right: Collection[str] = ()
 ) -> Span:
-    """Without the words of `left` at its beginning, of `right` at its end."""
+    """Trim the words of `left` from the span's beginning and those of `right` from its end."""
     found = tokens(g, s, span.start, span.end)
     first, last = 0, len(found)
     while first < last - 1 and found[first].group() in left:
@@ -48,7 +48,7 @@ def trim_words(
 
 
 def strong_start(s: str, lo: int, end: int) -> int:
-    """Where the part that holds `end` begins: after the last mark that separates sentences or their halves."""
+    """Return the start of the part before `end`: after the last mark that separates sentences or their halves."""
     start = lo
     for mark in _STRONG.finditer(s, lo, end):
         start = mark.end()
@@ -61,7 +61,7 @@ def strong_end(s: str, start: int, hi: int) -> int:
 
 
 def parts(s: str, start: int, end: int) -> list[Span]:
-    """Between commas, brackets and dashes. None is empty."""
+    """Split at commas, brackets and dashes; no part is empty."""
     found, at = [], start
     for comma in _COMMA.finditer(s, start, end):
         found.append(trim(s, at, comma.start()))
@@ -103,7 +103,7 @@ def _with_subject(g: CausalGrammar, s: str, found: list[Span], chosen: int) -> i
 
 
 def _clause_start(g: CausalGrammar, s: str, start: int, end: int) -> int:
-    """After «dice que», and after «y» where both sides are clauses."""
+    """Return the start of the clause: after «dice que», and after «y» if both sides are clauses."""
     begin = start
     for report in pattern(rf"(?<!\w)(?:{g.reporting})").finditer(s, start, end):
         if has_finite(g, s, report.end(), end) or not has_finite(g, s, start, report.start()):

@@ -59,9 +59,10 @@ def _concept_word(word: str, number: int, text: str, language: str) -> str:
 
 
 def similarity(one: Sequence[str], other: Sequence[str]) -> float:
-    """In [0, 1]: how surely two concepts are the same, or one restates the other. The languages may differ.
+    """Return the confidence, in [0, 1], that two concepts are the same or that one restates the other.
 
-    Takes `concept_words`. 1 for equal ones, 0 where either has no words; the order of words does not count.
+    Takes `concept_words`, which may be of different languages. It is 1 for equal ones and 0 if either has no words; the
+    order of words doesn't count.
     """
     if not one or not other:
         return 0.0
@@ -87,7 +88,10 @@ def _shared(words: Sequence[str], others: Sequence[str]) -> float:
 
 
 def word_similarity(one: str, other: str) -> float:
-    """In [0, 1]. Codes and numbers are the same or not; words may be spelled as in another language."""
+    """Return the similarity of two words, in [0, 1].
+
+    Codes and numbers are the same or not; words may be spelled as in another language.
+    """
     if one == other or (folded := fold(one)) == fold(other):
         return 1.0
     if any(map(str.isdigit, one + other)):

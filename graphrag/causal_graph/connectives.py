@@ -147,7 +147,7 @@ def _cleft(site: Site) -> tuple[Span, Span] | None:
 
 
 def _answer(site: Site, cause: Span | None) -> list[Draft]:
-    """«Cerramos. Porque no había luz.»"""
+    """Return the draft of a «Porque …» that answers the sentence before: «Cerramos. Porque no había luz.»."""
     if site.cue.form is not Form.BECAUSE:
         return []
     return draft(site, cause, sentence_before(site), Polarity.FACT, VAGUE)
@@ -164,7 +164,7 @@ def _corrects(site: Site) -> bool:
 
 
 def _is_corrected(site: Site, before: Span, cause: Span) -> bool:
-    """«No me fui por X; simplemente …»"""
+    """Return whether a cause is denied to be corrected: «No me fui por X; simplemente …»."""
     g, s = site.g, site.s
     first = next(iter(re.findall(g.word, s[before.start : before.end])), "")
     negated = first in g.negations or any(
@@ -198,7 +198,7 @@ def therefore(site: Site) -> list[Draft]:
 
 
 def _stated(site: Site, clause: Span | None) -> Span | None:
-    """Without headings and other single words, which state nothing."""
+    """Return the clause, or None for a heading or another short phrase that states nothing."""
     if clause is None or has_finite(site.g, site.s, clause.start, clause.end):
         return clause
     return clause if len(site.s[clause.start : clause.end].split()) > 2 else None

@@ -22,7 +22,10 @@ def chunk_graphs(text: str, chunks: Sequence[Chunk], *, language: str) -> list[C
 async def with_names(
     graphs: Sequence[ChunkGraph], chunks: Sequence[Chunk], recognizer: NameRecognizer | None, *, language: str
 ) -> Sequence[ChunkGraph]:
-    """With the names that a model, where there is one, finds in sentences: cells are none, and may be a million."""
+    """Add the names that the recognizer, if there is one, finds in sentences.
+
+    Table cells are skipped: they are no sentences, and may be a million.
+    """
     if recognizer is None:
         return graphs
     texts = ["" if chunk.headers else chunk.content for chunk in chunks]

@@ -44,15 +44,16 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """Where an arrow passes a column between its ends."""
+    """The passage of an arrow through a column between its ends."""
 
     arrow: Arrow
     column: int
 
 
 def lay_out(heights: Mapping[Node, float], arrows: Iterable[Arrow], *, box_width: float, page_width: float) -> Layout:
-    """Causes to the left of their effects. Parts that nothing joins stand beside one another as far as the page is
-    wide, then below.
+    """Place causes to the left of their effects.
+
+    Unconnected parts stand side by side as far as the page is wide, then below.
     """
     graph: nx.DiGraph[Node] = nx.DiGraph()
     graph.add_nodes_from(heights)
@@ -95,7 +96,7 @@ def _lay_out_part(part: "nx.DiGraph[Node]", heights: Mapping[Node, float], box_w
 
 
 def _without_circles(part: "nx.DiGraph[Node]") -> "nx.DiGraph[Node]":
-    """With the arrows that close a circle turned round."""
+    """Return the graph with the arrows reversed that close a cycle."""
     forward = nx.DiGraph(part)
     while True:
         try:
@@ -108,7 +109,7 @@ def _without_circles(part: "nx.DiGraph[Node]") -> "nx.DiGraph[Node]":
 
 
 def _columns(forward: "nx.DiGraph[Node]") -> dict[Node, int]:
-    """As far left as its causes allow, but what has none stands just before its first effect."""
+    """Place each node as far left as its causes allow; a node without causes stands just before its first effect."""
     generations = list(nx.topological_generations(forward))
     column_of = {node: column for column, nodes in enumerate(generations) for node in nodes}
     for node in generations[0]:
@@ -148,7 +149,7 @@ def _place(
 
 
 def _spread(column: Sequence[Node], wished: Mapping[Node, float], sizes: Mapping[Node, float]) -> dict[Node, float]:
-    """In their order, as near to where they are wished as they can be without touching."""
+    """Place the nodes in their order, as near to their desired positions as possible without overlap."""
     ends = list(accumulate(sizes[node] for node in column))
     offsets = [end - sizes[node] / 2 for node, end in zip(column, ends, strict=True)]
     free = isotonic_regression([wished[node] - offset for node, offset in zip(column, offsets, strict=True)]).x
@@ -213,8 +214,10 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 
 
 def draw(edges: Sequence[CausalEdge]) -> str:
-    """Causes to the left, effects to the right; an effect and the cause that means nearly the same are joined by a pale
-    line. What a box or an arrow is about is told where the pointer rests: the documents, the quote.
+    """Draw a causal graph as SVG, causes to the left of their effects.
+
+    A pale line joins an effect and the cause that means nearly the same. The tooltip of a box lists its documents, that
+    of an arrow its quote.
     """
     names = {entity.id: entity.name for edge in edges for entity in (edge.cause, edge.effect)}
     labels = {identity: wrap(name) for identity, name in names.items()}
@@ -304,7 +307,7 @@ def _arrow(edge: CausalEdge, layout: Layout) -> str:
 
 
 def _curve(route: Route) -> str:
-    """From point to point, level at each."""
+    """Return an SVG path from point to point that is level at each."""
     (x, y), *_ = route
     pieces = [f"M{x:.1f} {y:.1f}"]
     for (x, y), (next_x, next_y) in pairwise(route):
@@ -356,5 +359,5 @@ def _text(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Without what no XML may hold."""
+    """Replace the characters that XML doesn't allow."""
     return _UNPRINTABLE.sub(" ", text)

@@ -104,7 +104,7 @@ class CausalGrammar:
         return self._any_of(range(len(self.cues)))
 
     def find_cues(self, s: str, start: int, end: int) -> Iterator[re.Match[str]]:
-        """As search.finditer, but of each word only the cues are tried that begin as it does."""
+        """Yield the matches of `search`, trying at each word only the cues with the same first letters."""
         if self._anywhere.search(s, start, end):
             yield from self.search.finditer(s, start, end)
             return

@@ -1,4 +1,4 @@
-"""Scores of consecutive links: is the effect of one the cause of another, however their documents word it?"""
+"""Scores of consecutive links: how surely the effect of one is the cause of another, in whatever words."""
 
 import re
 from collections import Counter
@@ -49,7 +49,7 @@ class LinkScorer:
 
     @cached_property
     def _by_key(self) -> dict[UUID | str, list[CausalEdge]]:
-        """By what a link before it would have in common with it: its cause, a word of that, its document."""
+        """Index the edges by what an edge before them may share: the cause, its words, the document."""
         found: dict[UUID | str, list[CausalEdge]] = {}
         for edge in self._edges:
             keys: set[UUID | str] = {edge.cause.id, edge.document.id, *_families(self._of(edge.cause, edge))}
@@ -65,7 +65,10 @@ class LinkScorer:
         return found
 
     def between(self, one: CausalEdge, other: CausalEdge) -> float:
-        """In [0, 1]. «A, por lo que B. Eso provocó C»: «eso» is A with its B."""
+        """Return the confidence, in [0, 1], that the second edge continues the first.
+
+        «A, por lo que B. Eso provocó C»: «eso» is A with its B.
+        """
         if one.effect.id == other.cause.id or _is_continued(one, other):
             return 1.0
         linked = self._links.get((one.effect.id, other.cause.id), 0.0)
@@ -126,7 +129,7 @@ def _is_continued(one: CausalEdge, other: CausalEdge) -> bool:
 
 
 def _across(linked: float, effect: Words, cause: Words) -> float:
-    """Between two languages, words that look alike only confirm a link."""
+    """Return the confidence between two languages, where words that look alike only confirm a link."""
     sure = linked >= CERTAIN or (linked > 0 and _have_enough(effect, cause))
     return min(1.0, ACROSS * linked) if sure else 0.0
 
@@ -143,7 +146,7 @@ def _families(words: Words) -> frozenset[str]:
 
 
 def _have_enough(words: Words, others: Words) -> bool:
-    """Across languages one word alone may only look alike: «recambio» and "recall"."""
+    """Return whether enough words agree: one alone may only look alike across languages, as «recambio» and "recall"."""
     shared = {word for word in words if any(word_similarity(word, other) for other in others)}
     return len(shared) > 1 or any(map(_is_name, shared))
 

@@ -119,7 +119,7 @@ class ModelExtractor:
         return dict(_parsed(found))
 
     async def _write(self, owner_id: str, key: str, answer: FoundRelations) -> None:
-        """At once: a run that is killed has lost nothing."""
+        """Cache the answer immediately, so that a killed run loses nothing."""
         try:
             await self.cache.set_many(owner_id, {key: answer.model_dump_json().encode()}, seconds=KEPT_SECONDS)
         except Exception as exc:
@@ -127,8 +127,9 @@ class ModelExtractor:
 
 
 def check_relations(found: FoundRelations, chunk: Chunk, *, extractor: str) -> Iterator[CausalRelation]:
-    """Those that the chunk states word for word: its text holds the quote, and that the cause and, apart from it, the
-    effect.
+    """Yield the relations that the chunk states word for word.
+
+    Its text must contain the quote, and the quote the cause and, apart from it, the effect.
     """
     for relation in found.relations[:MAX_RELATIONS]:
         quote = _find(relation.quote, chunk.content)
@@ -152,7 +153,10 @@ def check_relations(found: FoundRelations, chunk: Chunk, *, extractor: str) -> I
 
 
 def merge(by_rules: Sequence[CausalRelation], by_model: Sequence[CausalRelation]) -> tuple[CausalRelation, ...]:
-    """In the order of the text. What both have found is one relation, the rules', and surer than either."""
+    """Merge relations in the order of the text.
+
+    A relation found by both is the rules', with a higher confidence than either.
+    """
     merged: list[CausalRelation] = []
     left = list(by_model)
     for relation in by_rules:
@@ -169,7 +173,7 @@ def _is_same(one: CausalRelation, other: CausalRelation) -> bool:
 
 
 def _overlap(one: Span, other: Span) -> bool:
-    """By more than half of the shorter."""
+    """Return whether the spans share more than half of the shorter one."""
     shared = min(one.end, other.end) - max(one.start, other.start)
     return 2 * shared > min(one.end - one.start, other.end - other.start)
 

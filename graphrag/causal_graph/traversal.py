@@ -26,7 +26,10 @@ SAME = 0.75  # similarity from which a chain that comes to an entity has come ba
 
 @dataclass(frozen=True)
 class Chains:
-    """For one question. The nodes are the links: one follows another where its cause is the other's effect."""
+    """The causal chains for one question.
+
+    The nodes are the links: one follows another if its cause is the other's effect.
+    """
 
     neighbourhood: CausalNeighbourhood
     question: CausalQuestion
@@ -146,10 +149,12 @@ async def find_paths(
     filters: Filters = EVERYTHING,
     limit: int = 5,
 ) -> list[CausalPath]:
-    """Chains of at most MAX_EDGES links that end in what the question asks the causes of, or begin in what it asks the
-    effects of; scores in [0, 1]. Empty where the documents state none that is about the question.
+    """Return causal chains that answer the question, best first, scores in [0, 1].
 
-    `hits`: what a search for the question finds, best first: what they state may be meant, whatever its words.
+    A chain has at most MAX_EDGES links and ends in the effect whose causes are asked for, or begins in the cause whose
+    effects are. The list is empty if the documents state none about the question.
+
+    `hits` are the results of a search for the question, best first: their relations may be meant, whatever their words.
     """
     question = read_question(query)
     if not question.weights:
@@ -165,8 +170,9 @@ async def find_paths(
 def rank_paths(
     neighbourhood: CausalNeighbourhood, question: CausalQuestion, chunks: Mapping[UUID, Chunk] = NO_CHUNKS
 ) -> list[CausalPath]:
-    """Best first; of equals the direct before the indirect. No chain is listed that is part of a longer sure one, nor
-    one that says in other words what a better one says.
+    """Rank the chains, best first; of equal ones the direct before the indirect.
+
+    A chain that is part of a longer sure one, or that rewords a better one, is left out.
     """
     chains = Chains(neighbourhood, question)
     judged = [path for edges in chains.all() if (path := _judge(edges, chains, question, chunks)).score > 0]
@@ -177,8 +183,10 @@ def rank_paths(
 def _judge(
     edges: Sequence[CausalEdge], chains: Chains, question: CausalQuestion, chunks: Mapping[UUID, Chunk]
 ) -> CausalPath:
-    """Where every link is sure, the chain counts as much as the link that answers, and a little more for each other.
-    Where one is not, all doubts add up.
+    """Score a chain.
+
+    If every link is sure, it counts as much as the link that answers, and a little more for each other link; else all
+    doubts add up.
     """
     relevance = max(
         relevance_of(edges, asked, is_effect, chains.meant(entity_id), question, _before(asked, chunks), chains.rarity)
@@ -213,10 +221,10 @@ def relevance_of(
     before: str,
     rarity: Mapping[str, float],
 ) -> float:
-    """In [0, 1]: how surely the question means the asked end, and how much of it the chain holds.
+    """Return, in [0, 1], how surely the question means the asked end and how much of it the chain contains.
 
-    What only the other end of the asked link holds counts nothing: «why did the buyer leave?» is not answered by what
-    his leaving caused.
+    Words that only the other end of the asked link contains don't count: «why did the buyer leave?» is not answered by
+    the effects of his leaving.
     """
     entity, other = (asked.effect, asked.cause) if is_effect else (asked.cause, asked.effect)
     said = _said_of(entity.name, other.name, asked.quote)
@@ -301,8 +309,10 @@ def holds_of(chunk: Chunk, edge: CausalEdge) -> bool:
 
 
 def join(found: Sequence[Hit], stating: Sequence[Hit], paths: Sequence[CausalPath], *, top_k: int) -> list[Hit]:
-    """The `top_k` best of what was found and what states a path; before them, where the best path is surely about the
-    question, its chunks in the order of its links, with the best's score.
+    """Return the `top_k` best of the found hits and of those that state a chain.
+
+    If the best chain is surely about the question, its chunks come first, in the order of its links, with the best
+    hit's score.
     """
     known = {hit.chunk.id for hit in found}
     both = list(found)

@@ -108,7 +108,7 @@ def _takes(properties: Mapping[str, Any]) -> str:
 
 def _default(field: FieldInfo) -> str:
     if field.default_factory:
-        return (field.default_factory.__doc__ or "").strip()
+        return (field.default_factory.__doc__ or "").strip().removeprefix("Return ").rstrip(".")
     match field.default:
         case None | "" | ():
             return UNSET
@@ -135,6 +135,6 @@ def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
 
 
 def _nearest(name: str, known: Set[str]) -> str | None:
-    """By what follows the prefix, in which all are alike."""
+    """Return the known variable whose name after the common prefix is nearest."""
     endings = {other.removeprefix(PREFIX): other for other in known}
     return next((endings[end] for end in difflib.get_close_matches(name.removeprefix(PREFIX), endings, n=1)), None)

@@ -26,7 +26,7 @@ SITE = re.compile(r"https?://[^\s/?#@]+")
 
 
 class AccessLimits(BaseModel):
-    """From where, how often, and how much."""
+    """Access: hosts, rates and sizes."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -138,13 +138,13 @@ class AuthenticationConfig(BaseModel):
 
 
 def default_home() -> Path:
-    """your data folder; /var/lib/causeway for root"""
+    """Return your data folder; /var/lib/causeway for root."""
     # The embedded server runs as another user when we are root, who must be able to enter every parent folder.
     return Path("/var/lib/causeway") if os.name == "posix" and os.geteuid() == 0 else user_data_path("causeway")
 
 
 class StorageConfig(BaseModel):
-    """Where things are."""
+    """Storage."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -244,7 +244,7 @@ class DatabaseLimits(BaseModel):
 
 
 def four_a_core() -> int:
-    """four a core, at least 8"""
+    """Return four a core, at least 8."""
     return max(8, 4 * (os.cpu_count() or 1))
 
 
@@ -314,7 +314,7 @@ class Observation(BaseModel):
 
     @property
     def slow_seconds(self) -> dict[str, float]:
-        """By stage."""
+        """Return the seconds from which a stage counts as slow, by stage."""
         return {
             "search": self.slow_retrieval_seconds,
             "retrieve": self.slow_retrieval_seconds,

@@ -41,7 +41,7 @@ PACKAGES: Mapping[Chunking, str] = {
 
 
 def processors() -> int:
-    """one a core"""
+    """Return one a core."""
     return os.cpu_count() or 1
 
 
@@ -75,7 +75,7 @@ class CollectionConfig(BaseModel):
             raise InvalidSettings(wrong, reason=wrong) from exc
 
     def overridden(self, values: Mapping[str, Any]) -> tuple[Self, list[str]]:
-        """With these values instead; one that is not valid is passed over, with a warning."""
+        """Return the configuration with these values; an invalid one is ignored with a warning."""
         config, warnings = self, []
         for name, value in values.items():
             try:

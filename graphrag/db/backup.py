@@ -35,7 +35,7 @@ ADMINISTRATOR = "Of a server of your own, DATABASE_URL must be an administrator'
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What is told of one; it stands in the archive too."""
+    """A backup's description, which its archive contains too."""
 
     version: str
     has_files: bool  # else they are in S3, which has its own ways
@@ -62,7 +62,7 @@ def write_backup(settings: Settings, path: Path) -> Backup:
 
 
 def restore_backup(settings: Settings, path: Path) -> Backup:
-    """Into a database that holds nothing of ours, which is then brought to this version. Raises BackupFailed."""
+    """Restore a backup into an empty database and migrate it to this version. Raises BackupFailed."""
     files = open_files(settings)
     with _opened(path) as archive, tempfile.TemporaryDirectory(prefix="causeway-") as folder:
         backup = _note_of(archive, path)
@@ -167,6 +167,6 @@ def _note_of(archive: tarfile.TarFile, path: Path) -> Backup:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Into its place on whichever disk; the folders in it keep their rights."""
+    """Copy the files to their folder, possibly on another disk; folders that exist keep their permissions."""
     if source.exists():
         shutil.copytree(source, target, dirs_exist_ok=True)

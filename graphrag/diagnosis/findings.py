@@ -38,5 +38,5 @@ def _found(level: Level, code: str, details: Mapping[str, str | int]) -> Finding
 
 
 def _shown(text: str) -> str:
-    """In one line without an end, for the sentence has one; without keys and passwords."""
+    """Return the text in one line, without its final full stop and without keys and passwords."""
     return " ".join(without_secrets(text).split()).rstrip(".?")

@@ -69,7 +69,7 @@ class BundledEmbeddings(Embeddings):
 
 
 class _TokenCounter:
-    """By words, whose tokens this tokenizer does not join: six times as fast as by texts, as words come again."""
+    """Counts tokens by words, which this tokenizer never joins, with a cache: six times as fast as by texts."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer

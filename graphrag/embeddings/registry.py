@@ -85,7 +85,7 @@ class EmbeddingModel:
             raise ProviderError(f"Embedding model {self.id!r}: {told}") from exc
 
     def _checked(self, vectors: list[list[float]], count: int) -> list[list[float]]:
-        """As many as texts, of the model's dimensions, all of numbers that can be kept."""
+        """Return the vectors, or raise ValueError unless their count, dimensions and values are valid."""
         if len(vectors) != count:
             raise ValueError(f"{len(vectors)} vectors came for {count} texts")
         if wrong := {len(vector) for vector in vectors} - {self.dimensions}:

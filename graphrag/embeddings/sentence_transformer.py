@@ -51,7 +51,7 @@ class SentenceTransformerEmbeddings(Embeddings):
         return await asyncio.get_running_loop().run_in_executor(self._for_queries, self.embed_queries, texts)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Without those that mark a text's beginning and end."""
+        """Count tokens without those that mark a text's beginning and end."""
         if not texts:
             return []
         encoded = self._model.tokenizer(list(texts), add_special_tokens=False, truncation=False, verbose=False)

@@ -77,7 +77,7 @@ def _joined(links: Sequence[Sequence[ExtractedStatement]], language: str) -> lis
 
 
 def _names_a_cause(sentences: Sequence[ExtractedStatement], before: ExtractedStatement) -> bool:
-    """By a word of cause, by pointing back, or by repeating what the link before led to."""
+    """Return whether the sentences name a cause: by a causal word, a pronoun, or by repeating the last effect."""
     text = " ".join(sentence.text for sentence in sentences)
     language = sentences[0].language
     repeated = _stems(text, language) & _stems(before.text, language)

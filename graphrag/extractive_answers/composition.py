@@ -23,7 +23,7 @@ MIN_NUMBERS = 2  # in common, from which sentences of two languages say the same
 
 @dataclass(frozen=True, slots=True)
 class _LocatedStatement:
-    """Where a statement stands: its excerpt's sentences, and which of them it is."""
+    """A statement's position: its excerpt, the excerpt's sentences and its number among them."""
 
     excerpt: Excerpt
     sentences: tuple[Span, ...]
@@ -45,8 +45,10 @@ class _LocatedStatement:
 
 
 def arrange(statements: Sequence[ExtractedStatement], excerpts: Sequence[Excerpt]) -> list[ExtractedStatement]:
-    """The first stays first; rows stay as they are. What points back and stands alone gets the sentence before it, but
-    for the first: what answers is said at once."""
+    """Order the statements for reading: the best first, then by document; rows stay as they are.
+
+    A statement that points back and stands alone gets the sentence before it, except the first, which answers at once.
+    """
     kept = _told_once(statements)
     if all(statement.is_row for statement in kept):
         return kept
@@ -139,7 +141,7 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True)
 class OwnSentences:
-    """In the question's language."""
+    """Sentences of the answer that quote nothing, in the question's language."""
 
     not_found: str
     lead: str  # opens an answer in another language
@@ -226,7 +228,7 @@ def _quoted(text: str, language: str) -> str:
 
 
 def _answer_parts(asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[ToldChain]) -> list[_Part]:
-    """In their order; chains are of the first. Parts with the same answer are one."""
+    """Answer the question's parts in their order; chains belong to the first. Parts with the same answer are merged."""
     parts: list[_Part] = []
     for label, part in zip(_labels(asked), asked.parts, strict=True):
         chain = _answer(part, asked, excerpts, chains if not parts else ())
@@ -304,7 +306,7 @@ def _labels(asked: AnswerRequest) -> list[str]:
 
 
 def _apart(texts: Sequence[str]) -> list[str]:
-    """Without the words that they all begin or end with."""
+    """Return the texts without the words that they all begin or end with."""
     split = [text.split() for text in texts]
     first, last = _shared(split), _shared([each[::-1] for each in split])
     kept = [each[first : len(each) - last] if first + last < len(each) else each for each in split]

@@ -82,9 +82,11 @@ def read_relative(question: str) -> RelativeQuestion | None:
 def say_relative(
     question: RelativeQuestion, statement: ExtractedStatement, *, around: str, today: date, language: str
 ) -> str | None:
-    """«hace 1 año y 7 meses (586 días), a 22 de noviembre de 2026»; None where the statement tells no date, or several.
+    """Return the time from or to the statement's date: «hace 1 año y 7 meses (586 días), a 22 de noviembre de 2026».
 
-    `around` is what else its document says: a date without a year is of the one year that is named there."""
+    None if the statement has no date, or several. `around` is the rest of its document: a date without a year is of the
+    only year named there.
+    """
     period = _only_date(statement, only_year(around))
     if period is None or (question.asked == "validity" and not _ENDS.search(fold(statement.text))):
         return None
@@ -117,7 +119,7 @@ def _only_date(statement: ExtractedStatement, year: int) -> Period | None:
 
 
 def _length(period: Period, today: date, unit: str, language: str) -> str | None:
-    """As exact as the date is; None where it is now."""
+    """Return the time since the period, as exact as its date; None if it is now."""
     if period.unit != "day":
         now = of_day(today).within(period.unit)
         count = abs(now.number - period.number) if now else 0
@@ -169,8 +171,11 @@ _SPAN = re.compile(r"\b(?:dias?|semanas?|meses|anos|jours?|semaines?|mois|annees
 def direct_answer(
     question: str, told: Sequence[tuple[ExtractedStatement, Excerpt]], *, today: date, language: str
 ) -> str | None:
-    """«48.600 €», «16 de abril de 2025»; None where the first statement says it clearly enough, or not clearly, or the
-    others say something else. Statements come with the excerpts that they are of."""
+    """Return a short answer: «48.600 €», «16 de abril de 2025».
+
+    None if the first statement says it clearly enough, or not clearly, or the others say something else. Statements
+    come with their excerpts.
+    """
     first, excerpt = told[0]
     relative = read_relative(question) if not asks_what_is_late(question) else None
     if relative:

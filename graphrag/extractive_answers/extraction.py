@@ -48,7 +48,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """In the best sentence: what tells an answer from a text on the same subject."""
+    """Features of the best sentence that tell an answer from a text on the same subject."""
 
     one: float
     covered: float  # the question's words in it, and less so in its surroundings
@@ -94,7 +94,7 @@ class SentenceMatcher:
 
     @cached_property
     def _around(self) -> dict[int, frozenset[str]]:
-        """By passage: the question's words in it."""
+        """Return the question's words in each passage, by its number."""
         found: dict[int, frozenset[str]] = {}
         for number, sentence in enumerate(self._sentences):
             found[sentence.passage] = found.get(sentence.passage, frozenset()) | self.met_by(number)
@@ -207,8 +207,10 @@ def extract_answer(
     parts: Sequence[str] = (),
     today: date | None = None,
 ) -> list[ExtractedStatement]:
-    """At most three sentences, the best first, and one for each part of the question; empty where none answers. A
-    question for what is late gets the rows of tables that are so today."""
+    """Return at most three sentences, best first, and one for each part of the question; empty if none answers.
+
+    A question about late items gets the rows of tables that are late on the day `today`.
+    """
     if today and asks_what_is_late(question) and (late := _late(question, excerpts, language, today)):
         return late
     sentences = [sentence for excerpt in excerpts for sentence in _sentences(excerpt)]

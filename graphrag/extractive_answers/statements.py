@@ -53,7 +53,7 @@ def points_back(text: str) -> bool:
 
 
 def opened(text: str) -> str:
-    """As a sentence begins: an item of a list may not."""
+    """Return the text with a capital first letter, which a list item may lack."""
     first = text.split(maxsplit=1)[0] if text else ""
     return text[:1].upper() + text[1:] if first.islower() and first.isalpha() else text
 

@@ -67,8 +67,10 @@ def asks_what_is_late(question: str) -> bool:
 
 
 def late_rows(headers: Sequence[str], rows: Sequence[Mapping[int, str]], *, today: date, language: str) -> list[Late]:
-    """Rows (header's number → text) that were done after they were due, or are due and open; of tables that say by a
-    date or a state what is done. What was dropped is not late."""
+    """Return the rows (header's number → text) that were done late, or are open and due.
+
+    The table must say by a date or a state what is done. Cancelled rows are not late.
+    """
     columns = _date_columns(headers)
     if columns is None:
         return []
@@ -248,7 +250,7 @@ class _Column:
     labels: int  # number of the header of what names the rows
 
     def write(self, value: float, language: str) -> str:
-        """With the unit of its header: «Ventas (€)», «2025 (kWh)»."""
+        """Return the value with the unit of its header: «Ventas (€)», «2025 (kWh)»."""
         sign, unit = _SIGN.search(self.header), _UNIT.search(self.header)
         if sign or not unit:
             return write_quantity(AmountInText(value, sign[0] if sign else ""), language)
@@ -277,7 +279,7 @@ def _asked(question: str) -> Reckoning | None:
 
 
 def _columns(question: str, table: SeenTable, asked: Reckoning, language: str) -> Iterator[_Column]:
-    """Whose header the question names, of a table whose rows it asks for and of which it leaves none out."""
+    """Yield the columns that the question names, if it asks for all rows of the table."""
     rows = [row for row in table.rows if not _TOTAL_ROW.match(fold(row.cells.get(0, "")))]
     if len(rows) < MIN_ROWS or _asks_for_less(question, table, rows):
         return

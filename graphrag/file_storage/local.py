@@ -111,7 +111,7 @@ class LocalFiles:
 
 
 def _repeated(step: Callable[[], None]) -> None:
-    """What others do to the same folders meanwhile leaves nothing half done: from the start, then."""
+    """Retry a step that fails because other processes change the same folders meanwhile."""
     for _ in range(ATTEMPTS - 1):
         try:
             return step()

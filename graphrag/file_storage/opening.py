@@ -1,4 +1,4 @@
-"""Which file storage the settings ask for."""
+"""Choice of the file storage by the settings."""
 
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit

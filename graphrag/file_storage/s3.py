@@ -83,8 +83,10 @@ class S3Files:
             return await self._while_it_answers(self._listed(prefix))
 
     async def _put_in_parts(self, key: str, data: bytes) -> None:
-        """A part that fails takes the others with it, which would be kept unseen, and paid for: obstore sees to that,
-        but not where it is cancelled. So it is told through what it reads.
+        """Upload in parts, and abort the upload on cancellation.
+
+        obstore aborts it if a part fails, but not if it is cancelled; the parts would then stay stored, hidden and paid
+        for. Cancellation reaches it as an error of the iterator that it reads.
         """
         given_up = asyncio.Event()
         parts = _parts(data, given_up)
@@ -175,7 +177,7 @@ def _open(bucket: str, prefix: str, endpoint: str | None, timeout: timedelta) ->
 
 
 def _cause(said: str) -> str:
-    """In one line: the server's own words, else obstore's, without the inner state that may follow."""
+    """Return the cause in one line: the server's own message, else obstore's without its debugging details."""
     if told := re.search(r"<Code>(\w+)</Code>\s*(?:<Message>([^<]*)</Message>)?", said):
         said = f"{told[1]}: {told[2]}" if told[2] else told[1]
     said = without_secrets(said.partition("\n\nDebug source")[0])

@@ -1,1 +1,1 @@
-"""From a file to stored chunks: parsing, cleaning, enrichment, chunking, pipeline."""
+"""Ingestion from a file to stored chunks: parsing, cleaning, enrichment, chunking, pipeline."""

@@ -65,7 +65,7 @@ class Loading:
 async def wait_for(
     waiting: set[UUID], *, library: DocumentService, collection: Collection, until: int = 0
 ) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
-    """How far they are, until so few are still under way. What ends is taken out of `waiting`."""
+    """Yield the documents' progress until at most `until` are under way; remove finished ones from `waiting`."""
     while len(waiting) > until:
         states = await library.ingestions.find_states(collection, [*waiting])
         finished = [document for document, status in states.items() if status in FINAL]
@@ -123,8 +123,10 @@ class Rechunking:
     async def rechunk(
         self, documents: Sequence[Document], *, chunking: Chunking
     ) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
-        """One outcome a document: from its file where that is kept, else from its stored text. Some worker must be at
-        work. Raises DatabaseUnavailable, CollectionChanged.
+        """Chunk documents anew; yield an outcome for each.
+
+        A document is read from its file if that is stored, else from its stored text. A worker must be running. Raises
+        DatabaseUnavailable or CollectionChanged.
         """
         for start in range(0, len(documents), STEP_DOCUMENTS):
             step = documents[start : start + STEP_DOCUMENTS]
@@ -161,7 +163,10 @@ async def estimate_relations(
     collection: Collection,
     model: EmbeddingModel,
 ) -> ExtractionEstimate:
-    """Without what the model has said before. A file that can't be read costs nothing."""
+    """Estimate the model's calls and tokens for the files, without what is cached.
+
+    A file that can't be read costs nothing.
+    """
     config = pipeline.settings.ingestion.overridden(collection.ingestion_config)[0]
     calls = tokens = 0
     for file in files:

@@ -1,4 +1,4 @@
-"""Where a chunk stands in its document, told by a language model: what is then embedded with the chunk's own text."""
+"""Descriptions, by a language model, of a chunk's place in its document; they are embedded with the chunk's text."""
 
 import asyncio
 import hashlib
@@ -45,7 +45,7 @@ async def situate(
 
 
 def contextual_text(situation: str | None, embedded: str) -> str:
-    """What is embedded of a chunk in its context, given what is embedded of it alone."""
+    """Return the text to embed for a chunk in its context: its description, then the text embedded without it."""
     return f"{situation}\n{embedded}" if situation else embedded
 
 

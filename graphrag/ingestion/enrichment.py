@@ -55,7 +55,7 @@ class Keyphrase(NamedTuple):
 
 
 def keywords(parsed: ParsedText, language: str) -> tuple[str, ...]:
-    """At most ten, best first. None is a number alone, and none holds another."""
+    """Return at most ten keywords, best first; none is a number alone, and none contains another."""
     return different(phrases(parsed, language))
 
 
@@ -130,7 +130,7 @@ def _runs(text: str, language: str) -> Iterator[tuple[Key, list[int], list[int]]
 
 
 def _is_code(word: str) -> bool:
-    """What a number may follow: «ISO 9001»."""
+    """Return whether a number may follow the word in a keyword: «ISO 9001»."""
     return len(word) > 1 and word.isupper()
 
 
@@ -155,7 +155,7 @@ def _headed(parsed: ParsedText) -> set[str]:
 
 
 def _best_written(texts: Sequence[str]) -> str:
-    """As it mostly is, in lower case where that is as usual: a sentence's first word has a capital."""
+    """Return the most frequent spelling; lower case wins a tie, because a sentence's first word has a capital."""
     written = Counter(texts)
     best = max(written, key=lambda text: (written[text], text.islower(), text))
     lower = best[0].lower() + best[1:]
@@ -198,8 +198,10 @@ def with_keywords(
     *,
     chunks: Sequence[Vector | None],
 ) -> Document:
-    """Given the vectors of its phrases and of its chunks, None where there is none. Where one of its phrases has none
-    it keeps its keywords, and gets a warning."""
+    """Choose a document's keywords by the vectors of its phrases and chunks.
+
+    If a phrase has no vector, the document keeps its keywords and gets a warning.
+    """
     known = [vector for vector in vectors if vector is not None]
     if len(known) < len(phrases):
         return replace(document, warnings=(*document.warnings, NOT_EMBEDDED))
@@ -299,8 +301,11 @@ def describe(source: Source, parsed: ParsedText, *, collection: Collection, conf
 
 
 def title(parsed: ParsedText, *, filename: str) -> str:
-    """That the file gives itself; else its first heading of the highest rank; else a first line that reads like one;
-    else the file's name."""
+    """Return the document's title.
+
+    It is the file's own, else its first heading of the highest rank, else a first line that reads like a title, else
+    the file's name.
+    """
     stem = PurePath(filename).stem
     if own := _own_title(parsed, stem):
         return own

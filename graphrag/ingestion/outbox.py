@@ -1,6 +1,6 @@
-"""What is kept of uploads that come while the database is away: beside the files, each with who sent it and where to.
+"""Outbox of uploads that arrive while the database is away: each file's sender and target are stored beside it.
 
-What is done to a document later counts more: who uploads it anew or deletes it, or its collection, forgets what waits.
+Later requests win: a new upload or a deletion of the document or its collection removes the stored upload.
 """
 
 import hashlib
@@ -70,9 +70,9 @@ class Outbox:
             yield
 
     async def forget(self, collection: models.Collection, documents: Collection[UUID] | None = None) -> None:
-        """What waits to come into the collection, or to become one of these documents.
+        """Remove stored uploads into the collection, or those that would become one of these documents.
 
-        Raises DatabaseUnavailable, FileUnavailable.
+        Raises DatabaseUnavailable or FileUnavailable.
         """
         mark = _mark(collection.owner_id, collection.name)
         keys = [key for key in await self.keys() if key.rpartition("/")[2].startswith(mark)]

@@ -49,7 +49,7 @@ Report = Callable[[Sequence[Progress]], Awaitable[None]]
 
 
 async def report_nothing(progress: Sequence[Progress]) -> None:
-    """For who doesn't want to know."""
+    """Ignore the progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +91,11 @@ class Pipeline:
         model: EmbeddingModel,
         report: Report = report_nothing,
     ) -> list[IngestionOutcome]:
-        """One outcome a source, in order: what is wrong with one harms no other. Each replaces the document of its
-        source; all are stored in one transaction.
+        """Ingest sources and return an outcome for each, in order; an error in one doesn't affect the others.
 
-        Raises DatabaseUnavailable, CollectionChanged, CollectionNotFound: then nothing was stored.
+        Each replaces the document of its source; all are stored in one transaction.
+
+        Raises DatabaseUnavailable, CollectionChanged or CollectionNotFound: then nothing was stored.
         """
         config = self.settings.ingestion.overridden(collection.ingestion_config)[0]
         first = {source.source: source for source in reversed(sources)}
@@ -216,7 +217,7 @@ class Pipeline:
         model: EmbeddingModel,
         report: Report,
     ) -> list[Prepared]:
-        """By meaning, of documents that want it and whose chunks have all their vectors."""
+        """Choose keywords by embeddings for the documents that ask for it and whose chunks have all their vectors."""
         texts = [
             [] if None in chunks else [phrase.text for phrase in item.phrases]
             for item, chunks in zip(prepared, vectors, strict=True)
@@ -248,7 +249,7 @@ class Pipeline:
     async def _situate(
         self, item: Prepared, collection: Collection, chat_model: BaseChatModel, report: Report
     ) -> list[str | None]:
-        """What a model says of where each chunk stands."""
+        """Return a model's description of each chunk's place in its document."""
         await report([item.in_stage("contextualize")])
         return await situate(
             item.chunks,
@@ -260,7 +261,7 @@ class Pipeline:
         )
 
     async def _complete_graph(self, item: Prepared, collection: Collection, report: Report) -> Sequence[ChunkGraph]:
-        """With what models find beside the rules, where one may be asked."""
+        """Add names and relations found by models to the rules' graph, where the settings allow them."""
         if self.name_recognizer:
             await report([item.in_stage("graph")])
         graph = await with_names(item.graph, item.chunks, self.name_recognizer, language=item.document.language)

@@ -34,7 +34,7 @@ DONE, AGAIN, GIVEN_UP = "done", "again", "given_up"
 
 
 class _Arguments(BaseModel):
-    """What is read of them here."""
+    """The arguments of a job that the queue itself reads."""
 
     owner_id: str
     collection_id: str = ""
@@ -77,7 +77,7 @@ def _tell(record: RequestRecord, name: str, outcome: str, seconds: float) -> Non
 
 
 async def take_up_stalled_jobs(app: procrastinate.App, *, dead_seconds: float, every_seconds: float) -> None:
-    """For ever. A worker is dead that many seconds after its last heartbeat."""
+    """Retry jobs of dead workers, forever; a worker is dead `dead_seconds` after its last heartbeat."""
     while True:
         with suppress(ConnectorException):  # one connection that is lost: the worker goes on, and so does this
             await app.job_manager.prune_stalled_workers(dead_seconds)
@@ -110,7 +110,7 @@ class Workers(Protocol):
 
 
 class Evaluators(Protocol):
-    """Who measure how good the answers' parts are. An evaluation that is begun again goes on where it was left."""
+    """Background workers of evaluations; one that is begun again continues where it stopped."""
 
     async def evaluate(self, owner_id: str, collection_id: UUID, run_id: UUID) -> None: ...
 
@@ -118,7 +118,7 @@ class Evaluators(Protocol):
 
 
 class Schedulers(Protocol):
-    """Who order the evaluations that are due, each due time once, however often they are asked to."""
+    """Background workers that start due evaluations, once for each due time."""
 
     async def order_due(self, owner_id: str, schedule_id: UUID, due_at: datetime) -> None: ...
 
@@ -158,7 +158,7 @@ class Queue:
     async def defer_ingestion(
         self, connection: Connection, collection: Collection, ingestions: Sequence[Ingestion]
     ) -> None:
-        """They are done once the connection's transaction has ended well, small files together."""
+        """Queue ingestion jobs, small files together; they start once the connection's transaction commits."""
         for batch in _batches(ingestions):
             await self._defer("ingest", collection, [of.document_id for of in batch], connection=connection)
 
@@ -168,7 +168,7 @@ class Queue:
         await self._defer("tidy_files", collection, [of.document_id for of in ingestions], connection=connection)
 
     async def defer_clearing(self, connection: Connection, collection: Collection, _: Sequence[Ingestion]) -> None:
-        """Of a collection with all that is in it."""
+        """Queue the deletion of a collection and its content."""
         await self._defer("clear", collection, connection=connection)
 
     async def defer_optimization(self, collection: Collection) -> None:
@@ -193,14 +193,14 @@ class Queue:
                 )
 
     async def defer_forgetting(self, owner_id: str, at: datetime) -> None:
-        """Of conversations."""
+        """Queue the deletion of expired conversations."""
         await self._defer_forgetting("conversations", owner_id, at)
 
     async def defer_forgetting_keys(self, owner_id: str, at: datetime) -> None:
         await self._defer_forgetting("idempotency_keys", owner_id, at)
 
     async def _defer_forgetting(self, what: str, owner_id: str, at: datetime) -> None:
-        """Where it is planned already, that stands: it plans the next."""
+        """Queue a deletion of expired rows unless one is queued: each queues the next one itself."""
         lock = f"forget {what} {owner_id}"
         with suppress(AlreadyEnqueued):
             async with self.database.transaction(owner_id) as connection:
@@ -254,9 +254,9 @@ class Queue:
     async def work(
         self, workers: Workers, evaluators: Evaluators | None = None, schedulers: Schedulers | None = None
     ) -> None:
-        """Until it is cancelled. A database that is away for a while is waited for.
+        """Run jobs until cancelled; wait while the database is away.
 
-        Without evaluators, evaluations are left to other workers; without schedulers, what is due is.
+        Without `evaluators` or `schedulers`, their jobs are left to other workers.
         """
         self._workers, self._evaluators, self._schedulers = workers, evaluators, schedulers
         while True:

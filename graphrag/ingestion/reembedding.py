@@ -31,7 +31,7 @@ Report = Callable[[int, int], None]
 
 
 def report_nothing(done: int, total: int) -> None:
-    """For who doesn't want to know."""
+    """Ignore the progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class EmbeddingMigration:
         return previous
 
     async def run(self, model: EmbeddingModel, *, report: Report = report_nothing) -> None:
-        """From then on the collection is searched with this model, and only then.
+        """Embed the collection's chunks with the model, then switch its searches to that model.
 
-        Raises ProviderError, CollectionNotFound, InvalidSettings where another one is at it.
+        Raises ProviderError, CollectionNotFound, or InvalidSettings if another migration is running.
         """
         async with self._alone():
             state = await self._state()
@@ -68,7 +68,7 @@ class EmbeddingMigration:
         log.info("collection moved", collection=str(self.collection.id), old=state["embedding_model"], new=model.id)
 
     async def _fill(self, model: EmbeddingModel, report: Report) -> None:
-        """Until it finds nothing missing. Uploads go on meanwhile, with the collection's model."""
+        """Embed chunks until none is missing; uploads with the collection's current model continue meanwhile."""
         while True:
             state = await self._state()
             missing = await self._count_missing(model, state)

@@ -45,11 +45,12 @@ class DocumentService:
         seen: Ingestion | None = None,
         has_waited: bool = False,
     ) -> list[IngestionOutcome]:
-        """One outcome a file, in order: uploaded, unchanged, or the error that keeps it out. A file replaces the
-        document of its source, which stays as it is until its own ingestion has ended well.
+        """Add files and return an outcome for each, in order: uploaded, unchanged, or an error.
 
-        Raises CollectionNotFound, QuotaExceeded, DatabaseUnavailable, FileUnavailable, and PreconditionFailed where the
-        ingestion that was `seen` is no longer the document's last: then none was taken.
+        A file replaces the document of its source, which stays as it is until the new ingestion has succeeded.
+
+        Raises CollectionNotFound, QuotaExceeded, DatabaseUnavailable, FileUnavailable, or PreconditionFailed if the
+        ingestion in `seen` is no longer the document's last: then none was accepted.
         """
         if not has_waited:
             await self.waiting.forget(collection, {document_id(collection.id, source.source) for source in sources})
@@ -98,7 +99,10 @@ class DocumentService:
         return await self.ingestions.cancel(collection, documents)
 
     async def delete(self, collection: Collection, document: UUID, *, seen: Ingestion | None = None) -> None:
-        """With its file and whatever is still made of it. Raises DocumentNotFound; PreconditionFailed."""
+        """Delete a document with its file and pending ingestions.
+
+        Raises DocumentNotFound or PreconditionFailed.
+        """
         await self.waiting.forget(collection, {document})
         if not await self._delete(collection, [document], seen=seen):
             raise DocumentNotFound(f"There is no document {document}.", document=str(document))
@@ -159,7 +163,7 @@ def folder_key(collection_id: UUID, document: UUID) -> str:
 
 
 def file_key(ingestion: Ingestion) -> str:
-    """In the file storage. A filename is no part of it."""
+    """Return the file's key in the file storage, which doesn't contain its name."""
     return f"{folder_key(ingestion.collection_id, ingestion.document_id)}/{ingestion.content_hash}"
 
 
@@ -197,11 +201,12 @@ async def store_texts(
     model: EmbeddingModel,
     most_documents: int | None = None,
 ) -> list[IngestionOutcome]:
-    """One outcome a text, in order: indexed, unchanged, or that the embedding model did not take it. A text replaces
-    the one of its source; all are embedded together.
+    """Store texts and return an outcome for each, in order: indexed, unchanged, or refused by the embedding model.
 
-    Raises InvalidDocuments, QuotaExceeded, ProviderError where the model took none of them, CollectionChanged: then
-    none was stored.
+    A text replaces the document of its source; all are embedded together.
+
+    Raises InvalidDocuments, QuotaExceeded, CollectionChanged, or ProviderError if the model refused all: then none was
+    stored.
     """
     _check(texts, library.max_file_bytes)
     ids = [document_id(collection.id, text.source) for text in texts]
@@ -253,7 +258,7 @@ def _unchanged_text(text: SourceText, key: UUID) -> IngestionOutcome:
 
 
 async def _plan(outcomes: Sequence[IngestionOutcome], collection: Collection, library: DocumentService) -> None:
-    """What is to be done of it later."""
+    """Queue later work on the outcomes: purging at their expiry, and optimization."""
     for expires_at in {outcome.expires_at for outcome in outcomes if outcome.expires_at}:
         await library.queue.defer_purge(collection, expires_at)
     if outcomes:

@@ -1,4 +1,4 @@
-"""What is to be ingested: files and texts, and where files are found."""
+"""Sources of ingestion: files and texts, and the search for files in folders."""
 
 import hashlib
 import os
@@ -66,7 +66,7 @@ class SourceFile:
         )
 
     def options(self) -> dict[str, Any]:
-        """What its sender wants, as JSON."""
+        """Return the sender's options as JSON values."""
         return _Options.model_validate(self, from_attributes=True).model_dump(mode="json")
 
     @property
@@ -82,7 +82,7 @@ Source = SourceFile | SourceText
 
 
 class _Options(BaseModel):
-    """As they are kept with an ingestion."""
+    """The options of a source as stored with its ingestion."""
 
     source_type: str = "file"
     tags: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class _Options(BaseModel):
 
 
 def options_of(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a SourceFile, as its `options` gave them."""
+    """Return the options of a SourceFile from the stored result of its `options`."""
     return _Options.model_validate(kept).model_dump()
 
 

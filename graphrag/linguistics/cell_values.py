@@ -28,7 +28,7 @@ _ORDERED = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.]\d{2,4}")
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """By their texts, with the unit of those that have one."""
+    """Numbers by the texts that they were read from, and their common unit."""
 
     values: dict[str, Number]
     unit: str
@@ -67,7 +67,7 @@ def _unit(parts: dict[str, str]) -> str:
 
 
 def _decimal_mark(body: str) -> str:
-    """Where the text shows it; empty where it does not."""
+    """Return the decimal mark if the text is clear about it, else ""."""
     if match := _GROUPED.fullmatch(body):
         if match[4]:
             return match[4] if match[4] != match[3] else ""
@@ -96,8 +96,11 @@ def _value(body: str, decimal: str) -> Number | None:
 
 
 def read_periods(texts: Collection[str], *, language: str, year: int = 0) -> dict[str, Period]:
-    """Days before months or after, as one of the texts shows; else as the language has it, but for English, which has
-    both: such texts are no dates."""
+    """Return the texts that are dates, as text → period.
+
+    The order of day and month is the one that some text shows, else the language's. English has both, so its ambiguous
+    texts are no dates.
+    """
     day_first = _day_first(texts, language)
     found = ((text, parse_period(text, day_first=day_first, year=year)) for text in texts if len(text) <= MOST_CHARS)
     return {text: period for text, period in found if period}

@@ -108,7 +108,7 @@ class Period:
         return Period(unit, self.number * PARTS[unit] // PARTS[self.unit])
 
     def of_year(self, year: int) -> "Period":
-        """With the year that it lacks."""
+        """Add a year to a period that lacks one."""
         is_lacking = year > 0 and self.unit in ("month", "quarter") and self.number < PARTS[self.unit]
         return Period(self.unit, year * PARTS[self.unit] + self.number) if is_lacking else self
 
@@ -150,7 +150,7 @@ def trend(change: float, unit: Unit, language: str, *, measure: str = "") -> str
 
 
 def brief_trend(temporal: TemporalContext, language: str) -> str:
-    """In another language than the label's: «+25% vs mois précédent»; empty where nothing is known."""
+    """Return a trend in another language than its label: «+25% vs mois précédent»; "" if it is unknown."""
     if temporal.change is None:
         return ""
     measure, unit = _read_label(temporal)
@@ -176,7 +176,7 @@ def _read_label(temporal: TemporalContext) -> tuple[str, Unit]:
 
 
 def percent(share: float, language: str) -> str:
-    """With its sign and at most one decimal."""
+    """Return the share as a percentage with its sign and at most one decimal."""
     return _percent(round(share * 1000), spoken(language))
 
 
@@ -192,8 +192,10 @@ def _plain(text: str) -> str:
 
 
 def parse_period(text: str, *, day_first: bool | None = None, year: int = 0) -> Period | None:
-    """Parse a text that is a time and nothing else. «05/06/2025» is one only where `day_first` is known; «4 de mayo»
-    only where the `year` is."""
+    """Parse a text that is a time and nothing else.
+
+    «05/06/2025» is one only if `day_first` is known; «4 de mayo» only if the `year` is.
+    """
     folded = " ".join(fold(text).split())
     if len(folded) > _LONGEST or not (any(map(str.isdigit, folded)) or folded.rstrip(".") in months()):
         return None
@@ -290,9 +292,11 @@ class ToldDate:
 
 
 def find_told_dates(text: str, language: str, *, year: int = 0) -> list[ToldDate]:
-    """In their order; `year` is that of dates that say none, which without it are left out.
+    """Return the dates in a text in their order.
 
-    So is 05/06/2025 in English: it may be of May or of June."""
+    `year` completes dates that name none; without it they are left out, as is 05/06/2025 in English, which may be of
+    May or of June.
+    """
     return list(_find(text, year, None if language == "en" else True))
 
 

@@ -40,7 +40,7 @@ class NameRecognizer(Protocol):
 
 
 def name_key(name: str) -> str:
-    """Without case, accents, leading articles and possessives: «L'Épicerie Valadour» → "epicerie valadour"."""
+    """Return a name without case, accents, articles and possessives: «L'Épicerie Valadour» → "epicerie valadour"."""
     words = [_POSSESSIVE.sub("", fold(_ELISION.sub("", word, count=1))) for word in name.split()]
     words = [word.strip('.,;:!?()[]"«»“”*_') for word in words]
     while words and words[0] in _empty_words():
@@ -102,7 +102,7 @@ def _forms(run: str) -> Iterable[tuple[str, float]]:
 
 
 def _without_first(run: str, common_words: Set[str]) -> str:
-    """Without the word that has its capital from the sentence's beginning."""
+    """Drop the first word if only the sentence's beginning gave it its capital."""
     first, _, rest = run.partition(" ")
     word = fold(_ELISION.sub("", first, count=1))
     return _JOIN.sub("", f" {rest}", count=1).lstrip() if word in common_words or word in _empty_words() else run

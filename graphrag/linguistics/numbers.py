@@ -421,7 +421,7 @@ class AmountInText:
 
 
 def find_quantities(text: str, language: str) -> list[AmountInText]:
-    """In their order. Parts of dates, of codes (A-2517) and of times of day are none, nor are years."""
+    """Return the quantities in a text in their order; years and parts of dates, codes (A-2517) and times are none."""
     hidden = list(text)
     for told in find_told_dates(text, language, year=_LEAP_YEAR):
         if told.period.unit == "year" and _IS_PRICED.match(fold(text[told.end : told.end + 12])):
@@ -457,7 +457,7 @@ def _quantity(match: re.Match[str], language: str) -> AmountInText | None:
 
 
 def write_quantity(quantity: AmountInText, language: str) -> str:
-    """As people of the language write it; a unit that is a word is of the sentence's language and stays away."""
+    """Write a quantity as usual in the language; a unit that is a word is left to the sentence."""
     number = write_number(quantity.value, language)
     if quantity.unit not in _UNITS:
         return number

@@ -1,4 +1,4 @@
-"""With which letters the matches of a pattern begin: most words of a text begin otherwise, and need no search."""
+"""Prefix index of a pattern: the letters that its matches begin with, so that most words need no search."""
 
 from re import _constants as code  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]

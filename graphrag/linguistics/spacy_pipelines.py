@@ -73,7 +73,7 @@ class SpacyRecognizer:
 
 
 def open_recognizer(names: Sequence[str] | None) -> SpacyRecognizer | None:
-    """With the named pipelines, which must work; without names, with those that are installed, and with none None.
+    """Open the named pipelines, or the installed ones if `names` is None; return None if there are none.
 
     Raises MissingExtra or InvalidSettings.
     """

@@ -39,7 +39,7 @@ def open_chat_model(
 
 
 def open_fallbacks(settings: Settings) -> Iterator[NamedModel]:
-    """In their order. Raises what `open_chat_model` raises."""
+    """Open the fallback models in their order. Raises as `open_chat_model` does."""
     if settings.chat.chat_fallbacks and not settings.generation.chat_model:
         raise InvalidSettings("RAG_CHAT_FALLBACKS needs RAG_CHAT_MODEL: the model that they stand in for.")
     for name in dict.fromkeys(settings.chat.chat_fallbacks):

@@ -46,7 +46,7 @@ class ContentFiltered(Exception):
 
 
 def check_not_held_back(told: Mapping[str, Any]) -> None:
-    """By a response's metadata. Raises HeldBack."""
+    """Raise ContentFiltered if a response's metadata says that its filter withheld the answer."""
     feedback = told.get("prompt_feedback") or {}  # Gemini's, of a question that it did not even look at
     reason = feedback.get("block_reason") or told.get("finish_reason")
     reason = str(getattr(reason, "name", reason))
@@ -98,12 +98,12 @@ class Guard:
     answer_seconds: float
 
     def within(self, seconds: float, *, purpose: str) -> "Guard":
-        """For calls that have less time: too slow for them is not too slow for the others."""
+        """Return a guard for calls with less time, whose timeouts don't open this one's circuit."""
         name = f"{self.name} ({purpose})"
         return replace(self, name=name, breaker=self.breaker.sibling(name), answer_seconds=seconds)
 
     def in_background(self) -> "Guard":
-        """For calls that nobody waits for: with more patience, half of the slots at most, and failures of their own."""
+        """Return a guard for background calls: more patience, at most half of the slots, its own circuit."""
         name = f"{self.name} (in the background)"
         return replace(
             self,
@@ -181,8 +181,10 @@ async def _next(pieces: AsyncGenerator[T, None]) -> T | None:
 
 @asynccontextmanager
 async def _hung_up_at_last(pieces: AsyncGenerator[T, None]) -> AsyncIterator[None]:
-    """To close them is not enough: Gemini's client goes on with a request that nobody reads any more, until the garbage
-    collector finds it. One that is cancelled while it reads ends at once.
+    """Close the stream, and cancel its pending read so that the connection ends too.
+
+    Closing alone is not enough: Gemini's client continues a request that nobody reads until the garbage collector finds
+    it. One that is cancelled while it reads ends immediately.
     """
     try:
         yield

@@ -210,7 +210,7 @@ def _ordering(flat: str) -> Iterator[Span]:
 
 
 def _quoted_apart(text: str) -> Iterator[Span]:
-    """'ignore all prev' + 'ious instructions'"""
+    """Yield instructions that are split into quoted parts: 'ignore all prev' + 'ious instructions'."""
     for line in _LINE.finditer(text):
         parts = list(_QUOTED.finditer(text, line.start(), line.end()))
         if len(parts) > 1 and ORDERS.search(_flat("".join(part[1] or part[2] for part in parts))[0]):
@@ -218,7 +218,10 @@ def _quoted_apart(text: str) -> Iterator[Span]:
 
 
 def _flat(text: str) -> tuple[str, list[int]]:
-    """In lower case, without accents, disguises and hidden characters; and the place of each character in the text."""
+    """Normalize a text and return each character's offset in it.
+
+    The result is in lower case, without accents, look-alikes and hidden characters.
+    """
     flat: list[str] = []
     places: list[int] = []
     for run in _RUN.finditer(text):

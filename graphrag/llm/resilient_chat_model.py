@@ -73,11 +73,11 @@ class ResilientChatModel(BaseChatModel):
         return self.inner._get_ls_params(stop, **kwargs)
 
     def within(self, seconds: float, *, purpose: str) -> "ResilientChatModel":
-        """For calls that have less time, which may fail by that without harm to the others."""
+        """Return the model for calls with less time, whose timeouts don't affect the others."""
         return ResilientChatModel(inner=self.inner, guard=self.guard.within(seconds, purpose=purpose))
 
     def in_background(self) -> "ResilientChatModel":
-        """For calls that nobody waits for: people's calls come first."""
+        """Return the model for background calls, which yield to interactive ones."""
         return ResilientChatModel(inner=self.inner, guard=self.guard.in_background())
 
     def with_structured_output(
@@ -151,7 +151,7 @@ def _is_word(generation: ChatGeneration) -> bool:
 
 
 def _is_end(chunk: ChatGenerationChunk) -> bool:
-    """By the word for it that OpenAI and Gemini have, or Ollama's."""
+    """Return whether the chunk ends the answer, by OpenAI's and Gemini's key or by Ollama's."""
     return bool(_told(chunk).get("finish_reason") or _told(chunk).get("done_reason"))
 
 

@@ -77,7 +77,7 @@ Outline = Mapping[UUID, UUID | None]  # message → what it follows, in the orde
 
 
 def branch(outline: Outline, through: UUID | None) -> list[UUID]:
-    """From the conversation's beginning through that message, and on with the latest that follow."""
+    """Return the branch through a message: from the conversation's beginning, and on with the latest that follow."""
     latest = {parent: message for message, parent in outline.items()}
     before: list[UUID] = []
     message = through
@@ -93,7 +93,7 @@ def branch(outline: Outline, through: UUID | None) -> list[UUID]:
 
 
 def last_answer(shown: Sequence[UUID]) -> UUID | None:
-    """Of a branch, in which questions and answers take turns."""
+    """Return the last answer of a branch, in which questions and answers alternate."""
     return shown[len(shown) // 2 * 2 - 1] if len(shown) > 1 else None
 
 
@@ -110,7 +110,7 @@ def without(outline: Outline, message: UUID) -> dict[UUID, UUID | None]:
 
 
 def versions(outline: Outline) -> dict[UUID, list[UUID]]:
-    """By message, all that follow the same one, itself among them."""
+    """Return each message's versions: all messages with the same parent, itself included."""
     followers: dict[UUID | None, list[UUID]] = {}
     for message, parent in outline.items():
         followers.setdefault(parent, []).append(message)

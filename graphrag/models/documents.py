@@ -57,7 +57,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class TemporalContext:
-    """What a stretch of the text says of which time. Computed, never guessed."""
+    """The period that a span of text is about, computed from its table."""
 
     date: date  # the period's first day, where it is longer
     period: Literal["day", "month", "quarter", "year"]
@@ -67,7 +67,7 @@ class TemporalContext:
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """Where a stretch of the text stands in its file."""
+    """The location of a span of text in its file."""
 
     start_char: int
     end_char: int
@@ -89,7 +89,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Of a spreadsheet. `values` of its rows and `headers` begin at `first_column`, which counts from 0."""
+    """A spreadsheet's table; its rows' `values` and its `headers` begin at `first_column`, counted from 0."""
 
     sheet: str
     headers: tuple[str, ...]
@@ -99,7 +99,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class ParsedText:
-    """What a parser makes of a file: its text, and what stands where in it."""
+    """A parser's result: the text, and the locations of headings, cells and pages in it."""
 
     text: str
     media_type: str
@@ -136,7 +136,7 @@ class Document:
 
     @property
     def file_key(self) -> str:
-        """Of its file in the file storage, and of what is remembered of its content."""
+        """Return the key of its file in the file storage and of cached results about its content."""
         return f"{self.collection_id}/{self.id}/{self.content_hash}"
 
     @property

@@ -32,7 +32,7 @@ class DocumentReference:
 
     @classmethod
     def named(cls, name: str) -> "DocumentReference":
-        """By a text that is its id, its source or its filename."""
+        """Return a reference from a text that is an id, a source or a filename."""
         try:
             return cls(UUID(name), name, name)
         except ValueError:
@@ -44,7 +44,7 @@ class DocumentReference:
 
 @dataclass(frozen=True, slots=True)
 class CaseDraft:
-    """What a person says of a golden case."""
+    """A golden case as a person enters it."""
 
     query: str
     documents: tuple[DocumentReference, ...]  # none: the collection holds no answer
@@ -100,7 +100,7 @@ class CaseStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What is to be measured, and with what."""
+    """The cases and configuration of an evaluation run."""
 
     name: str
     version: int | None  # of the golden cases; None: those of this moment
@@ -174,8 +174,9 @@ class CaseResult:
 
 
 def query_key(query: str) -> str:
-    """The same for questions that differ in case, spaces and the marks around them alone; "" for a question without a
-    character that counts.
+    """Return the same key for questions that differ only in case, spaces and surrounding punctuation.
+
+    It is "" for a question without a letter or digit.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", query).casefold())
     bare = " ".join(folded.split()).strip(MARKS)
@@ -189,7 +190,7 @@ def canonical_hash(value: Any) -> str:
 
 
 def hash_cases(cases: Sequence[GoldenCase]) -> str:
-    """Of what they say: neither their order nor their ids nor their dates count."""
+    """Return a hash of the cases' content; their order, ids and dates don't count."""
     contents = [
         {
             "query": case.query,
@@ -232,7 +233,10 @@ class DocumentProposal:
 
 @dataclass(frozen=True, slots=True)
 class CaseProposal:
-    """In no run, export or version. Words of a document or a conversation that is gone are "" in it."""
+    """A proposed golden case, which no run, export or version contains until it is accepted.
+
+    Words of a deleted document or conversation are "" in it.
+    """
 
     id: UUID
     state: ProposalState
@@ -261,7 +265,7 @@ class CaseProposal:
 
 @dataclass(frozen=True, slots=True)
 class CaseEdits:
-    """What a person changes of a proposal; None: it stays as it was proposed."""
+    """A person's changes to a proposal; None leaves a field as proposed."""
 
     query: str | None = None
     documents: Sequence[DocumentReference] | None = None
@@ -333,5 +337,5 @@ class Schedule:
     created_at: datetime
 
     def following(self, now: datetime) -> datetime:
-        """Of the times that were missed, none."""
+        """Return the next due time after `now`; missed times are skipped."""
         return Timetable(self.cron, self.timezone).following(max(now, self.due_at))

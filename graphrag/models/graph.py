@@ -48,7 +48,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class ChunkGraph:
-    """What one chunk adds to the graph. A relation's spans are characters of its document."""
+    """A chunk's contribution to the graph; the spans of its relations are characters of its document."""
 
     mentions: tuple[Mention, ...] = ()
     relations: tuple[CausalRelation, ...] = ()

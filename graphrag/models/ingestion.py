@@ -52,7 +52,10 @@ class IngestionOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Ingestion:
-    """How far the last ingestion of a document's file is. The document stays as it was until that has ended well."""
+    """The progress of the last ingestion of a document's file.
+
+    The document stays as it was until the ingestion has succeeded.
+    """
 
     collection_id: UUID
     document_id: UUID
@@ -96,7 +99,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """In shares of the page's width and height, from its upper left corner."""
+    """A rectangle in shares of the page's width and height, from its upper left corner."""
 
     left: float
     top: float

@@ -16,7 +16,7 @@ Direction = Literal["causes", "effects"]  # which side of a cause a causal quest
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which documents are searched. Any of a field's values will do; an empty field lets every document through."""
+    """Filters on documents: a field matches any of its values, and an empty field matches every document."""
 
     document_types: tuple[str, ...] = ()  # "pdf" or "application/pdf"
     languages: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class TransformedQuery:
 
     @property
     def standalone(self) -> str:
-        """What is searched for and answered; what is shown is the original."""
+        """Return the question that is searched for and answered; the original is the one displayed."""
         return self.search_text or self.original
 
     @property

@@ -25,7 +25,7 @@ def outline(error: BaseException) -> str:
 
 
 def outline_places(error: BaseException) -> str:
-    """As Python tells an error, first what it was raised from."""
+    """Return the traceback without messages, causes first as Python prints them."""
     told = ["".join(traceback.format_tb(cause.__traceback__)) + _kind(cause) for cause in chain(error)]
     return "\n".join(reversed(told))
 

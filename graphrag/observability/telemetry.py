@@ -138,7 +138,7 @@ def count_answer(*, found: bool) -> None:
 
 @unless_evaluating
 def count_citations(counts: Mapping[str, int]) -> None:
-    """By status; "unknown" are those that were removed."""
+    """Count citations by status; "unknown" are those that were removed."""
     for status, count in counts.items():
         metrics.CITATIONS.labels(status=status).inc(count)
 

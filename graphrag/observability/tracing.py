@@ -83,7 +83,7 @@ def _open(exporter: str) -> "SpanExporter":
 
 
 def span(name: str) -> "_Within":
-    """Within what is being done."""
+    """Start a span within the current one."""
     return _Within(_tracer.start_span(name))
 
 
@@ -94,7 +94,7 @@ def first_span(name: str, parent: str, kind: trace.SpanKind) -> "_Within":
 
 
 class _Within:
-    """As OpenTelemetry's use_span, which costs four times as much where nothing is traced: 20 times a question."""
+    """A span as context manager: a quarter of the cost of OpenTelemetry's use_span, 20 times a question."""
 
     __slots__ = ("_span", "_token")
 
@@ -123,7 +123,7 @@ def call_span(name: str, attributes: Mapping[str, str]) -> trace.Span:
 
 
 def fail(span: trace.Span, error: BaseException) -> None:
-    """With the error's kind, never its words."""
+    """Mark the span as failed with the error's kind, never its message."""
     span.set_attribute("error.type", type(error).__name__)
     span.set_status(trace.StatusCode.ERROR)
 

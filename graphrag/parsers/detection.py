@@ -140,7 +140,7 @@ def check_archive(data: bytes, limits: ParsingLimits) -> None:
 
 
 def _measure(data: bytes, entry: zipfile.ZipInfo, limits: ParsingLimits, before: int) -> int:
-    """How many bytes it unpacks to, which need not be what it declares."""
+    """Return how many bytes the entry unpacks to; its declared size may be wrong."""
     size = 0
     most = min(limits.archive_entry_bytes, limits.archive_bytes - before)
     for part in _unpacked(data, entry):

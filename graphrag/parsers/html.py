@@ -79,8 +79,11 @@ def _walk(root: LexborNode, builder: TextBuilder) -> None:
 
 
 def _tour(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Each node, and each block once more at its end; what is read as a whole is not entered. Without recursion: pages
-    nest as deep as they like. Nodes are compared by address: «==» would compare what they hold."""
+    """Yield each node, and each block once more at its end; nodes read as a whole are not entered.
+
+    It is not recursive, because pages nest arbitrarily deep. Nodes are compared by address: «==» would compare their
+    content.
+    """
     node = root
     while True:
         yield node, False
@@ -100,7 +103,7 @@ def _tour(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
 
 
 def _is_table(node: LexborNode) -> bool:
-    """Of data: a table around tables or headings only lays the page out."""
+    """Return whether it is a table of data rather than one that lays out other tables or headings."""
     return node.tag == "table" and not any(
         part.tag in _LAID_OUT and part.mem_id != node.mem_id for part in node.traverse()
     )
@@ -111,7 +114,7 @@ def _cells(table: LexborNode) -> list[list[str]]:
 
 
 def _seen(node: LexborNode) -> str:
-    """As one line: only blocks and line breaks part what stands side by side."""
+    """Return the node's text as one line; only blocks and line breaks separate words."""
     parts = (
         part.text_content or "" if part.tag == "-text" else " " if part.tag in _BLOCKS or part.tag == "br" else ""
         for part in node.traverse(include_text=True)

@@ -193,7 +193,7 @@ class IsolatedParser:
             )
 
     def close(self) -> None:
-        """What is being parsed meanwhile goes on to its end."""
+        """Stop the idle processes and the sandbox; files being parsed are finished."""
         while self._waiting:
             self._waiting.pop().end()
         if self._control is not None:

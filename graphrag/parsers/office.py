@@ -85,7 +85,7 @@ def _grid(grid: Mapping[str, Any]) -> Sequence[Sequence[str]]:
 
 
 def _unescaped(text: str, media_type: str) -> str:
-    """RTF's properties come with its escapes: «t\\'edtulo»."""
+    r"""Replace RTF's escapes, which its properties contain: «t\'edtulo»."""
     return _RTF_CHARACTER.sub(_rtf_character, text) if media_type == RTF else text
 
 
@@ -159,12 +159,12 @@ def _read(archive: zipfile.ZipFile, part: str) -> Element:
 
 
 def _tag(element: Element) -> str:
-    """Without its namespace, which differs in the strict variant."""
+    """Return the tag without its namespace, which differs in the strict variant."""
     return element.tag.rpartition("}")[2]
 
 
 def _attached(archive: zipfile.ZipFile, part: str) -> Iterator[_Block]:
-    """What stands in parts of its own: diagrams' texts and the speaker's notes."""
+    """Yield blocks of text stored in parts of their own: diagrams and the speaker's notes."""
     for relation, target in _relations(archive, part):
         if relation.get("Type", "").endswith(("/diagramData", "/notesSlide")):
             yield from (_Block(block.text) for block in _blocks(_read(archive, target)))

@@ -44,7 +44,7 @@ def _picture(page: Any, width: int) -> bytes:
 
 
 def _png(pixels: np.ndarray[Any, np.dtype[np.uint8]]) -> bytes:
-    """Of rows of pixels of red, green and blue. W3C Portable Network Graphics, section 5."""
+    """Encode rows of RGB pixels as PNG. W3C Portable Network Graphics, section 5."""
     height, width, _ = pixels.shape
     rows = np.zeros((height, 1 + 3 * width), np.uint8)  # each begins with its filter: 0, none
     rows[:, 1:] = pixels.reshape(height, 3 * width)
@@ -66,7 +66,7 @@ def _boxes(page: Any, quote: str) -> Iterator[Box]:
 
 
 def _on_page(page: Any, x: float, y: float) -> tuple[float, float]:
-    """As it is shown: rotated, and cut to its crop box."""
+    """Return the point in shares of the page as displayed: rotated, and cut to its crop box."""
     across, down = c_int(), c_int()
     pdfium_c.FPDF_PageToDevice(page, 0, 0, _GRID, _GRID, 0, x, y, across, down)
     return across.value / _GRID, down.value / _GRID
@@ -86,7 +86,7 @@ def _find(printed: Any, quote: str) -> Iterator[Span]:
 
 
 def _with_marks(written: Sequence[str], start: int, end: int) -> Span:
-    """With its full stop, its quotation marks."""
+    """Extend the span by the punctuation and quotation marks around it."""
     while start > 0 and _is_mark(written[start - 1]):
         start -= 1
     while end < len(written) and _is_mark(written[end]):

@@ -34,7 +34,7 @@ def parse(data: bytes, *, filename: str, limits: ParsingLimits) -> ParsedText:
 
 
 def view(data: bytes, request: ViewRequest, *, filename: str, limits: ParsingLimits) -> View:
-    """As parse: of a PDF a page, of a table the cells."""
+    """Return a view of a file: a page of a PDF, or the cells of a table. Raises as `parse` does."""
     if isinstance(request, CellsRequest):
         return view_cells(parse(data, filename=filename, limits=limits), request)
     with _refusals():

@@ -161,7 +161,10 @@ def _lines(printed: Any, written: str) -> Iterator[PrintedLine]:
 
 
 def _size(printed: Any, character: int) -> float:
-    """Of a character's print, in points: many files set all in one size and scale it. 0 for what stands upright."""
+    """Return a character's printed size in points; 0 for text that stands upright.
+
+    Many files set every character in one size and scale it, so the font size alone doesn't tell.
+    """
     matrix = pdfium_c.FS_MATRIX()
     size = float(pdfium_c.FPDFText_GetFontSize(printed, character))
     scale = abs(matrix.d) if pdfium_c.FPDFText_GetMatrix(printed, character, matrix) else 1.0
@@ -205,7 +208,7 @@ def _metadata(document: Any) -> dict[str, str]:
 
 
 def without_repeated_lines(pages: Sequence[str]) -> list[str]:
-    """Without the headers and footers that at least half of the pages share, but for the page's own number."""
+    """Remove headers and footers that at least half of the pages share, apart from their page number."""
     lines = [page.strip().split("\n") for page in pages]
     filled = sum(page != [""] for page in lines)
     if filled < _FEWEST_PAGES:
@@ -229,8 +232,10 @@ def _without(lines: Sequence[str], number: int, repeated: set[str]) -> str:
 
 
 def _shapes(line: str, page: int) -> set[str]:
-    """The line as it is, and with its numbers as what they are more than the page's: so «3 of 9» and «4 of 9» share
-    a shape, but «Total 120» and «Total 87» don't."""
+    """Return the line as it is, and with page numbers replaced by their difference from the page's number.
+
+    So «3 of 9» and «4 of 9» share a shape, but «Total 120» and «Total 87» don't.
+    """
     if not line.strip():
         return set()
     if _ROMAN.fullmatch(line.strip()):

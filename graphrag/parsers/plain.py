@@ -48,7 +48,7 @@ def _markdown_headings(text: str) -> Iterator[Heading]:
 
 
 def _visible(tokens: Sequence[Token]) -> str:
-    """What is read of a line of Markdown: no marks, no tags, no addresses of links."""
+    """Return the visible text of Markdown tokens: no marks, no tags, no addresses of links."""
     parts = (part for token in tokens for part in token.children or [])
     texts = (" " if part.type.endswith("break") else part.content for part in parts if part.type != "html_inline")
     return " ".join("".join(texts).split())

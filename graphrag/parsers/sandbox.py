@@ -71,7 +71,7 @@ def _serve(connection: socket.socket) -> None:
 
 
 def _silence() -> None:
-    """What a native parser writes of a file is nobody's log."""
+    """Redirect the standard streams to the null device: native parsers write file content to them."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
@@ -96,7 +96,7 @@ def _answer(request: ViewRequest | None, data: bytes, filename: str, limits: Par
 
 
 def confine(limits: ParsingLimits) -> None:
-    """For good: memory, time, no writing of files, no network, no other programs."""
+    """Restrict this process irrevocably: memory, time, no writing of files, no network, no other programs."""
     for which, most in (
         (resource.RLIMIT_AS, limits.memory_bytes),
         (resource.RLIMIT_CPU, math.ceil(limits.seconds * (os.cpu_count() or 1)) + 1),
@@ -111,7 +111,7 @@ def confine(limits: ParsingLimits) -> None:
 
 
 def _limit_time(limits: ParsingLimits) -> None:
-    """Of one file, where nobody is left to kill it."""
+    """Limit the time of one file, so that the process ends even if its parent is gone."""
     signal.setitimer(signal.ITIMER_REAL, limits.seconds + 1)
 
 

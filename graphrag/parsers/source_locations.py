@@ -1,4 +1,4 @@
-"""Where a stretch of a text stands in its file: page, sheet and cells."""
+"""Source locations of a span of text in its file: page, sheet and cells."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ _CELL = re.compile(r"([A-Z]+)(\d+)")
 
 
 def letters(column: int) -> str:
-    """A spreadsheet's name of a column, from 0: A … Z, AA …"""
+    """Return a spreadsheet's name of a column, counted from 0: A … Z, AA, AB."""
     written = ""
     column += 1
     while column:
@@ -23,13 +23,13 @@ def letters(column: int) -> str:
 
 
 def cell_range(first: tuple[int, int], last: tuple[int, int]) -> str:
-    """Of two corners, each a column from 0 and a row from 1."""
+    """Return the name of a range of cells («A2:F2») from two corners: columns from 0, rows from 1."""
     names = [f"{letters(column)}{row}" for column, row in (first, last)]
     return names[0] if first == last else ":".join(names)
 
 
 def corners(cells: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Of «A2:F2»: ((0, 2), (5, 2))."""
+    """Return the corners of a range of cells: «A2:F2» gives ((0, 2), (5, 2))."""
     found = [(_column(name), int(row)) for name, row in _CELL.findall(cells)]
     return (found[0], found[-1]) if found else None
 
@@ -99,8 +99,11 @@ def named_cells(line: str, headers: Sequence[str]) -> list[tuple[int, Span, str]
 def cite_place(
     places: Sequence[SourceLocation], start: int, end: int, *, text: str, text_start: int, headers: Sequence[str] = ()
 ) -> SourceLocation | None:
-    """Where [start, end) stands, as exactly as is known: the one cell that holds it, its row, or the rows that it
-    touches; the page that it begins on. `text` begins at `text_start` and holds the span; `headers` are its rows'."""
+    """Return the location of [start, end) as exactly as it is known.
+
+    That is the cell that holds it, its row, or the rows that it overlaps; the page on which it begins. `text` begins at
+    `text_start` and contains the span; `headers` are its rows' headers.
+    """
     touched = overlapping(places, start, max(end, start + 1))
     if not touched:
         return None
@@ -114,7 +117,7 @@ def cite_place(
 
 
 def describe_place(chunk: Chunk) -> dict[str, Any]:
-    """Where a chunk stands in its file, for who finds it: JSON."""
+    """Return a chunk's location in its file as JSON values."""
     place = cite_place(
         chunk.places,
         chunk.start_char,

@@ -203,7 +203,7 @@ def _add_row(
 
 
 def written(cell: Cell) -> str:
-    """As it stands in the text: ISO 8601 dates, numbers without a thousands separator."""
+    """Return a cell as written into the text: ISO 8601 dates, numbers without a thousands separator."""
     match cell:
         case bool():
             return str(cell).lower()

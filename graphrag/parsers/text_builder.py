@@ -15,7 +15,7 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def clean(text: str) -> str:
-    """Composed Unicode, \\n line ends, no control characters, no trailing space, one blank line at most. Idempotent."""
+    """Compose Unicode, unify line ends, remove control characters, trailing space and repeated blank lines."""
     text = _LINE_END.sub("\n", text)
     text = _CONTROL.sub("", text)
     text = unicodedata.normalize("NFC", text)
@@ -54,9 +54,9 @@ class TextBuilder:
         return self._length
 
     def add(self, block: str, *, level: int | None = None, gap: str = "\n\n") -> Span:
-        """Where the block stands; an empty span where nothing is left of it. A heading has a level, from 1.
+        """Append a block and return its span, which is empty if cleaning left nothing.
 
-        Raises UnreadableDocument: too_large.
+        A heading has a level, from 1. Raises UnreadableDocument: too_large.
         """
         block = clean(block) if level is None else " ".join(clean(block).split())
         if not block:

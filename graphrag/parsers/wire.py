@@ -1,4 +1,4 @@
-"""What goes between a parser's process and ours: frames of JSON, so whoever took that process over sends data only."""
+"""JSON frames between the parser's process and ours: a compromised parser can send nothing but data."""
 
 import json
 import struct

@@ -429,7 +429,7 @@ def _are_named(things: Sequence[Span], compared: ComparisonReader) -> bool:
 
 
 def things_apart(text: str, flat: str, grammar: QuestionGrammar) -> tuple[str, ...]:
-    """For each compared thing the compared with the others left out; none where it names no two things."""
+    """Return, for each compared thing, the question without the others; empty if it doesn't name two things."""
     words = read_words(text, flat)
     start = beginning(without_quotes(flat), grammar.asking)
     if any(word.flat in BETWEEN | OR for word in words if word.start < start):  # «entre A y B, ¿cuál …?»
@@ -455,7 +455,7 @@ def _spelled(things: Sequence[Span], compared: ComparisonReader) -> tuple[str, .
 
 
 def _joined_text(words: Sequence[QuestionToken], compared: ComparisonReader) -> str:
-    """Without the conjunctions and prepositions that the left-out things leave at the edges or beside each other."""
+    """Join the words without the conjunctions and prepositions that removed things leave behind."""
     loose = OR | AND | BETWEEN
     kept = [word for word in words if word.flat not in loose or word.is_name]
     empty = (

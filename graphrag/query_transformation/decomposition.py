@@ -30,8 +30,9 @@ _WORD = re.compile(r"\w")
 
 
 def find_parts(question: str, flat: str, grammar: QuestionGrammar) -> list[tuple[int, int]]:
-    """Spans of the parts, the first from where it begins to ask; one where there is nothing to part. `flat` is the
-    flattened question without quotes.
+    """Return the spans of the question's parts, the first from its question word; one if it has no parts.
+
+    `flat` is the flattened question without quotes.
     """
     is_careless = flat.islower() and question.isascii()  # without accents «que» may be «qué»
     start = beginning(flat, grammar.asking)

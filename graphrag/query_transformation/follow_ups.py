@@ -140,7 +140,10 @@ def _asks_for_subject(flat: str) -> bool:
 
 
 def _names_its_subject(part: str, words: Sequence[QuestionToken], begin: int, grammar: QuestionGrammar) -> bool:
-    """By a noun phrase; after a preposition it is no subject, but «se habló de la boda» needs none."""
+    """Return whether a noun phrase names the subject.
+
+    After a preposition it is no subject, but «se habló de la boda» needs none.
+    """
     phrases = find_phrases(words, part, grammar, begin=begin)
     free = [phrase for phrase in phrases if words[phrase.first - 1].flat not in grammar.clauses.prepositions]
     return bool(free) or (bool(phrases) and any(word.flat == "se" for word in words))
@@ -293,8 +296,9 @@ class Exchange:
 
 
 def is_follow_up(question: str, grammar: QuestionGrammar) -> bool:
-    """Return whether it refers back: by a pronoun that nothing before it in the question explains, or by
-    leaving out what it is about.
+    """Return whether the question refers back.
+
+    It does by a pronoun that nothing before it in the question explains, or by leaving out its subject.
     """
     flat = flatten(question)
     low = _EMPTY_SUBJECT.sub(" ", flat.lower())
@@ -340,8 +344,10 @@ def _says_little(question: str, grammar: QuestionGrammar) -> bool:
 
 
 def contextualize(question: str, earlier: Sequence[Exchange], grammar: QuestionGrammar) -> tuple[str, Strategy]:
-    """Return the text to search for, and why: the question itself where it names its topic, else with the conversation's
-    topic. A question that names another subject would only be led astray by the one before.
+    """Return the text to search for, and the strategy that made it.
+
+    It is the question itself if that names its topic, else the question with the conversation's topic. A question that
+    names another subject would only be led astray by the one before.
     """
     if not earlier:
         return question, FIRST

@@ -15,7 +15,7 @@ def alternatives(*patterns: str) -> re.Pattern[str]:
 
 
 def exactly(*patterns: str) -> re.Pattern[str]:
-    """As alternatives, but in capitals only what is in capitals: accented question words."""
+    """Compile the patterns as alternatives; capitals match only accented question words."""
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
 
 
@@ -25,7 +25,7 @@ def one_of(words: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Where a question begins to ask. All patterns read flattened text."""
+    """Patterns of a question's beginning, all for flattened text."""
 
     opening: re.Pattern[str]  # a question phrase: «para qué», "by when"
     sure: re.Pattern[str] | None  # one that can't be anything else, wherever it stands
@@ -87,7 +87,7 @@ def folded(*lines: str) -> frozenset[str]:
 
 
 def note_kinds(query: TransformedQuery) -> dict[str, Any]:
-    """For a log line; the last one of the request has them too."""
+    """Log the kind of question, also in the request's last log line; return the fields."""
     kinds = {
         "language": query.language,
         "transformation": query.strategy,
@@ -168,7 +168,7 @@ def span_of(words: Sequence[QuestionToken], text: str) -> str:
 def find_phrases(
     words: Sequence[QuestionToken], text: str, grammar: QuestionGrammar, *, begin: int = 0
 ) -> list[Phrase]:
-    """From the word number `begin` on, in order; they do not overlap."""
+    """Return the phrases from the word number `begin` on, in order and without overlap."""
     found, number = [], begin
     while number < len(words):
         end = _end_of_phrase(words, number, grammar)
@@ -294,7 +294,7 @@ def _without_verb(words: Sequence[QuestionToken], first: int, end: int, before: 
 
 
 def beginning(flat: str, asking: Asking) -> int:
-    """Where what is asked for begins: at its question word, else past what is said for politeness."""
+    """Return the start of the asked part: its question word, else the end of polite phrases."""
     focus = find_focus(flat, asking)
     if focus is not None:
         return focus
@@ -308,7 +308,10 @@ def beginning(flat: str, asking: Asking) -> int:
 
 
 def find_focus(flat: str, asking: Asking) -> int | None:
-    """Where the first question word stands that asks; None where nothing but the order of words, or a noun, asks."""
+    """Return the position of the first question word that asks.
+
+    None means that only the order of words or a noun asks.
+    """
     if (opened := flat.find("¿")) > 0 and _has_words_after(flat, opened):
         after = find_focus(flat[opened + 1 :], asking)
         if after is not None:
@@ -322,7 +325,10 @@ def _has_words_after(flat: str, position: int) -> bool:
 
 
 def _after_boundaries(flat: str, asking: Asking) -> list[int]:
-    """After a stop, a comma, or at the very beginning. A possible relative clause counts only where nothing else asks."""
+    """Return the question words after a stop, a comma, or at the very beginning.
+
+    A possible relative clause counts only if nothing else asks.
+    """
     found: list[int] = []
     doubtful: list[int] = []
     for boundary in re.finditer(rf"(?:^[^\w]*|[,:;.!?¿—–(] *){_JOINING}", flat):

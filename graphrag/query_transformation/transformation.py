@@ -43,8 +43,9 @@ def check_question(text: str, *, max_chars: int) -> str:
 
 
 def find_intent(flat: str, grammar: QuestionGrammar, *, end: int | None = None) -> tuple[Intent, Direction | None]:
-    """Read flattened text without quotes; `end` is that of its first part. Nouns of causes, dates and comparisons count only
-    where they are what is asked for.
+    """Return the intent of flattened text without quotes; `end` is that of its first part.
+
+    Nouns of causes, dates and comparisons count only if they are what is asked for.
     """
     intents = grammar.intents
     start = beginning(flat, grammar.asking)

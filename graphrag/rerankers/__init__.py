@@ -1,1 +1,1 @@
-"""What orders the candidates."""
+"""Rerankers of the retrieved candidates."""

@@ -47,7 +47,7 @@ class MatchedWords:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What a text holds of the question."""
+    """The question's words that a text contains."""
 
     sentences: tuple[MatchedWords, ...]
     passage: MatchedWords  # with its title
@@ -69,12 +69,12 @@ def read_question(text: str, language: str) -> QuestionWords:
 
 
 def _is_name(word: str, *, begins: bool) -> bool:
-    """By its capital, which says nothing at the beginning, or a digit."""
+    """Return whether the word looks like a name: a digit, or a capital that doesn't begin the sentence."""
     return (word[0].isupper() and not begins) or any(character.isdigit() for character in word)
 
 
 def find_words(question: QuestionWords, texts: Sequence[str], titles: Sequence[str]) -> list[Matches]:
-    """For each text under its title."""
+    """Return the question's words in each text and its title."""
     split = [[words(text[span.start : span.end]) for span in split_sentences(text)] for text in texts]
     # A file's name may join its words: Super_Bowl_50.
     titled = [content_words(title.replace("_", " "), question.language) for title in titles]
@@ -83,7 +83,7 @@ def find_words(question: QuestionWords, texts: Sequence[str], titles: Sequence[s
 
 
 def _recognise(vocabulary: Iterable[str], question: QuestionWords) -> tuple[dict[str, str], dict[str, str]]:
-    """Of the words, those that are words of the question, and those that are like one; word → key."""
+    """Return the words that equal a word of the question and those that resemble one, each as word → key."""
     # Stemming is slow: only what begins like one of the question's words is stemmed.
     beginnings = {form[:2] for form, key in question.forms.items() if key in question.words}
     beginnings |= {beginning.replace("i", "y") for beginning in beginnings}  # the stem of "dying" is "die"
@@ -142,7 +142,7 @@ ALIKE = 0.5  # what another word of the same family counts
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Of one hit among others, each in [0, 1]; words count by their rarity."""
+    """The features of a hit among others, each in [0, 1]; words are weighted by their rarity."""
 
     retrieval: float  # where the score stands between the last and the best
     sentence: float  # the question's words that the best sentence holds
@@ -164,7 +164,7 @@ class BundledReranker:
 
 
 def combine(features: Features) -> float:
-    """In [0, 1]: 1 where everything matches."""
+    """Return the weighted sum of the features, in [0, 1]: 1 if everything matches."""
     parts = zip(astuple(WEIGHTS), astuple(features), strict=True)
     return min(1.0, math.fsum(weight * value for weight, value in parts))
 

@@ -63,7 +63,7 @@ class LLMReranker:
 
 
 def _scores(answer: Grades) -> Mapping[int, float]:
-    """By excerpt, in [0, 1]; of two grades for one excerpt the first counts."""
+    """Return the scores as excerpt number → [0, 1]; the first of two grades for one excerpt counts."""
     return {
         given.number: min(max(given.grade / BEST_GRADE, 0.0), 1.0)
         for given in reversed(answer.grades)  # what comes later replaces what came before

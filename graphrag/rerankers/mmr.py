@@ -54,10 +54,11 @@ def mmr(hits: Sequence[Hit], vectors: Sequence[Sequence[float]], *, diversity: f
 def pick(
     relevances: Sequence[float], vectors: Sequence[Sequence[float]], *, diversity: float, top_k: int
 ) -> list[tuple[int, float]]:
-    """Maximal marginal relevance (Carbonell & Goldstein 1998): picked one by one, each the best of those left by
-    (1 - diversity) · its relevance + diversity · (1 - its similarity to the nearest one picked before).
+    """Pick indexes by maximal marginal relevance (Carbonell & Goldstein 1998), with their scores.
 
-    The indexes with that score, in [0, 1] and never rising from pick to pick: what is left only loses novelty.
+    Each pick is the best of those left by (1 - diversity) · its relevance + diversity · (1 - its similarity to the
+    nearest one picked before). The scores are in [0, 1] and never rise from pick to pick: what is left only loses
+    novelty.
     """
     order = sorted(range(len(vectors)), key=lambda index: -relevances[index])  # of equals the more relevant is picked
     relevance = np.array([relevances[index] for index in order])
@@ -75,7 +76,10 @@ def pick(
 
 
 def cosines(vectors: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Of each with each, from 0 to 1; a text without a known word has no direction and resembles nothing."""
+    """Return the matrix of cosine similarities, from 0 to 1.
+
+    A text without a known word has a zero vector and resembles nothing.
+    """
     given = np.array(vectors, dtype=np.float64)
     lengths = np.linalg.norm(given, axis=-1, keepdims=True)
     unit = np.divide(given, lengths, out=np.zeros_like(given), where=lengths > 0)

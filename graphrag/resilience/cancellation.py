@@ -7,8 +7,10 @@ AGAIN_SECONDS = 3.0
 
 
 def cancel_surely(task: asyncio.Task[Any]) -> None:
-    """Again where that was lost, as in `asyncio.wait_for` of Python 3.11 when what it waits for comes at that moment.
-    psycopg's pool and vendors' clients use it.
+    """Cancel a task, repeatedly if the cancellation is lost.
+
+    That happens in `asyncio.wait_for` of Python 3.11, which psycopg's pool and vendors' clients use, if the awaited
+    result arrives at the same moment.
     """
     if not task.done():
         task.cancel()

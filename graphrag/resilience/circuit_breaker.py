@@ -25,8 +25,10 @@ class BreakerState:
 
 
 class CircuitBreaker:
-    """Purgatory's states without its factory, for which a question that somebody leaves is a success, and which sends
-    everybody at once to a model that may be back: here it is one question that finds out.
+    """A circuit breaker with Purgatory's states but not its factory.
+
+    The factory counts an abandoned question as a success, and sends every waiting call to a provider that may be back;
+    here a single call tests it.
     """
 
     def __init__(self, name: str, *, failures: int, seconds: float, is_outage: Callable[[Exception], bool]) -> None:
@@ -39,7 +41,7 @@ class CircuitBreaker:
         self._siblings: dict[str, CircuitBreaker] = {}
 
     def sibling(self, name: str) -> "CircuitBreaker":
-        """With failures of its own; there is one of a name, closed at first."""
+        """Return the breaker of that name, closed at first, which counts its own failures."""
         if name not in self._siblings:
             self._siblings[name] = CircuitBreaker(
                 name, failures=self._failures, seconds=self._seconds, is_outage=self._is_outage
@@ -68,7 +70,7 @@ class CircuitBreaker:
 
     @contextmanager
     def watch(self) -> Iterator[Callable[[], None]]:
-        """Around a call. Gives what is to be called at the first word: who speaks is there.
+        """Guard a call; yield a function to call at the first response, which proves that the provider answers.
 
         Raises ProviderError as `check` does.
         """

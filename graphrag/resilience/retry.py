@@ -91,7 +91,7 @@ def asked_to_wait(error: BaseException) -> float:
 
 
 def wait_seconds(error: BaseException, *, attempt: int, patience: Patience) -> float:
-    """After so many attempts, of which this was the last one's error."""
+    """Return the seconds to wait after the attempt number `attempt`, which failed with `error`."""
     backoff = min(patience.first_wait_seconds * 2.0 ** (attempt - 1), patience.longest_wait_seconds)
     spread = random.uniform(0.75, 1.25)  # not all at the same time, who failed at the same time
     return max(backoff * spread, asked_to_wait(error))

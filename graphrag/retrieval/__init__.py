@@ -1,1 +1,1 @@
-"""From a transformed question to evidence: hybrid, fusion, reranking, expansion."""
+"""Retrieval of evidence for a transformed question: hybrid search, fusion, reranking, expansion."""

@@ -88,7 +88,7 @@ class Chunkenizer:
         await self._client.aclose()
 
     async def retrieve(self, question: str, *, limit: int) -> list[Hit]:
-        """In the service's order."""
+        """Return the hits in the service's order."""
         limit = min(limit, MOST_HITS)
         found = await self._guard.call(lambda: self._search(question, limit))
         return await asyncio.to_thread(self._read, found, limit)

@@ -85,8 +85,9 @@ class Collections:
         return self.settings.generation.overridden(collection.generation_config if collection else {})
 
     def may_read(self, collection: Collection) -> bool:
-        """Return whether the service's chat model may read the collection's questions and documents beside answering:
-        not where the collection has another model of its own.
+        """Return whether the service's chat model may read the collection's content for other purposes than answering.
+
+        It may not if the collection has a model of its own.
         """
         config, _ = self.generation_config(collection)
         return beginning_with(config.chat_model, self.chat_models)[0][0] is self.chat_models[0]

@@ -1,4 +1,4 @@
-"""From hits to passages: each grows by what surrounds it, and neighbours merge. Never across documents."""
+"""Expansion of hits to passages: each grows by its neighbours, and adjacent ones of a document merge."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -81,8 +81,11 @@ async def expand(
     max_chars: int,
     max_share: float = 1.0,
 ) -> list[Passage]:
-    """Passages in the order of their best hit, together at most `max_chars`; the first may be longer by itself. Where
-    several documents were found, none has more than `max_share` of the characters."""
+    """Expand hits to passages in the order of their best hit, together at most `max_chars` characters.
+
+    The first may be longer by itself. If several documents were found, none has more than `max_share` of the
+    characters.
+    """
     read = window.worthy(hits)
     counts = [window.chunks(hit.chunk) for hit in read]
     spans = [
@@ -102,9 +105,9 @@ def passages(
     max_chars: int,
     max_share: float = 1.0,
 ) -> list[Passage]:
-    """Without neighbours every hit is its own passage: the fallback where expansion fails.
+    """Expand hits to passages; a hit without neighbours is its own passage, which is the fallback.
 
-    Where the characters run short the surroundings go first, then the least relevant hits.
+    If the characters run short, the neighbours go first, then the least relevant hits.
     """
     is_shared = len({hit.chunk.document.id for hit in hits}) > 1
     room = _Room(max_chars, int(max_share * max_chars) if is_shared else max_chars)

@@ -36,7 +36,7 @@ def parse_filters(given: Mapping[str, Any]) -> Filters:
 
 
 def lets_through(filters: Filters, document: Document) -> bool:
-    """As the database decides of the documents that it has."""
+    """Return whether the filters match the document, by the rules of the database's query."""
     kinds = {document.media_type, PurePath(document.filename).suffix.lstrip(".").lower()}
     return (
         (not filters.document_types or bool(kinds & {kind.lower() for kind in filters.document_types}))

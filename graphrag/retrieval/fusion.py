@@ -12,7 +12,7 @@ RRF_K = 60  # Cormack et al. 2009; a smaller value lets one first place win alon
 def reciprocal_rank_fusion(
     rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float], k: int = RRF_K
 ) -> list[Hit]:
-    """score = Σ wᵢ/(k + rankᵢ), divided by the score of a hit that is first everywhere."""
+    """Fuse rankings by rank: Σ wᵢ/(k + rankᵢ), divided by the score of a hit that is first everywhere."""
     most = sum(weights[name] / (k + 1) for name in rankings)
     shares: dict[object, list[float]] = {}
     for name, hits in rankings.items():
@@ -23,10 +23,12 @@ def reciprocal_rank_fusion(
 
 
 def weighted_sum(rankings: Mapping[str, Sequence[Hit]], *, weights: Mapping[str, float], depth: int) -> list[Hit]:
-    """score = Σ wᵢ·zᵢ of the standardised scores, from 0 for a hit that is last everywhere to 1 for one that is first.
+    """Fuse rankings by Σ wᵢ·zᵢ of the standardised scores.
 
-    A hit that a ranking lacks scores the least in it, where the ranking is as long as `depth`, which was asked for;
-    a shorter one holds all that matches, so there it scores 0.
+    The result goes from 0 for a hit that is last everywhere to 1 for one that is first.
+
+    A hit that a ranking lacks scores the least in it if the ranking is as long as the requested `depth`; a shorter one
+    contains every match, so there it scores 0.
     """
     keys = {hit.chunk.id for hits in rankings.values() for hit in hits}
     standardised = {name: _standardise(hits, keys, depth) for name, hits in rankings.items() if hits}

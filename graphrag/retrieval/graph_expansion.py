@@ -95,8 +95,10 @@ def _stochastic(matrix: csr_array) -> csr_array:
 def complement(
     query: TransformedQuery, hits: Sequence[Hit], reached: Mapping[UUID, float], edges: Sequence[MentionEdge]
 ) -> list[Hit]:
-    """Reorder the hits, likeliest first, behind the first: a passage that holds the question's words which the
-    likely passages it shares a name with lack goes before one that repeats theirs. Empty where none adds enough.
+    """Reorder the hits behind the first, so that passages with new words of the question come earlier.
+
+    A passage with words of the question that the likely passages sharing a name with it lack goes before one that
+    repeats theirs. Empty if none adds enough.
     """
     held, asked = [_stems(hit) for hit in hits], _asked(query)
     weights = {word: log(1 + len(held) / (1 + sum(word in words for words in held))) for word in asked}

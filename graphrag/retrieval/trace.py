@@ -85,7 +85,7 @@ class Trace:
 
     @property
     def hits(self) -> list[Hit]:
-        """By the last stage that has ended; where none has, those of the legs that have, fused by their places."""
+        """Return the hits of the last finished stage; else those of the finished retrievers, fused by rank."""
         for stage in RANKINGS:
             if stage in self.rankings:
                 return self.rankings[stage]

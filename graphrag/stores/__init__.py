@@ -1,1 +1,1 @@
-"""Where chunks are kept and searched."""
+"""Stores that keep and search chunks: PostgreSQL, and indexes of other servers beside it."""

@@ -186,7 +186,7 @@ def _walk(
 
 
 def _ends(edge: CausalEdge, direction: Direction) -> tuple[UUID, UUID]:
-    """Where a walk comes from, and where it gets to."""
+    """Return the start and end of a step along the edge in this direction."""
     return (edge.effect.id, edge.cause.id) if direction == "causes" else (edge.cause.id, edge.effect.id)
 
 
@@ -197,7 +197,7 @@ def _both_ways(links: Sequence[EntityLink]) -> Iterator[tuple[UUID, UUID, float]
 
 
 def _distances(edges: Sequence[CausalEdge], entity: str) -> dict[UUID, int]:
-    """Of the edges within two of the entities that hold the words, in whatever language they are."""
+    """Return the distance, 1 or 2, of the edges near entities that contain the words in any answer language."""
     variants = [set(roots(concept_words(entity, language))) for language in ANSWER_LANGUAGES]
     held = {end: set(roots(words)) for end, words in _words(edges).items()}
     reached = {end for end, names in held.items() if any(variant and variant <= names for variant in variants)}

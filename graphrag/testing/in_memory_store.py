@@ -97,7 +97,7 @@ class InMemoryStore:
         return sorted(name for name in known if fold(name) in wanted)
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
-        """Of ingestions it knows nothing: every ticket is wanted."""
+        """Store documents; every ticket is accepted, because this store has no ingestions."""
         if self._owned(collection).embedding_model != collection.embedding_model:
             raise CollectionChanged(f"The collection {collection.name!r} has moved to another embedding model.")
         embedded = [list(zip(indexed.chunks, indexed.vectors, strict=True)) for indexed in documents]
@@ -176,7 +176,7 @@ class InMemoryStore:
         }
 
     def indexed(self, collection: Collection, filters: Filters = EVERYTHING) -> list[IndexedDocument]:
-        """What a graph is made from."""
+        """Return the indexed documents from which a graph is built."""
         live = self._live_documents(collection)
         return [self._shelf(collection).indexed[document.id] for document in live if lets_through(filters, document)]
 
@@ -196,7 +196,7 @@ class InMemoryStore:
         )
 
     def _owned(self, collection: Collection) -> Collection:
-        """As it is now."""
+        """Return the collection's current state."""
         shelf = self._shelves.get(collection.id)
         if shelf is None or shelf.collection.owner_id != collection.owner_id:
             raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])

@@ -1,1 +1,1 @@
-"""What a dump of the database does not bring along."""
+"""SQL of a restore: statements that a dump of the database doesn't contain."""

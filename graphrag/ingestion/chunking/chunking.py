@@ -50,7 +50,7 @@ class Chunked:
 def chunk_document(
     parsed: ParsedText, *, title: str, config: IngestionConfig, count_tokens: TokenCounter, embed: Embed | None
 ) -> Chunked:
-    """At least one chunk of a text that is not empty. `embed`, where there is one, for chunks by meaning."""
+    """Divide a document into chunks, at least one if its text is not empty; `embed` allows division by meaning."""
     strategy = resolve(parsed, config.chunking, can_embed=embed is not None)
     if strategy == "none":
         return Chunked(strategy, _placed(parsed, [ChunkSpan(0, len(parsed.text), 0, title)]))
@@ -92,7 +92,7 @@ def chunk(
     overlap_tokens: int,
     divide: Callable[[ParsedText], Division] = by_sentences,
 ) -> list[ChunkSpan]:
-    """At most `max_tokens` a chunk (its overlap not counted)."""
+    """Divide a text into chunks of at most `max_tokens` tokens, not counting their overlap."""
     division = divide(parsed)
     return _chunks(
         parsed,
@@ -142,8 +142,10 @@ def _with_parents(spans: Sequence[ChunkSpan], division: Division, parent_chars: 
 
 
 def _families(spans: Sequence[ChunkSpan], division: Division, parent_chars: int) -> Iterator[list[ChunkSpan]]:
-    """Neighbours of at most so many characters, about equally many within a section. A section has its own families,
-    unless the one before it left a short one."""
+    """Group neighbours into parents of at most `parent_chars` characters, about equally long within a section.
+
+    A section has its own parents, unless the one before it left a short one.
+    """
     family: list[ChunkSpan] = []
     for section in _sections(spans, division):
         length = section[-1].end - section[0].start
@@ -171,7 +173,7 @@ def _sections(spans: Sequence[ChunkSpan], division: Division) -> Iterator[list[C
 
 
 def _placed(parsed: ParsedText, spans: Sequence[ChunkSpan]) -> list[ChunkSpan]:
-    """With where they stand in the file, and the headers of their rows where all of them have the same."""
+    """Add to each chunk its source locations, and its rows' headers if all rows have the same."""
     places = _held(spans, [(place.start_char, place.end_char, place) for place in parsed.places])
     tables = [
         (table.rows[0].start_char, table.rows[-1].end_char, table.headers) for table in parsed.tables if table.rows
@@ -184,7 +186,7 @@ def _placed(parsed: ParsedText, spans: Sequence[ChunkSpan]) -> list[ChunkSpan]:
 
 
 def _held(spans: Sequence[ChunkSpan], items: Sequence[tuple[int, int, _T]]) -> Iterator[tuple[_T, ...]]:
-    """For each span, the items (start, end, value) that it holds a part of, by their start."""
+    """Yield, for each span, the items (start, end, value) that overlap it, by their start."""
     coming = deque(sorted(items, key=itemgetter(0)))
     held: list[tuple[int, int, _T]] = []
     for span in spans:

@@ -84,7 +84,7 @@ def _table_starts(parsed: ParsedText, headings: Sequence[int], cuts: Sequence[in
 
 
 def by_family(parsed: ParsedText) -> Division:
-    """What small chunks are made of, and where those that are read together end."""
+    """Divide into the pieces of small chunks, with breaks where their larger passages end."""
     return by_rows(parsed) if has_rows(parsed) else by_headings(parsed)
 
 
@@ -127,7 +127,7 @@ def _sums_of_neighbours(vectors: Matrix) -> Matrix:
 
 
 def choose(parsed: ParsedText) -> Chunking:
-    """What suits the text, always the same for the same text."""
+    """Choose the strategy that suits the text; the same text always gets the same one."""
     if has_rows(parsed):
         return "rows"
     starts = [heading.start_char for heading in parsed.headings]
@@ -175,7 +175,10 @@ def pack(
 
 
 def overlap_start(pieces: Sequence[Piece], index: int, division: Division, *, overlap_tokens: int) -> int:
-    """Where the whole pieces of at most so many tokens before this one begin. What begins something new has none."""
+    """Return the start of the whole pieces, at most `overlap_tokens` of them, before this one.
+
+    A piece after a break has no overlap.
+    """
     first, total = index, 0
     while first > 0 and (division.runs_on or pieces[first].span.start not in division.breaks):
         total += pieces[first - 1].tokens
@@ -231,7 +234,7 @@ def _split_long(text: str, piece: Piece, count_tokens: TokenCounter, max_tokens:
 
 
 def _cuts(text: str, span: Span, max_tokens: int) -> Iterator[list[int]]:
-    """Where it could be cut, best first."""
+    """Yield lists of positions where the span can be cut, best kind first."""
     yield [span.start + sentence.start for sentence in split_sentences(text[span.start : span.end])[1:]]
     for boundary in (_CLAUSE_END, _PACKED_WORD_END):
         ends = (match.end() for match in boundary.finditer(text, span.start, span.end))
@@ -252,7 +255,7 @@ def _cuts_anywhere(text: str, span: Span, length: int) -> Iterator[int]:
 
 
 def _continues(text: str, cut: int) -> bool:
-    """Whether the character there is part of the one before it."""
+    """Return whether the character at the cut belongs to the one before it."""
     return unicodedata.combining(text[cut]) > 0 or _JOINER in text[cut - 1 : cut + 1] or text[cut] in "\ufe0e\ufe0f"
 
 

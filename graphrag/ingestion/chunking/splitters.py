@@ -19,8 +19,11 @@ _SPACE = re.compile(r"\s*")
 def by_splitter(
     parsed: ParsedText, *, chunking: Chunking, count_tokens: TokenCounter, max_tokens: int, embed: Embed | None
 ) -> Division:
-    """Chunks begin where the splitter's do. Overlaps are left out of its work and made of sentences, as in every
-    strategy: only then do its texts, which have lost the white space around them, say where they stand."""
+    """Divide where the splitter's chunks begin.
+
+    Overlaps are made of sentences afterwards, as in every strategy: only texts without overlap, which have lost the
+    white space around them, can be found again in the document.
+    """
 
     def length(text: str) -> int:
         """Counted as the pieces will be."""
@@ -38,7 +41,7 @@ def by_splitter(
 
 
 def _starts(text: str, chunks: Sequence[str]) -> Iterator[int]:
-    """Of all but the first, which begins with the text."""
+    """Yield the start of each chunk but the first, which begins with the text."""
     end = 0
     for chunk in filter(None, map(str.strip, chunks)):
         start = _after_space(text, end)
@@ -55,7 +58,7 @@ def _llama_index_sentence(length: Length, max_tokens: int) -> Split:
     from llama_index.core.node_parser import SentenceSplitter
 
     def tokens(text: str) -> range:
-        """As many as there are; a character alone is never too long, which would be an error."""
+        """Return one item a token; a lone character counts as one, because llama-index fails on longer ones."""
         return range(length(text) if len(text) > 1 else 1)
 
     split: Split = SentenceSplitter(

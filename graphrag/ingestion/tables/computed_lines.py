@@ -150,7 +150,7 @@ def _number(value: Number, language: str, decimals: int) -> str:
 
 
 def decimals_of(values: Sequence[Number]) -> int:
-    """As many as the values are written with."""
+    """Return the number of decimals that the values are written with."""
     fractions = {value for value in values if isinstance(value, float)}
     return min(MOST_DECIMALS, max((_decimals(f"{value:.10g}") for value in fractions), default=0))
 

@@ -1,4 +1,4 @@
-"""What is computed of a table, added to its document's text."""
+"""Totals, changes and rankings computed from a table and added to its document's text."""
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
@@ -71,12 +71,12 @@ class Grid:
 
     @cached_property
     def trended(self) -> list[Column]:
-        """What rises and falls, amounts first."""
+        """Return the columns whose trend is described, amounts first."""
         able = [column for column in self.measures if column.role is not Role.SHARE]
         return sorted(able, key=lambda column: column.role is not Role.AMOUNT)
 
     def times(self) -> Iterator[tuple[int, TemporalContext]]:
-        """By where the row begins in the text."""
+        """Yield (start of the row in the text, temporal context) for each dated row."""
         changes = self._changes()
         measure = self.trended[0].header if len(self.trended) > 1 else ""
         for index, period in enumerate(self.periods):
@@ -88,7 +88,7 @@ class Grid:
             yield self.table.rows[index].start_char, TemporalContext(day, period.unit, change, label)
 
     def _changes(self) -> dict[int, float]:
-        """By the row, of the first measure."""
+        """Return the first measure's change against the period before, as row number → share."""
         if not self.unit or not self.trended or self.labels is None:
             return {}
         by_label: dict[Hashable, list[int]] = {}
@@ -242,8 +242,10 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d{2}(?!\d)")
 
 
 def with_computed(parsed: ParsedText, *, language: str) -> ParsedText:
-    """The text with lines at its end, in the language as far as it is ours, else in English; no offset moves. The rows'
-    places get the time that they are of, and how they stand to the period before."""
+    """Append computed lines to the text, and add periods and changes to the rows' locations.
+
+    The lines are in the text's language if it is supported, else in English; no offset moves.
+    """
     grids = [_grid(parsed, table, language) for table in _joined(parsed.tables) if table.rows]
     times = {start: time for grid in grids for start, time in grid.times()}
     places = tuple(

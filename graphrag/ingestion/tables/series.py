@@ -49,7 +49,7 @@ def mean(values: Sequence[Number]) -> float:
 
 
 def row_periods(columns: Sequence[Column]) -> list[Period | None]:
-    """What time each row is of: by a column of months with one of years, else by the column that is named for it."""
+    """Return each row's period, from columns of months and years, else from the likeliest column of dates."""
     times = [column for column in columns if column.is_time]
     years = next((column for column in columns if column.role is Role.YEAR), None)
     yearless = next((column for column in times if all(p is None or p.year == 0 for p in column.periods)), None)
@@ -71,8 +71,10 @@ def _unlikely(column: Column) -> int:
 
 
 def labels_of_series(columns: Sequence[Column], periods: Sequence[Period | None]) -> Sequence[Hashable] | None:
-    """What tells the rows of one period apart, a label a row: nothing, a column, or all columns of few different texts;
-    None where they can't be told apart."""
+    """Return a label a row that tells the rows of one period apart; None if no columns do.
+
+    It is empty, a column's value, or the values of all columns with few different texts.
+    """
     nothing = [()] * len(periods)
     few = [
         column
@@ -91,7 +93,10 @@ def _are_apart(labels: Sequence[Hashable], periods: Sequence[Period | None]) -> 
 
 
 def unit_of_rows(labels: Sequence[Hashable], periods: Sequence[Period | None]) -> Unit | None:
-    """What follows from row to row. Dates a month apart are a monthly series; None: they are only when things were."""
+    """Return the unit of time from row to row; None if the rows are single events rather than a series.
+
+    Dates a month apart are a monthly series.
+    """
     units = {period.unit for period in periods if period}
     if len(units) != 1:
         return None
@@ -152,7 +157,7 @@ def all_within(periods: Iterable[Period | None], unit: Unit) -> dict[Period, Per
 
 
 def change(found: Points, number: int, *, unit: Unit, finest: Unit) -> float | None:
-    """Against the period before, where it is known and both are complete."""
+    """Return the change against the period before as a share; None unless it is known and both are complete."""
     now, before = found[number], found.get(number - 1)
     if before is None or before.value <= 0 or not _are_complete(found, now, before, unit, finest):
         return None

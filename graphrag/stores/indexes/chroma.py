@@ -112,8 +112,10 @@ class ChromaIndex:
         documents: Sequence[UUID] | None,
         limit: int,
     ) -> list[Candidate]:
-        """A filter that nearly all entries pass takes six times as long as the search: what has expired, of which there
-        is little, is left out afterwards, and the kind is asked for where there are two.
+        """Return the nearest candidates that have not expired.
+
+        A filter that nearly all entries pass takes six times as long as the search: so the few expired ones are removed
+        afterwards, and the kind is filtered only in collections with two.
         """
         shelf = await self._find(collection)
         if shelf is None:
@@ -198,7 +200,7 @@ def _address(url: str) -> dict[str, Any]:
 
 
 def _prefix(collection: Collection) -> str:
-    """With the owner in it: there is nothing of another one's to be found."""
+    """Return the prefix of a collection's names in Chroma: the owner is part of it, so owners never share a name."""
     return f"{PREFIX}{uuid5(collection.id, collection.owner_id).hex}-"
 
 

@@ -40,7 +40,10 @@ class IndexedStore(PostgresStore):
         self._reconciliation = Reconciliation(database, index)
 
     async def open(self) -> None:
-        """At its first use, too. Raises IndexUnavailable, InvalidSettings or MissingExtra."""
+        """Open the index unless it is open; its first use does it too.
+
+        Raises IndexUnavailable, InvalidSettings or MissingExtra.
+        """
         async with self._opening:
             if not self._is_open:
                 await self._index.open()
@@ -167,7 +170,7 @@ class IndexedStore(PostgresStore):
         filters: Filters,
         phrases: Sequence[str],
     ) -> list[Hit]:
-        """What PostgreSQL has of them, as it is now, best first."""
+        """Read the candidates' current chunks from PostgreSQL, best first; outdated entries are left out."""
         chunks = list({candidate.chunk_id for candidate in candidates})
         if phrases:
             chunks = await self._holding(collection, chunks, phrases)
@@ -193,7 +196,7 @@ class IndexedStore(PostgresStore):
             raise IndexUnavailable(str(exc), index=self._index.name) from exc
 
     async def _try(self, collection: Collection, step: Awaitable[None]) -> None:
-        """What is left of it the next `optimize` does, and no search finds."""
+        """Await the step and log a failure: searches ignore outdated entries, the next `optimize` repairs them."""
         try:
             await step
         except CausewayError as exc:

@@ -41,13 +41,13 @@ def chunk_entries(collection: Collection, chunk: Chunk, plain: ArrayLike, situat
 
 
 def entry_ids(collection: Collection, chunk: Chunk, kind: VectorKind) -> set[UUID]:
-    """Of the entries that a search of this kind may find this chunk by, as it is now."""
+    """Return the ids of the entries by which a search of this kind may find the chunk's current version."""
     version = _version(chunk)
     return {_id(collection, chunk.id, version, kinds) for kinds in (BOTH, PLAIN, SITUATED) if kind in kinds}
 
 
 def stored_entry_ids(collection: Collection, row: dict[str, Any]) -> list[UUID]:
-    """Of a row of `list_chunk_versions`."""
+    """Return the ids of the entries that belong to a row of `list_chunk_versions`."""
     kinds = (PLAIN, SITUATED) if row["is_situated"] else (BOTH,)
     version = (row["digest"], row["window_start"], row["expires_at"])
     return [_id(collection, row["chunk_id"], version, of) for of in kinds]
@@ -83,7 +83,10 @@ class Reconciliation:
     index: ChunkIndex
 
     async def run(self, collection: Collection, documents: Sequence[UUID] | None = None) -> None:
-        """Of these documents, or of all. Raises IndexUnavailable, DatabaseUnavailable."""
+        """Add missing entries and delete outdated ones: of these documents, or of all.
+
+        Raises IndexUnavailable or DatabaseUnavailable.
+        """
         held = await self.index.list_entries(collection, documents)
         wanted = await self._wanted(collection, documents)  # afterwards: what is stored meanwhile is not strange
         await self._put(collection, [chunk for entry, chunk in wanted.items() if entry not in held])
@@ -115,7 +118,7 @@ class Reconciliation:
         ]
 
     async def _wanted(self, collection: Collection, documents: Sequence[UUID] | None) -> dict[UUID, UUID]:
-        """By the ids of the entries that there should be, their chunks."""
+        """Return the entries that the index should have, as entry id → chunk id."""
         values = {"collection_id": collection.id, "model": collection.embedding_model, "documents": documents}
         async with self.database.transaction(collection.owner_id) as connection:
             rows = await fetch(connection, QUERIES["list_chunk_versions"], values)

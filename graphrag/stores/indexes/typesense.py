@@ -53,7 +53,7 @@ def schema_of(name: str, model: str, dimensions: int) -> dict[str, Any]:
 
 
 def collection_names(model: str) -> tuple[str, str]:
-    """Where the model's chunks may be; the second, where the first one is another model's."""
+    """Return the names of the collections that may hold the model's chunks; the second if another model has one."""
     return CHUNKS, f"{CHUNKS}_{hashlib.sha256(model.encode()).hexdigest()[:8]}"
 
 
@@ -90,8 +90,10 @@ def to_document(collection: Collection, entry: IndexEntry) -> dict[str, Any]:
 
 
 def _user(collection: Collection) -> str:
-    """Hashed: Typesense's filters compare words and not characters, so Ana, ana and a.n.a would be one owner; and no
-    name can break out of a filter.
+    """Return a hash of the owner.
+
+    Typesense's filters compare words and not characters, so Ana, ana and a.n.a would be one owner; and no name can
+    break out of a filter.
     """
     return hashlib.sha256(collection.owner_id.encode(errors="surrogatepass")).hexdigest()
 
@@ -119,7 +121,7 @@ def nearness(hit: Mapping[str, Any]) -> float:
 
 
 def read_causes(results: Any, count: int) -> list[str]:
-    """Why each of so many chunks was refused; empty for one that was taken."""
+    """Return, for each of `count` chunks, why the server refused it; "" if it was accepted."""
     if len(results) != count:
         raise ValueError(f"{len(results)} results of {count} chunks")
     return ["" if result["success"] else str(result["error"]) for result in results]
@@ -130,7 +132,7 @@ def read_ids(exported: Any) -> set[UUID]:
 
 
 def read_names(schemas: Any) -> list[str]:
-    """Of the collections that are ours."""
+    """Return the names of the collections that Causeway made."""
     names = [schema["name"] for schema in schemas if embedding_model(schema)]
     return [name for name in names if re.fullmatch(rf"{CHUNKS}(_[0-9a-f]{{8}})?", name)]
 
@@ -310,7 +312,7 @@ class TypesenseIndex:
         return self._names.get(model)
 
     async def _list_names(self) -> list[str]:
-        """Of the collections of all models."""
+        """List the names of the collections of all models."""
         return await self._ask(self._client.collections.retrieve(), read_names) or []
 
     async def _delete(self, *filters: str) -> None:
@@ -319,7 +321,7 @@ class TypesenseIndex:
                 await self._ask(self._client.collections[name].documents.delete({"filter_by": filter_by}), dict)
 
     async def _ask(self, answer: Awaitable[Any], read: Callable[[Any], T], *, none_for: int = MISSING) -> T | None:
-        """What `read` makes of the answer; None for this status. Raises IndexUnavailable."""
+        """Return the answer as parsed by `read`, or None for the status `none_for`. Raises IndexUnavailable."""
         from typesense.exceptions import TypesenseClientError
 
         try:
@@ -342,7 +344,7 @@ class TypesenseIndex:
 
 
 def _connect(settings: Settings) -> tuple["AsyncClient", str]:
-    """With its address, without what is secret."""
+    """Return a client and the server's address, which contains no secret."""
     try:
         from typesense import AsyncClient
     except ImportError as exc:

@@ -19,7 +19,7 @@ BEGINNING = (datetime(1, 1, 2, tzinfo=UTC), UUID(int=0))  # before every entry
 
 @dataclass(frozen=True, slots=True)
 class CatalogEntry:
-    """At least one of the two: a text that came without a file has no ingestion, a file at first no document."""
+    """A document, its ingestion or both: a text added without a file has no ingestion, a new file no document yet."""
 
     id: UUID
     document: Document | None
@@ -46,7 +46,7 @@ ALL = Criteria()
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """What the documents that a search can find are told apart by: the values that its filters take."""
+    """The values that the search filters can take in a collection."""
 
     document_count: int
     languages: list[str]
@@ -64,7 +64,7 @@ class Catalog:
     async def page(
         self, collection: Collection, criteria: Criteria = ALL, *, limit: int, after: Place | None = None
     ) -> list[CatalogEntry]:
-        """By the time at which they first came."""
+        """List a page of entries by the time when they were added first."""
         created_at, document_id = after or BEGINNING
         values = {
             "collection_id": collection.id,
@@ -82,7 +82,7 @@ class Catalog:
     async def excerpt(
         self, document: Document, span: Span, *, owner_id: str, before: int, after: int
     ) -> DocumentExcerpt:
-        """What stands in the span, with so many characters around it, to a line's end."""
+        """Return the text of the span with `before` and `after` characters around it, extended to the end of a line."""
         start, end = max(0, span.start - before), max(span.end + after, span.start + 1)
         values = {
             "collection_id": document.collection_id,
@@ -96,12 +96,12 @@ class Catalog:
         return cut_excerpt(document, chunks, span, Span(start, end), **measured)
 
     async def find(self, collection: Collection, documents: Sequence[UUID]) -> list[CatalogEntry]:
-        """In this order, those that there are."""
+        """Return the entries of these documents in this order; missing ones are left out."""
         async with self.database.transaction(collection.owner_id) as connection:
             return await _read(connection, collection, documents)
 
     async def facets(self, collection: Collection, *, limit: int) -> Facets:
-        """At most `limit` tags and file names, the first of the alphabet."""
+        """Return the values of the filters, at most `limit` tags and file names in alphabetical order."""
         async with self.database.transaction(collection.owner_id) as connection:
             (row,) = await fetch(connection, QUERIES["facets"], {"collection_id": collection.id, "limit": limit})
             return Facets(**row)

@@ -24,7 +24,7 @@ POLL_SECONDS = 0.5
 
 @asynccontextmanager
 async def maintenance(database: Database) -> AsyncIterator[Connection]:
-    """As Database.maintenance, once nobody else is at it."""
+    """Open `Database.maintenance` and hold the maintenance lock, waiting until no other process has it."""
     async with database.maintenance() as connection:
         # The lock is of other processes: no event of ours tells when it is free.
         while not (await fetch(connection, QUERIES["lock_maintenance"], {}))[0]["is_free"]:  # noqa: ASYNC110
@@ -44,8 +44,10 @@ class PostgresStore:
         contextual: bool = False,
         most_collections: int | None = None,
     ) -> None:
-        """`contextual`: whether collections that don't say are searched by their vectors in context;
-        `most_collections`: of one owner.
+        """Set the limits of searches and collections.
+
+        `contextual` is the default for collections without their own choice of searching contextual vectors;
+        `most_collections` is the limit of one owner.
         """
         self._database = database
         self._fulltext_candidates = fulltext_candidates
@@ -250,8 +252,9 @@ def _not_found(collection: Collection) -> CollectionNotFound:
 
 
 async def _lock_unchanged(connection: Connection, collection: Collection, documents: Sequence[IndexedDocument]) -> bool:
-    """Whether it has vectors of both kinds. It is neither deleted nor moved to another model before the transaction
-    ends.
+    """Lock the collection against deletion and a change of model; return whether it has vectors of both kinds.
+
+    The lock is held until the transaction ends. Raises CollectionNotFound or CollectionChanged.
     """
     # Their tickets keep two writers from the same document; the first vectors of a second kind concern all chunks.
     can_share = all(indexed.ticket and indexed.contextual_vectors is None for indexed in documents)
@@ -272,7 +275,7 @@ async def _lock_unchanged(connection: Connection, collection: Collection, docume
 async def _wanted(
     connection: Connection, collection: Collection, documents: Sequence[IndexedDocument]
 ) -> list[IndexedDocument]:
-    """Without those whose ingestion was cancelled, or which a newer one replaces; the others' is done."""
+    """Finish the ingestions and return their documents, without cancelled and superseded ones."""
     by_ticket = {indexed.ticket: len(indexed.chunks) for indexed in documents if indexed.ticket}
     values = {"collection_id": collection.id, "tickets": list(by_ticket), "chunks": list(by_ticket.values())}
     finished = {row["ticket"] for row in await fetch(connection, QUERIES["finish_ingestions"], values)}

@@ -67,7 +67,7 @@ class Conversations:
         return Turn(conversation, read_message(row), tuple(earlier))
 
     async def ask_again(self, owner_id: str, conversation_id: UUID, message_id: UUID) -> Turn:
-        """For another answer to a question, named by itself or by an answer that it has."""
+        """Return the turn that answers a question anew; `message_id` is the question or one of its answers."""
         async with self.database.transaction(owner_id) as connection:
             key = {"owner_id": owner_id, "conversation_id": conversation_id}
             await erase_gone(connection, owner_id, conversations=[conversation_id])
@@ -85,10 +85,10 @@ class Conversations:
         *,
         keep: Callable[[Connection], Awaitable[str]] | None = None,
     ) -> Message:
-        """As it is kept, and shown from now on: without what it says of documents that were deleted meanwhile.
+        """Store the answer and show it; return it without statements from documents deleted meanwhile.
 
-        `keep` writes the thread's checkpoint and returns its id; it is not asked where the thread holds words that were
-        taken back. Raises ConversationNotFound where the conversation, or the question, was deleted meanwhile.
+        `keep` writes the thread's checkpoint and returns its id; it is not called if the thread holds text that was
+        erased. Raises ConversationNotFound if the conversation or the question was deleted meanwhile.
         """
         conversation_id = turn.conversation.id
         key = {"owner_id": owner_id, "conversation_id": conversation_id}
@@ -108,7 +108,7 @@ class Conversations:
         return answer
 
     async def make(self, owner_id: str, *, title: str = "", collection: str | None = None) -> Conversation:
-        """Without a message."""
+        """Create a conversation without messages."""
         values = {"owner_id": owner_id, "conversation_id": uuid4(), "title": title, "collection": collection}
         async with self.database.transaction(owner_id) as connection:
             (row,) = await fetch(connection, QUERIES["make"], values)
@@ -159,7 +159,7 @@ class Conversations:
             raise _no_conversation(conversation_id)
 
     async def delete_all(self, owner_id: str, conversations: Sequence[UUID]) -> set[UUID]:
-        """With their messages, the feedback on these and the threads' checkpoints. Those that there were."""
+        """Delete conversations with their messages, feedback and checkpoints; return the ids of those that existed."""
         values = {"owner_id": owner_id, "conversations": [*conversations]}
         async with self.database.transaction(owner_id) as connection:
             return {row["conversation_id"] for row in await fetch(connection, QUERIES["delete"], values)}
@@ -173,12 +173,12 @@ class Conversations:
         return oldest
 
     async def outline(self, owner_id: str, conversation_id: UUID) -> dict[UUID, UUID | None]:
-        """What each message follows, in the order in which they were said."""
+        """Return the messages' tree as message → parent, in the order in which they were written."""
         async with self.database.transaction(owner_id) as connection:
             return await _outline(connection, {"owner_id": owner_id, "conversation_id": conversation_id})
 
     async def read(self, owner_id: str, messages: Sequence[UUID]) -> list[Message]:
-        """In this order, those that there are, without what they say of documents that are gone."""
+        """Return these messages in this order, without missing ones and without statements from deleted documents."""
         async with self.database.transaction(owner_id) as connection:
             await erase_gone(connection, owner_id, messages=messages)
             rows = await fetch(connection, QUERIES["read_messages"], {"owner_id": owner_id, "messages": [*messages]})
@@ -188,7 +188,7 @@ class Conversations:
     async def read_page(
         self, owner_id: str, messages: Sequence[UUID], *, limit: int, after: tuple[datetime, UUID] | None = None
     ) -> list[Message]:
-        """Of these, as many as the limit, oldest first; `after` (created_at, id)."""
+        """Return at most `limit` of these messages, oldest first, after the (created_at, id) of `after`."""
         created_at, message_id = after or (None, None)
         values = {"owner_id": owner_id, "messages": [*messages], "created_at": created_at, "message_id": message_id}
         async with self.database.transaction(owner_id) as connection:
@@ -203,7 +203,10 @@ class Conversations:
         return found[0]
 
     async def delete_message(self, owner_id: str, conversation_id: UUID, message_id: UUID) -> None:
-        """With what follows it. What is shown then ends with the last answer that is left beside or before it."""
+        """Delete a message and all that follow it.
+
+        The branch shown afterwards ends with the last answer that is left beside or before it.
+        """
         key = {"owner_id": owner_id, "conversation_id": conversation_id}
         async with self.database.transaction(owner_id) as connection:
             await connection.execute(LOCK, {"owner_id": owner_id, "conversations": [conversation_id]})

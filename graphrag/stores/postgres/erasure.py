@@ -37,23 +37,23 @@ class Remainder:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Of the answer: a checked statement, or a sentence or a space between two."""
+    """A part of an answer: a checked statement, or a sentence or space between two statements."""
 
     text: str
     statement: Mapping[str, Any] | None = None
 
 
 def documents_of(details: Mapping[str, Any]) -> set[tuple[UUID, str]]:
-    """That an answer was made from: ids, each with the hash of the content that was read. Not those of another service,
-    which were never here.
-    """
+    """Return the answer's documents as (id, hash of the content that was read), without those of other services."""
     read = chain(details.get("sources", ()), _edges(details.get("paths", ())))
     return {(UUID(of["document_id"]), of.get("content_hash", "")) for of in read if not of.get("elsewhere")}
 
 
 def erase(answer: Message, gone: Set[UUID], *, question: str) -> Remainder:
-    """Without what rests on those documents alone, and without every sentence that has a word of theirs which neither
-    the question nor a document that is left has, unless one that is left is known to carry it.
+    """Return the answer without statements that cite the deleted documents alone.
+
+    Every sentence goes that has a word of theirs which neither the question nor a remaining document has, unless a
+    remaining document is known to support it.
     """
     lost = _Lost.of(answer.details, {str(document) for document in gone}, question)
     pieces = list(_pieces(answer.content, answer.details.get("statements", ())))
@@ -88,7 +88,7 @@ def erase(answer: Message, gone: Set[UUID], *, question: str) -> Remainder:
 
 @dataclass(frozen=True, slots=True)
 class _Lost:
-    """What an answer has lost."""
+    """The documents, sources, words and file names that an answer must not mention any longer."""
 
     documents: Set[str]
     numbers: Set[int]  # of its sources
@@ -131,7 +131,7 @@ class _Lost:
         return not is_carried and self.has_word(piece.text)
 
     def without_marks(self, text: str) -> str:
-        """Of sources that are gone."""
+        """Return the text without citation marks of deleted sources."""
         return _MARK.sub(lambda mark: "" if int(mark[1]) in self.numbers else mark[0], text)
 
     def without(self, statement: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -209,15 +209,13 @@ BATCH = 50  # answers in one transaction: about a quarter of a second
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """Whoever reads answers erases first, so a document that is gone is in none of them. This does it for those that
-    nobody reads.
-    """
+    """Erasure of deleted documents' text from answers that nobody reads: every reader erases before it reads."""
 
     database: Database
     cache: Cache
 
     async def erase(self, owner_id: str, *, most: int | None = None) -> int:
-        """How many answers were rewritten."""
+        """Rewrite answers that used deleted documents; return how many were rewritten."""
         await StreamStore(self.database).forget(owner_id)
         erased = 0
         while most is None or erased < most:
@@ -229,7 +227,7 @@ class Erasure:
         return erased
 
     async def forget(self, owner_id: str, files: str) -> None:
-        """What models said of a document's or a collection's text, by the beginning of the files' keys."""
+        """Delete cached model output about the files whose keys begin with `files`, and all refined questions."""
         for kind in (SITUATIONS_PREFIX, RELATIONS_PREFIX):
             await self.cache.forget(owner_id, f"{kind}{files}")
         await self.cache.forget(owner_id, REFINEMENTS_PREFIX)  # of questions, in conversations that named titles
@@ -242,8 +240,9 @@ async def erase_gone(
     conversations: Sequence[UUID] | None = None,
     messages: Sequence[UUID] | None = None,
 ) -> int:
-    """Rewrites answers that hold words of documents which are gone: those of some conversations, or some messages, or
-    any BATCH of the owner's. How many there were.
+    """Rewrite answers that contain text of deleted documents; return how many there were.
+
+    They are those of some conversations, of some messages, or any BATCH of the owner's.
     """
     scope = {
         "conversations": None if conversations is None else [*conversations],
@@ -275,7 +274,7 @@ async def forget_threads(connection: Connection, owner_id: str, conversations: S
 
 
 async def find_missing(connection: Connection, answer: Message) -> set[UUID]:
-    """Of the documents that an answer was made from."""
+    """Return those of the answer's documents that have been deleted."""
     return {row["document_id"] for row in await fetch(connection, QUERIES["find_missing"], document_row(answer))}
 
 

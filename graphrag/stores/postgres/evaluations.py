@@ -80,7 +80,7 @@ class EvaluationStore:
             return [_read(row) for row in await fetch(connection, QUERIES["list"], values)]
 
     async def begin(self, owner_id: str, collection_id: UUID, run_id: UUID) -> EvaluationRun | None:
-        """In hand of the caller from now on, who goes on where another one left it; None where it is over or gone."""
+        """Claim a run and return it with its progress; None if it has ended or was deleted."""
         async with self.database.transaction(owner_id) as connection:
             values = {"collection_id": collection_id, "run_id": run_id}
             rows = await fetch(connection, QUERIES["begin"], values)
@@ -127,7 +127,7 @@ class EvaluationStore:
             await connection.execute(QUERIES["fail"], values)
 
     async def cancel(self, owner_id: str, run_id: UUID) -> EvaluationRun:
-        """What is over stays as it is."""
+        """Cancel a run; one that has ended stays as it is."""
         async with self.database.transaction(owner_id) as connection:
             await connection.execute(QUERIES["cancel"], {"run_id": run_id})
             return await _find(connection, run_id)
@@ -138,7 +138,7 @@ class EvaluationStore:
                 raise _not_found(run_id)
 
     async def read_results(self, run: EvaluationRun, *, limit: int | None = None, after: int = -1) -> list[CaseResult]:
-        """In the order of the cases; `after`: the position that the page before ends with."""
+        """Return the results in the order of the cases; `after` is the last position of the page before."""
         async with self.database.transaction(run.owner_id) as connection:
             rows = await fetch(connection, QUERIES["read_results"], _key(run) | {"limit": limit, "after": after})
         return [_read_result(row) for row in rows]

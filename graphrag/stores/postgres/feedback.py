@@ -31,7 +31,7 @@ async def lock_answer(connection: Connection, message_id: UUID) -> None:
 async def propose_rated(
     connection: Connection, owner_id: str, conversation_id: UUID, message_id: UUID, *, default_collection: str
 ) -> None:
-    """As the ratings of the answer and of its citations are now; whatever nobody has decided of is made anew."""
+    """Propose a golden case from the ratings of the answer and its citations; replace an undecided proposal."""
     key = {"owner_id": owner_id, "conversation_id": conversation_id, "message_id": message_id}
     (turn,) = await fetch(connection, PROPOSAL_QUERIES["rated_turn"], key | {"most": 2 * MOST_EARLIER + 1})
     ratings = {rating["citation"]: rating for rating in turn["ratings"]}
@@ -71,8 +71,9 @@ async def propose_rated(
 
 
 def _documents(details: Mapping[str, Any], ratings: Mapping[int, Mapping[str, Any]]) -> tuple[list[UUID], list[UUID]]:
-    """Those whose citations were praised; and, the cited ones first, the others that were found, but for those whose
-    citations were faulted: what a bad answer cites may be wrong, so that a person chooses.
+    """Return the documents with praised citations, and the candidates among the others, cited ones first.
+
+    Documents with faulted citations are no candidates. A bad answer's citations may be wrong, so a person chooses.
     """
     by_rating: dict[int, dict[UUID, None]] = {1: {}, 0: {}, -1: {}}
     for number, citation in enumerate(details.get("citations", ()), start=1):
@@ -109,10 +110,10 @@ class FeedbackStore:
         comment: str = "",
         default_collection: str = "",
     ) -> Feedback:
-        """In place of what was thought before. A bad answer becomes a proposed golden case of the collection that was
-        asked, the default one where the conversation names none.
+        """Store a rating in place of an earlier one.
 
-        Raises MessageNotFound where there is no such answer or citation.
+        A bad rating of an answer becomes a proposed golden case of the collection that was asked, or of the default one
+        if the conversation names none. Raises MessageNotFound if there is no such answer or citation.
         """
         values = _key(owner_id, conversation_id, message_id, citation) | {"rating": rating, "comment": comment}
         async with self._changing(owner_id, conversation_id, message_id, default_collection) as connection:

@@ -152,8 +152,10 @@ class GoldenStore:
         limit: int | None = None,
         after: Place | None = None,
     ) -> list[GoldenCase]:
-        """In the order in which they came. `query`: part of the question, in whatever case and accents; `broken`:
-        those alone that name a document which has been deleted, or those alone that do not.
+        """List golden cases in the order in which they were added.
+
+        `query` is a part of the question, without regard to case and accents; `broken` selects the cases that name a
+        deleted document, or those that don't.
         """
         created_at, case_id = after or (None, None)
         values = {
@@ -175,7 +177,7 @@ class GoldenStore:
                 raise _no_case(case_id)
 
     async def validate(self, collection: Collection) -> tuple[int, int]:
-        """How many name documents alone that are there, which is noted with them, and how many do not."""
+        """Note with the cases whether their documents exist; return how many are valid and how many broken."""
         key = {"collection_id": collection.id}
         async with self.database.transaction(collection.owner_id) as connection:
             valid = (await connection.execute(QUERIES["validate"], key)).rowcount
@@ -190,7 +192,7 @@ class GoldenStore:
         return {row["document_id"]: _reference(row) for row in rows}
 
     async def add_version(self, collection: Collection, name: str = "") -> GoldenVersion:
-        """Of the cases as they are now. Raises CollectionNotFound."""
+        """Freeze the current cases as a new version. Raises CollectionNotFound."""
         async with writing_cases(self.database, collection) as connection:
             rows = await fetch(connection, QUERIES["list"], _everything(collection))
             cases = [_read(row) for row in rows]
@@ -214,7 +216,10 @@ class GoldenStore:
             return [_read_version(row) for row in await fetch(connection, QUERIES["list_versions"], values)]
 
     async def read_version(self, collection: Collection, number: int) -> tuple[GoldenVersion, list[GoldenCase]]:
-        """With what is missing by now of the documents that its cases name. Raises GoldenVersionNotFound."""
+        """Return a version and its cases, with those of their documents that were deleted.
+
+        Raises GoldenVersionNotFound.
+        """
         key = {"collection_id": collection.id}
         async with self.database.transaction(collection.owner_id) as connection:
             rows = await fetch(connection, QUERIES["find_version"], key | {"number": number})
@@ -244,7 +249,7 @@ async def lock_cases(connection: Connection, collection_id: UUID) -> None:
 async def add_cases(
     connection: Connection, key: Mapping[str, Any], drafts: Sequence[CaseDraft], *, existing: Existing = "refuse"
 ) -> ImportedCases:
-    """To a collection whose cases are locked. `key`: collection_id and owner_id."""
+    """Add cases to a collection whose cases are locked; `key` has collection_id and owner_id."""
     check_drafts(drafts)
     resolved = await resolve_drafts(drafts, key, lambda names: _documents(connection, key, names))
     rows = [row | {"case_id": uuid4()} for row in resolved]

@@ -25,7 +25,7 @@ Plan = Callable[[str, datetime], Awaitable[None]]  # at that time the owner's ol
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKeys:
-    """What is kept is what was done: a request that fails leaves its key as it was, and can be made again."""
+    """Stored responses by idempotency key: a request that fails releases its key and can be sent again."""
 
     database: Database
     plan_forgetting: Plan
@@ -34,7 +34,7 @@ class IdempotencyKeys:
     async def once(
         self, owner_id: str, key: str, request_hash: str, act: Callable[[], Awaitable[Response]]
     ) -> tuple[Response, bool]:
-        """What `act` gives, and whether it was done before. Raises IdempotencyConflict."""
+        """Return the response of `act` and whether it was stored before. Raises IdempotencyConflict."""
         claim = {"owner_id": owner_id, "key": key, "holder": uuid4(), "held": self.held}
         expires_at = await self._claim(claim, request_hash)
         if expires_at is None:
@@ -58,7 +58,7 @@ class IdempotencyKeys:
             await self.plan_forgetting(owner_id, row["expires_at"])
 
     async def _claim(self, claim: Mapping[str, Any], request_hash: str) -> datetime | None:
-        """When it expires; None where another one has the key."""
+        """Claim the key and return when the claim expires; None if another request has it."""
         async with self.database.transaction(claim["owner_id"]) as connection:
             values = {**claim, "request_hash": request_hash, "kept": KEPT}
             rows = await fetch(connection, QUERIES["claim"], values)

@@ -1,4 +1,4 @@
-"""How far each document's ingestion is, in PostgreSQL; what starts one defers its job in the same transaction."""
+"""Progress of each document's ingestion, in PostgreSQL; a new one and its job are written in one transaction."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -133,7 +133,7 @@ class Ingestions:
         return [ingestion.document_id for ingestion in found]
 
     async def check_room(self, collection: Collection, documents: Sequence[UUID], most_documents: int) -> None:
-        """For those beside the others that there are and that are on their way. Raises QuotaExceeded."""
+        """Raise QuotaExceeded if the collection has no room for these besides its stored and pending documents."""
         async with self.database.transaction(collection.owner_id) as connection:
             await _check_room(connection, collection, documents, most_documents)
 
@@ -149,7 +149,7 @@ class Ingestions:
             yield {row["document_id"]: read_ingestion(row) for row in rows}
 
     async def find_states(self, collection: Collection, documents: Sequence[UUID]) -> dict[UUID, IngestionStatus]:
-        """Of those of them that there are."""
+        """Return the status of each of these documents that exists."""
         async with self.database.transaction(collection.owner_id) as connection:
             rows = await fetch(connection, QUERIES["find_states"], _key(collection, documents))
         return {row["document_id"]: IngestionStatus(row["status"]) for row in rows}
@@ -158,7 +158,7 @@ class Ingestions:
         return await self._fetch("list", collection, [])
 
     async def locate(self, owner_id: str, documents: Sequence[UUID]) -> dict[UUID, UUID]:
-        """By document the collection that it is in."""
+        """Return the collection of each document, as document id → collection id."""
         async with self.database.transaction(owner_id) as connection:
             rows = await fetch(connection, QUERIES["locate"], {"documents": [*documents]})
         return {row["document_id"]: row["collection_id"] for row in rows}
@@ -170,7 +170,7 @@ class Ingestions:
         return [row["document_id"] for row in rows]
 
     async def find_waiting(self, collection: Collection, content_hashes: Sequence[str]) -> dict[str, Ingestion]:
-        """By content, those under way."""
+        """Return the ingestions under way for these contents, as content hash → ingestion."""
         values = {"collection_id": collection.id, "hashes": [*content_hashes]}
         async with self.database.transaction(collection.owner_id) as connection:
             rows = await fetch(connection, QUERIES["find_by_hash"], values)
@@ -188,15 +188,15 @@ def _key(collection: Collection, documents: Sequence[UUID]) -> dict[str, Any]:
 
 
 async def _hold_collection(connection: Connection, collection: Collection) -> None:
-    """To the end of the transaction nobody deletes it. Raises CollectionNotFound where somebody has."""
+    """Lock the collection against deletion until the transaction ends. Raises CollectionNotFound."""
     if not await fetch(connection, SHARED["share_collection"], {"collection_id": collection.id}):
         raise CollectionNotFound(f"There is no collection {collection.name!r}.", name=collection.name, known=[])
 
 
 async def _hold(connection: Connection, collection: Collection, seen: Ingestion | None) -> None:
-    """To the end of the transaction nobody uploads, restarts or deletes the document whose last ingestion was seen.
+    """Lock a document against uploads, restarts and deletion until the transaction ends.
 
-    Raises PreconditionFailed where somebody has.
+    Raises PreconditionFailed if its last ingestion is no longer the one in `seen`.
     """
     if seen is None:
         return

@@ -65,7 +65,7 @@ class ProposalStore:
         limit: int | None = None,
         after: Place | None = None,
     ) -> list[CaseProposal]:
-        """In the order in which they came. `case_id`: what became that golden case."""
+        """List proposals in the order in which they were made; `case_id` selects those that became this golden case."""
         created_at, proposal_id = after or (None, None)
         values = {
             "collection_id": collection.id,
@@ -80,8 +80,10 @@ class ProposalStore:
             return [_read(row) for row in await fetch(connection, QUERIES["list"], values)]
 
     async def accept(self, owner_id: str, proposal_id: UUID, edits: CaseEdits | None = None) -> UUID:
-        """The golden case that it becomes. Raises ProposalDecided, GoldenCaseExists, or InvalidGoldenCase: where nobody
-        has said which documents are relevant, too.
+        """Accept a proposal and return the id of its golden case.
+
+        Raises ProposalDecided, GoldenCaseExists, or InvalidGoldenCase, also if nobody has said which documents are
+        relevant.
         """
         async with self.database.transaction(owner_id) as connection:
             proposal, collection_id = await _undecided(connection, proposal_id)
@@ -128,7 +130,7 @@ def _row(made: DocumentProposal) -> dict[str, Any]:
 
 
 async def _undecided(connection: Connection, proposal_id: UUID) -> tuple[CaseProposal, UUID]:
-    """With its collection, of whose cases nobody else writes any until the transaction ends."""
+    """Return an undecided proposal and its collection, whose cases are locked until the transaction ends."""
     rows = await fetch(connection, QUERIES["find"], {"proposal_id": proposal_id})
     if not rows:
         raise _no_proposal(proposal_id)

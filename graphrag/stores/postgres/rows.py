@@ -61,7 +61,10 @@ def _to_chunk_row(chunk: Chunk) -> dict[str, Any]:
 
 
 def to_embedding_rows(indexed: IndexedDocument, model: str, *, has_contextual: bool) -> Iterator[dict[str, Any]]:
-    """Of both kinds where all chunks have both: a chunk without a vector in context is found by its plain one."""
+    """Yield the rows of the chunks' vectors.
+
+    Where the collection has contextual vectors, a chunk without one gets its plain vector for both kinds.
+    """
     contextual = indexed.contextual_vectors or (indexed.vectors if has_contextual else None)
     for kind, vectors in (("content", indexed.vectors), ("contextual", contextual)):
         if vectors is not None:

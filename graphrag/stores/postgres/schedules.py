@@ -71,7 +71,7 @@ class ScheduleStore:
         limit: int | None = None,
         after: Place | None = None,
     ) -> list[Schedule]:
-        """In the order in which they came."""
+        """List schedules in the order in which they were made."""
         created_at, after_id = after or (None, None)
         values = {
             "owner_id": owner_id,

@@ -53,7 +53,7 @@ MOST_WORDS = 6  # that decide, the rarest; a query over more costs the index mor
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """What the collection knows of one form of a word that was asked."""
+    """A form of a query word, with its document frequency in the collection."""
 
     word_number: int
     lexeme: str
@@ -81,8 +81,10 @@ def any_of(lexemes: Iterable[str]) -> str:
 
 
 def likely_best(found: Sequence[Lexeme], *, chunk_count: int, wanted: int) -> str:
-    """The tsquery of all sets of words whose weights, together, reach a bar, which is set so that `wanted` chunks are
-    expected to match; fewer where the next lower bar would be expected to let in more than is affordable.
+    """Return the tsquery of all sets of words whose weights, together, reach a bar.
+
+    The bar is set so that `wanted` chunks are expected to match; fewer if the next lower bar would be expected to match
+    more than is affordable.
 
     A rare word reaches the bar alone, a common one with others: WAND's idea (Broder et al. 2003), for an index that has
     no scores.
@@ -123,7 +125,7 @@ def _at_least(bar: int, words: Sequence[_Word]) -> str:
 
     @cache
     def reach(number: int, bar: int) -> str | None:
-        """For the words from this number on; "" where nothing more is needed, None where the bar is out of reach."""
+        """Return the tsquery for the words from `number` on: "" if `bar` is reached, None if it can't be."""
         if bar <= 0:
             return ""
         if left[number] < bar:
@@ -266,7 +268,10 @@ async def search_vectors(
 
 
 async def build_index(connection: Connection, model: str, dimensions: int, *, kind: VectorKind) -> None:
-    """Of all collections with this model. Writers go on meanwhile. Needs the tables' owner, outside a transaction."""
+    """Build the HNSW index of all collections with this model.
+
+    Writers are not blocked. Needs the tables' owner, outside a transaction.
+    """
     name_of_index = _index_name(model, dimensions, kind)
     if await fetch(connection, QUERIES["find_index"], {"name": name_of_index}):
         return

@@ -13,7 +13,7 @@ DEAD_SECONDS = 5  # without a sign of life from the process that makes it
 
 @dataclass(frozen=True, slots=True)
 class StreamPart:
-    """What is new in a stream, for its log."""
+    """New events of a stream, to be added to its log."""
 
     stream_id: str
     first: int  # the number of the first of these events; a stream's first has 1
@@ -23,7 +23,7 @@ class StreamPart:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """What a stream's maker learns when it writes."""
+    """The stream's state that its producer reads when it writes."""
 
     is_cancelled: bool
     read_at: datetime | None  # by another process's reader
@@ -39,15 +39,16 @@ class StreamState:
 
 @dataclass(frozen=True, slots=True)
 class StreamStore:
-    """What is somebody else's, cancelled or expired is as if it were not there."""
+    """Logs of event streams; another owner's, a cancelled or an expired one is treated as missing."""
 
     database: Database
 
     async def begin(
         self, owner_id: str, stream_id: str, *, most: int, over: Sequence[str] = (), kept_seconds: float
     ) -> bool:
-        """False where the owner has so many already, in all processes together. Those that are `over` are not counted,
-        though it is not written yet that they have ended.
+        """Create a stream; return False if the owner has `most` already, in all processes together.
+
+        Those in `over` are not counted, though their end is not written yet.
         """
         values = {
             "owner_id": owner_id,
