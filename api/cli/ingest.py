@@ -14,7 +14,7 @@ from rich.table import Table
 from watchfiles import awatch
 
 from agent.evaluation.golden_run import Evaluator, Scheduler
-from api.cli.terminal import CollectionOption, err, out, run
+from api.cli.terminal import CollectionOption, err, out, run, warn_of_unknown_variables
 from api.gauges import metrics_served
 from graphrag.config.settings import check_splitter
 from graphrag.errors import IndexUnavailable, UnreadableDocument
@@ -83,6 +83,7 @@ def worker(
     """Do background jobs until Ctrl-C: beside the service's own worker, or in its stead (RAG_WORKER=false)."""
 
     async def work(services: Services) -> None:
+        warn_of_unknown_variables()
         configure_thresholds(services.settings.observability.slow_seconds)
         async with AsyncExitStack() as stack:
             if metrics_port:

@@ -1,5 +1,6 @@
 """What the command line does before any command runs."""
 
+import json
 import subprocess
 import sys
 from importlib import import_module
@@ -9,6 +10,7 @@ import typer
 
 from api.cli.main import COMMANDS
 from tests.api.commands import causeway, one_line
+from tests.processes import started
 
 HEAVY = {"langgraph", "langchain_core", "fastapi", "psycopg", "pydantic", "graphrag.services"}
 
@@ -61,3 +63,12 @@ def test_a_setting_of_another_form_names_the_form(variable: str, value: str, exp
     assert told.startswith(f"Error: {variable}: it" if variable != "DATABASE_URL" else f"Error: {variable}: mysql")
     assert expected in told
     assert "geheim" not in told
+
+
+@pytest.mark.parametrize("command", [("serve", "--port", "0"), ("worker",)])
+def test_a_variable_that_no_setting_reads_is_warned_of(command: tuple[str, ...], postgres: str) -> None:
+    """R4.10 with the nearest name."""
+    with started(*command, DATABASE_URL=postgres, RAG_CHATMODEL="openai:gpt-5") as process:
+        process.read_line("Causeway answers" if command[0] == "serve" else "Waiting for jobs")
+        line = next(line for line in process.log().splitlines() if "RAG_CHATMODEL" in line)
+    assert (json.loads(line)["nearest"], json.loads(line)["level"]) == ("RAG_CHAT_MODEL", "warning")
