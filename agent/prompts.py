@@ -220,7 +220,7 @@ def suspicious_spans(passage: Passage, query: TransformedQuery) -> tuple[Span, .
 
 
 def _sound(paths: Sequence[CausalPath], passages: Sequence[Passage], query: TransformedQuery) -> list[CausalPath]:
-    """Those without a link that is read from what speaks to a model."""
+    """Return the chains without a link read from text that addresses a model."""
     suspicious = [
         (passage.document.id, passage.start_char + span.start, passage.start_char + span.end)
         for passage in passages

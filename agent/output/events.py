@@ -256,7 +256,7 @@ SLOW_SECONDS = 3
 def told_when_slow(
     model: BaseChatModel, write: Callable[[Event], None], *, language: str
 ) -> Iterator[asyncio.TimerHandle]:
-    """That it lasts, and how long it may. What is given is to be cancelled at the first word."""
+    """Emit an event if the model is slow, with the time that is left; cancel the yielded timer at the first token."""
     limit = model.guard.first_word_seconds if isinstance(model, ResilientChatModel) else SLOW_SECONDS
     seconds = f"{limit:g}" if limit <= (left := seconds_left()) else f"{left:.0f}"
     event = status_event("generate", say("status_slow", language).format(seconds=seconds))

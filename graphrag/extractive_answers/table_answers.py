@@ -62,7 +62,7 @@ class _Columns:
 
 
 def asks_what_is_late(question: str) -> bool:
-    """Not why."""
+    """Return whether the question asks for late items, not for the reason."""
     return bool(_LATE_ASKED.search(question) and _LISTED.search(question)) and not _LATE_CAUSE.search(question)
 
 
@@ -147,7 +147,7 @@ class SeenTable:
 
 
 def whole_tables(excerpt: Excerpt) -> list[SeenTable]:
-    """Not those that begin or end where the excerpt does: it may have cut them."""
+    """Return the tables that neither begin nor end with the excerpt, which may have cut them."""
     return [table for table, is_whole in _read(excerpt) if is_whole]
 
 

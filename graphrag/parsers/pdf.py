@@ -246,7 +246,7 @@ def _shapes(line: str, page: int) -> set[str]:
 
 
 def join_words(pages: Sequence[str]) -> list[str]:
-    """Words cut by a hyphen at a line's end, whole again; a hyphen stays that the text writes elsewhere too."""
+    """Join words that a hyphen cuts at a line's end, unless the text writes the hyphen elsewhere too."""
     written = {word.lower() for page in pages for word in re.findall(r"[^\W\d_]+-[^\W\d_]+", page)}
     return [_HYPHENATED.sub(lambda cut: _joint(cut, written), page) for page in pages]
 

@@ -51,7 +51,7 @@ def union(cells: Iterable[str]) -> str:
 
 
 def overlapping(places: Iterable[SourceLocation], start: int, end: int) -> tuple[SourceLocation, ...]:
-    """Those that hold a part of [start, end), each once, in their order."""
+    """Return the locations that overlap [start, end), each once, in their order."""
     held = {place for place in places if place.start_char < end and start < place.end_char}
     return tuple(sorted(held, key=lambda place: (place.start_char, place.end_char)))
 

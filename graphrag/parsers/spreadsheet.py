@@ -97,7 +97,7 @@ def parse_csv(data: bytes, *, limits: ParsingLimits) -> ParsedText:
 
 
 def _delimiter(text: str) -> str:
-    """That which cuts most lines into the same number of parts, more than one."""
+    """Return the delimiter that cuts most lines into the same number of parts, more than one."""
     lines = [line for line in text.splitlines()[:_SAMPLE_LINES] if line.strip()]
 
     def agreement(delimiter: str) -> tuple[int, int]:

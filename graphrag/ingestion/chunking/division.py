@@ -141,7 +141,7 @@ def choose(parsed: ParsedText) -> Chunking:
 
 
 def has_rows(parsed: ParsedText) -> bool:
-    """Also a spreadsheet without headers has cells."""
+    """Return whether the text has rows; a spreadsheet without headers has cells alone."""
     return bool(parsed.tables) or any(place.cells for place in parsed.places)
 
 
