@@ -92,7 +92,7 @@ def _with_antecedents(
 def _find(statement: ExtractedStatement, excerpt: Excerpt | None) -> _LocatedStatement | None:
     if excerpt is None:
         return None
-    sentences = split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
+    sentences = split_rows(excerpt.text, excerpt.locations, start=excerpt.start_char)
     for index, span in enumerate(sentences):
         if finished(plain(excerpt.text[span.start : span.end])) == statement.text:
             return _LocatedStatement(excerpt, sentences, index)

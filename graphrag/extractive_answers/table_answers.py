@@ -163,7 +163,7 @@ def _read(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
 def _of_sheet(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
     lines = [
         excerpt.text[span.start : span.end].strip()
-        for span in split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
+        for span in split_rows(excerpt.text, excerpt.locations, start=excerpt.start_char)
     ]
     read = [SeenRow(line, {number: value for number, _, value in named_cells(line, excerpt.headers)}) for line in lines]
     blocks = [(is_row, list(rows)) for is_row, rows in groupby(read, key=lambda row: bool(row.cells))]

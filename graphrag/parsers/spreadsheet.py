@@ -112,7 +112,7 @@ def _parsed(builder: TextBuilder, tables: Sequence[Table], media_type: str) -> P
     if not any(character.isalnum() for character in builder.text):
         raise UnreadableDocument("the file holds no text", reason="empty")
     return ParsedText(
-        builder.text, media_type, tuple(builder.headings), places=tuple(builder.places), tables=tuple(tables)
+        builder.text, media_type, tuple(builder.headings), locations=tuple(builder.locations), tables=tuple(tables)
     )
 
 
@@ -198,7 +198,7 @@ def _add_row(
     if span.end > span.start:
         first, last = (f"{letters(first_column + place)}{number}" for place in (filled[0], filled[-1]))
         cells = first if first == last else f"{first}:{last}"
-        builder.places.append(SourceLocation(span.start, span.end, sheet=sheet, cells=cells))
+        builder.locations.append(SourceLocation(span.start, span.end, sheet=sheet, cells=cells))
     return TableRow(span.start, span.end, number, tuple(row))
 
 
