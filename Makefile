@@ -40,6 +40,7 @@ notebooks: $(VENV)/.dev $(VENV)/.notebooks
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python .ci/docstrings.py
 	$(BIN)/mypy
 
 # Bigger ones take much longer: make bench SIZES=2000,50000,300000

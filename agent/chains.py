@@ -19,7 +19,7 @@ def source_of(edge: CausalEdge, passages: Sequence[Passage]) -> int | None:
 
 
 def chains_in(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> list[tuple[CausalPath, list[int]]]:
-    """Those that the excerpts hold whole, with the number of each link's."""
+    """Return the chains that the excerpts contain as a whole, with each link's excerpt number."""
     numbered = [(path, [source_of(edge, passages) for edge in path.edges]) for path in paths]
     return [(path, [number for number in numbers if number]) for path, numbers in numbered if all(numbers)]
 

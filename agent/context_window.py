@@ -68,7 +68,7 @@ def _shorter(passage: Passage, max_chars: int) -> list[Passage]:
     match_end = passage.matches[-1][1] - passage.start_char
     # A document that is searched whole is long, and no more than this of it can fit.
     begin, end = max(0, match_start - max_chars), min(len(passage.content), match_start + 2 * max_chars)
-    spans = split_rows(passage.content[begin:end], passage.places, start=passage.start_char + begin)
+    spans = split_rows(passage.content[begin:end], passage.locations, start=passage.start_char + begin)
     first, last = int(begin > 0), len(spans) - 1 - int(end < len(passage.content))
     parts = [passage]
     while first <= last:
@@ -106,5 +106,5 @@ def clip(passage: Passage, start: int, end: int) -> Passage:
         end_char=last,
         content=content,
         matches=matches or ((first, last),),
-        places=overlapping(passage.places, first, last),
+        locations=overlapping(passage.locations, first, last),
     )

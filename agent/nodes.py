@@ -186,7 +186,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 async def refuse(state: State) -> dict[str, Any]:
-    """Nothing was found: said without asking a model."""
+    """Answer that nothing was found, without calling a model."""
     sentence = say("not_found", state["query"].language)
     get_stream_writer()(token_event(sentence))
     count_answer(found=False)

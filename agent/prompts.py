@@ -59,11 +59,11 @@ def mark_instructions(text: str, spans: Sequence[Span]) -> str:
 
 def source_line(number: int, passage: Passage, language: str) -> str:
     """Return the source line: [Source 1: sales.xlsx, cellule C12, date: 15 déc 2025]; "" if only the file is known."""
-    words, places = SOURCE_WORDS[language], passage.places
-    pages = sorted({place.page for place in places if place.page})
-    sheets = list(dict.fromkeys(place.sheet for place in places if place.sheet))
-    cells = union(place.cells for place in places) if len(sheets) <= 1 else ""
-    times = {place.temporal for place in places if place.temporal}
+    words, locations = SOURCE_WORDS[language], passage.locations
+    pages = sorted({location.page for location in locations if location.page})
+    sheets = list(dict.fromkeys(location.sheet for location in locations if location.sheet))
+    cells = union(location.cells for location in locations) if len(sheets) <= 1 else ""
+    times = {location.temporal for location in locations if location.temporal}
     facts = [
         f"{words['pages' if len(pages) > 1 else 'page']} {_span(pages)}" if pages else "",
         f"{words['sheet']} {', '.join(sheets)}" if sheets else "",
@@ -196,7 +196,7 @@ def build_prompt(
                         passage.content,
                         passage.document.language,
                         passage.start_char,
-                        passage.places,
+                        passage.locations,
                         passage.headers,
                         suspicious=suspicious_spans(passage, query),
                         score=passage.score,
@@ -220,7 +220,7 @@ def suspicious_spans(passage: Passage, query: TransformedQuery) -> tuple[Span, .
 
 
 def _sound(paths: Sequence[CausalPath], passages: Sequence[Passage], query: TransformedQuery) -> list[CausalPath]:
-    """Those without a link that is read from what speaks to a model."""
+    """Return the chains without a link read from text that addresses a model."""
     suspicious = [
         (passage.document.id, passage.start_char + span.start, passage.start_char + span.end)
         for passage in passages

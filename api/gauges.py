@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 1  # with a database that is away: the other metrics tell of 
 
 @asynccontextmanager
 async def metrics_served(services: Services, host: str, port: int) -> AsyncIterator[None]:
-    """Meanwhile, by a thread, for a process that serves nothing else. Raises InvalidSettings."""
+    """Serve metrics by a thread while the block runs, in a process without HTTP. Raises InvalidSettings."""
     try:
         server, _ = start_http_server(port, host)
     except OSError as exc:

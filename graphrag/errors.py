@@ -41,7 +41,7 @@ class InvalidFilter(CausewayError):
 
 
 class Unauthorized(CausewayError):
-    """Nothing was shown that says who asks, or it does not hold, or no more."""
+    """The request has no credential, or one that is invalid, expired or revoked."""
 
     code = "unauthorized"
 
@@ -101,13 +101,13 @@ class ModelNotFound(CausewayError):
 
 
 class Overloaded(CausewayError):
-    """Too many ask at the same time. `details`: retry_after, in seconds."""
+    """Too many requests arrive at the same time. `details`: retry_after, in seconds."""
 
     code = "overloaded"
 
 
 class OutOfTime(CausewayError):
-    """Whoever asks waits no longer for this. `details`: stage."""
+    """The request's deadline has passed, or would pass during this stage. `details`: stage."""
 
     code = "out_of_time"
 
@@ -119,13 +119,13 @@ class SearchTimeout(CausewayError):
 
 
 class InvalidCursor(CausewayError):
-    """Not one that this list has given."""
+    """The cursor is not one of this list."""
 
     code = "invalid_cursor"
 
 
 class PreconditionFailed(CausewayError):
-    """It is no longer what the request says it was. `details`: etag."""
+    """The resource has changed since the version that the request names. `details`: etag."""
 
     code = "precondition_failed"
 
@@ -153,7 +153,7 @@ class CollectionExists(CausewayError):
 
 
 class CollectionChanged(CausewayError):
-    """It is no longer what it was when it was read: its embedding model, or how its answers are written. Begin anew."""
+    """The collection's embedding model or answer settings changed during the request: send it again."""
 
     code = "collection_changed"
 
@@ -189,11 +189,11 @@ class IndexingUnavailable(DatabaseUnavailable):
 
 
 class DatabaseUnprepared(DatabaseUnavailable):
-    """It answers, and is not what we need: that does not pass by itself."""
+    """The database answers but lacks what is needed; waiting doesn't help."""
 
 
 class DatabaseFull(DatabaseUnavailable):
-    """It has no space left. What is stored is found meanwhile."""
+    """The database has no space left; reading still works."""
 
     code = "database_full"
 
@@ -348,7 +348,7 @@ class EvaluationNotFound(CausewayError):
 
 
 class EvaluationUnfinished(CausewayError):
-    """It has no figures yet, or none at all. `details`: run, status."""
+    """The evaluation has no figures yet, or none at all. `details`: run, status."""
 
     code = "evaluation_unfinished"
 

@@ -61,13 +61,13 @@ class ChunkStore(Protocol):
     async def find_documents(
         self, collection: Collection, *, content_hashes: Sequence[str] = (), ids: Sequence[UUID] = ()
     ) -> list[Document]:
-        """Those with any of the ids or contents."""
+        """Return the documents with any of the ids or contents."""
         ...
 
     async def list_documents(self, collection: Collection) -> list[Document]: ...
 
     async def find_filenames(self, collection: Collection, names: Sequence[str]) -> list[str]:
-        """Those of the names, whatever their case and accents, that documents have, as the documents write them."""
+        """Return the documents' file names that equal one of `names`, whatever the case and accents."""
         ...
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
@@ -142,7 +142,7 @@ class ChunkIndex(Protocol):
         ...
 
     async def delete(self, collection: Collection, entries: Sequence[UUID]) -> None:
-        """Those of them that there are, by their ids."""
+        """Delete entries by id; missing ones are ignored."""
         ...
 
     async def delete_documents(self, collection: Collection, documents: Sequence[UUID]) -> None: ...
@@ -270,7 +270,7 @@ class Cache(Protocol):
     """Bytes by key, each owner's apart, until their time is over."""
 
     async def get_many(self, owner_id: str, keys: Sequence[str]) -> dict[str, bytes]:
-        """Those of the keys that are there."""
+        """Return the stored values of these keys."""
         ...
 
     async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:

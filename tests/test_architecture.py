@@ -1,6 +1,7 @@
 """The rules of the layout: imports point one way without circles, folders are subjects, class names are unique."""
 
 import ast
+import runpy
 import subprocess
 import sys
 from collections import Counter
@@ -94,6 +95,14 @@ def test_class_names_are_unique() -> None:
 
 def test_modules_say_what_lives_there() -> None:
     assert not [name for name, source in SOURCES.items() if not ast.get_docstring(ast.parse(source))]
+
+
+def test_docstrings_that_can_not_stand_alone_are_found() -> None:
+    """`make lint` runs this check on all packages."""
+    check = runpy.run_path(str(ROOT / ".ci" / "docstrings.py"))["wrong_openings"]
+    source = '"""Of the default model."""\n\n\ndef limit() -> int:\n    """Return how many."""\n    """What else."""\n'
+    assert list(check(source)) == [(1, "Of")]
+    assert list(check(source.replace("Return how", "How"))) == [(1, "Of"), (5, "How")]
 
 
 def test_core_install_is_light() -> None:

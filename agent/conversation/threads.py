@@ -57,7 +57,7 @@ class OwnedSaver(AsyncPostgresSaver):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Those of a step that did not end; nothing is resumed from them."""
+        """Ignore the writes of an unfinished step: nothing is resumed from them."""
 
     async def keep(self, connection: Connection) -> str:
         """Writes the last checkpoint, in the connection's transaction; its id."""

@@ -98,7 +98,7 @@ ANSWER_METRICS = {
 
 
 class AnswerJudge(Protocol):
-    """Both values in [0, 1]. Both raise ProviderError where there is no verdict."""
+    """A judge of answers: both values are in [0, 1], and both methods raise ProviderError without a verdict."""
 
     suffix: ClassVar[str]  # of its metrics' names: that of an estimate says so
 

@@ -14,7 +14,7 @@ GROUPS = ("by_category", "by_difficulty")
 
 
 class NotComparable(CausewayError):
-    """Nothing can be said: the message tells why, and what to do."""
+    """The runs can't be compared; the message says why, and what to do."""
 
     code: ClassVar[str] = "not_comparable"
 

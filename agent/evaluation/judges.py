@@ -80,7 +80,7 @@ def find_evidence(statement: str, language: str, context: Sequence[Sentence], pa
     text = " ".join(sentence.text for sentence in chosen)
     whole = passages[chosen[0].passage]
     meaning = max(*near, float(embed([text])[0] @ meant))
-    return Evidence(replace(whole, content=text, places=()), whole, max(0.0, min(1.0, meaning)))
+    return Evidence(replace(whole, content=text, locations=()), whole, max(0.0, min(1.0, meaning)))
 
 
 def _choose(weights: Mapping[Form, float], near: Sequence[float], context: Sequence[Sentence]) -> list[int]:

@@ -84,7 +84,7 @@ class Plan:
     step: float  # between values: an effect cannot come from less than effect / step of the questions
 
     def questions(self, effect: float) -> int | None:
-        """That find it with POWER at ALPHA."""
+        """Return how many questions show this effect with POWER at ALPHA."""
         from scipy.special import stdtrit
 
         if self.variance is None or effect < EPSILON:

@@ -125,12 +125,12 @@ def describe_sources(passages: Sequence[Passage]) -> list[dict[str, Any]]:
 
 
 def describe_citation(citation: Citation, *, language: str) -> dict[str, Any]:
-    values = {field.name: getattr(citation, field.name) for field in fields(citation) if field.name != "place"}
+    values = {field.name: getattr(citation, field.name) for field in fields(citation) if field.name != "location"}
     return (
         values
         | {"document_id": str(citation.document_id), "reasons": list(citation.reasons)}
         | {"reference": reference(citation), "sentence": sentence(citation, language)}
-        | describe_place(citation.place, language=language)
+        | describe_location(citation.location, language=language)
     )
 
 
@@ -148,13 +148,13 @@ def _describe_verdict(statement: CheckedStatement) -> dict[str, Any]:
     }
 
 
-def describe_place(place: SourceLocation | None, *, language: str) -> dict[str, Any]:
+def describe_location(location: SourceLocation | None, *, language: str) -> dict[str, Any]:
     """Describe a location; the trend in the language of the question."""
-    time = place.temporal if place else None
+    time = location.temporal if location else None
     return {
-        "page": place.page if place else None,
-        "sheet": (place and place.sheet) or None,
-        "cell": (place and place.cells) or None,
+        "page": location.page if location else None,
+        "sheet": (location and location.sheet) or None,
+        "cell": (location and location.cells) or None,
         "date": time.date.isoformat() if time else None,
         "trend": (time and trend_in(time, language)) or None,
     }
@@ -256,7 +256,7 @@ SLOW_SECONDS = 3
 def told_when_slow(
     model: BaseChatModel, write: Callable[[Event], None], *, language: str
 ) -> Iterator[asyncio.TimerHandle]:
-    """That it lasts, and how long it may. What is given is to be cancelled at the first word."""
+    """Emit an event if the model is slow, with the time that is left; cancel the yielded timer at the first token."""
     limit = model.guard.first_word_seconds if isinstance(model, ResilientChatModel) else SLOW_SECONDS
     seconds = f"{limit:g}" if limit <= (left := seconds_left()) else f"{left:.0f}"
     event = status_event("generate", say("status_slow", language).format(seconds=seconds))

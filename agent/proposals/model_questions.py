@@ -65,7 +65,10 @@ async def model_questions(read: ReadDocument, model: BaseChatModel) -> list[Made
 
 
 def check_questions(found: Sequence[FoundQuestion], read: ReadDocument) -> Iterator[MadeQuestion]:
-    """Those whose quote the document holds word for word, outside of orders to a model, and whose answer it carries."""
+    """Yield the questions whose quote the document contains word for word, and supports their answer.
+
+    Quotes within prompt injections don't count.
+    """
     for made in found[:MOST_QUESTIONS]:
         question, answer = " ".join(made.question.split()), " ".join(made.answer.split())
         quote = _find(made.quote, read.text)
@@ -92,7 +95,7 @@ def _is_question(text: str) -> bool:
 
 
 def _find(quote: str, text: str) -> Span | None:
-    """Whatever the white space between its words; escaped as in the prompt or not."""
+    """Find the quote, whatever its white space, escaped as in the prompt or not."""
     for form in dict.fromkeys([quote, unescape(quote)]):
         if len(" ".join(form.split())) in QUOTE_CHARS:
             match = re.search(r"\s+".join(map(re.escape, form.split())), text)

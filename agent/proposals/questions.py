@@ -41,14 +41,14 @@ class ReadDocument:
     @cached_property
     def sentences(self) -> list[Span]:
         """Return the sentences of its prose: neither headings nor rows of tables nor instructions."""
-        places = overlapping((place for chunk in self.chunks for place in chunk.places), 0, len(self.text))
-        cells = [place for place in places if place.cells]
+        locations = overlapping((location for chunk in self.chunks for location in chunk.locations), 0, len(self.text))
+        cells = [location for location in locations if location.cells]
         return [
             span
-            for span in split_rows(self.text, places)
+            for span in split_rows(self.text, locations)
             if not is_heading(self.text[span.start : span.end])
             and "|" not in self.text[span.start : span.end]
-            and not any(place.start_char < span.end and span.start < place.end_char for place in cells)
+            and not any(location.start_char < span.end and span.start < location.end_char for location in cells)
             and self.is_harmless(span)
         ]
 

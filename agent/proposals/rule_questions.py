@@ -209,7 +209,7 @@ def row_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
 def _tables(read: ReadDocument) -> Iterator[SeenTable]:
     markdown = Excerpt(0, "", read.text, read.language)
     sheets = (
-        Excerpt(0, "", chunk.content, read.language, chunk.start_char, chunk.places, chunk.headers)
+        Excerpt(0, "", chunk.content, read.language, chunk.start_char, chunk.locations, chunk.headers)
         for chunk in read.chunks
         if chunk.headers
     )

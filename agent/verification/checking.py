@@ -10,7 +10,7 @@ from agent.verification.support import Support, find_support
 from graphrag.linguistics.dates import name, period_of
 from graphrag.linguistics.language import fold, words
 from graphrag.models import Passage, SourceLocation
-from graphrag.parsers.source_locations import cite_place
+from graphrag.parsers.source_locations import cite_location
 
 MOST_LIKELY = 3  # passages that are looked at for a statement without a mark
 _RANKS = {Support.SUPPORTED: 2, Support.PARTLY: 1, Support.UNSUPPORTED: 0}
@@ -38,7 +38,7 @@ class Citation:
     implied: bool = False  # the answer has no mark there; this passage carries it
     first_line: int | None = None  # of the quote in the document's text, where it is known
     last_line: int | None = None
-    place: SourceLocation | None = None  # of the quote in its file
+    location: SourceLocation | None = None  # of the quote in its file
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _carried_together(
     joined = replace(
         cited[0],
         content="\n\n".join(passage.content for passage in cited),
-        places=(),
+        locations=(),
         headers=tuple(header for passage in cited for header in passage.headers),
     )
     found = find_support(statement.text, joined, today=today)
@@ -148,8 +148,8 @@ def cite(statement: str, number: int, passage: Passage, *, today: date | None = 
         reasons=found.reasons,
         first_line=first_line,
         last_line=last_line,
-        place=cite_place(
-            passage.places, start, end, text=passage.content, text_start=passage.start_char, headers=passage.headers
+        location=cite_location(
+            passage.locations, start, end, text=passage.content, text_start=passage.start_char, headers=passage.headers
         ),
     )
 
@@ -186,7 +186,7 @@ def reference(citation: Citation) -> str:
 
 
 def sentence(citation: Citation, language: str) -> str:
-    """Return a sentence with the citation's place, facts and quote, its white space as single spaces."""
+    """Return a sentence with the citation's location, facts and quote, its white space as single spaces."""
     words = _WORDS[language]
     quote = " ".join(citation.quote.split())
     where, facts = _where(citation, words), _facts(citation, words, language)
@@ -195,11 +195,11 @@ def sentence(citation: Citation, language: str) -> str:
 
 
 def _where(citation: Citation, words: dict[str, str]) -> str:
-    place = citation.place
-    if place and place.cells:
-        return f"{words['cells' if ':' in place.cells else 'cell']} {place.cells}"
-    if place and place.page:
-        return f"{words['page']} {place.page}"
+    location = citation.location
+    if location and location.cells:
+        return f"{words['cells' if ':' in location.cells else 'cell']} {location.cells}"
+    if location and location.page:
+        return f"{words['page']} {location.page}"
     if citation.first_line is not None and citation.last_line is not None:
         if citation.first_line == citation.last_line:
             return f"{words['line']} {citation.first_line}"
@@ -208,11 +208,11 @@ def _where(citation: Citation, words: dict[str, str]) -> str:
 
 
 def _facts(citation: Citation, words: dict[str, str], language: str) -> list[str]:
-    place = citation.place
+    location = citation.location
     where = _where(citation, words)
-    found = [f"{words['sheet']} '{place.sheet}'"] if place and place.sheet else []
+    found = [f"{words['sheet']} '{location.sheet}'"] if location and location.sheet else []
     if not where.endswith(citation.filename):
         found.append(f"{words['file']} {citation.filename}")
-    if place and place.temporal:
-        found.append(f"{words['date']}: {name(period_of(place.temporal), language)}")
+    if location and location.temporal:
+        found.append(f"{words['date']}: {name(period_of(location.temporal), language)}")
     return found

@@ -270,7 +270,7 @@ def _is_the_opposite(both: Alignment) -> bool:
 
 
 def _denies(both: Alignment) -> bool:
-    """Not by a word that the passage has as well: «la prohibición», "the ban"."""
+    """Return whether the statement denies by a word that the passage lacks: «la prohibición», "the ban"."""
     words = both.statement.words
     own = (word for at, word in enumerate(words) if is_negative(word.folded) and not _is_repeated(both, at))
     return any(word.denies for word in words) or any(own)

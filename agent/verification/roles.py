@@ -81,7 +81,7 @@ def case_of(reading: ComparedText, at: int) -> Case:
 
 
 def _is_to(reading: ComparedText, at: int) -> bool:
-    """Not the French «a», whose accent the folding takes away."""
+    """Return whether the word means "to", unlike the French «a», whose accent the folding removes."""
     word = reading.words[at]
     return word.folded in _TO.get(reading.language, ()) and (reading.language != "fr" or word.written != "a")
 

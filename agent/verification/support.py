@@ -140,7 +140,7 @@ def _finding(reasons: tuple[str, ...], score: float, span: Span) -> SupportFindi
 
 def sentence_spans(passage: Passage) -> list[Span]:
     """Return the spans of its sentences and rows, without the space around them; one at least."""
-    found = split_rows(passage.content, passage.places, start=passage.start_char)
+    found = split_rows(passage.content, passage.locations, start=passage.start_char)
     return [_trimmed(passage.content, span) for span in found] or [Span(0, 0)]
 
 
@@ -181,7 +181,7 @@ def _read_passage(passage: Passage) -> ComparedText:
 
 def _read_beside(passage: Passage) -> ComparedText:
     """Return the passage's metadata as text: its title, its file, its columns and its dates."""
-    times = (place.temporal.date.isoformat() for place in passage.places if place.temporal)
+    times = (place.temporal.date.isoformat() for place in passage.locations if place.temporal)
     known = [passage.document.title, passage.document.filename, *passage.headers, *dict.fromkeys(times)]
     return read("\n".join(known), passage.document.language)
 

@@ -58,7 +58,10 @@ def run(command: Callable[[Services], Awaitable[T]], *, awaits_database: bool = 
 
 
 def print_table(table: Table, spare: Sequence[str] = ()) -> None:
-    """Too narrow a terminal gets fewer columns: those headed `spare` go, in that order, until the others are whole."""
+    """Print a table; a narrow terminal gets fewer columns.
+
+    Those headed `spare` are dropped, in that order, until the others fit.
+    """
     unlimited = out.options.update(max_width=MOST_COLUMNS)
     left_out = []
     for header in spare:

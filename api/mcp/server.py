@@ -39,7 +39,7 @@ CHECKED_ALREADY = TransportSecuritySettings(enable_dns_rebinding_protection=Fals
 
 
 class Server(MCPServer[Any]):
-    """Words what goes wrong for a person, in the language of the question."""
+    """An MCP server that words errors for a person, in the language of the question."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None

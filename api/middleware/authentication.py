@@ -1,4 +1,4 @@
-"""Nobody comes in unknown: who asks is found out before anything that a request brings is read."""
+"""Authentication of every request before anything that it brings is read."""
 
 from starlette.datastructures import Headers
 from starlette.requests import Request

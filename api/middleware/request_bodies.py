@@ -146,7 +146,10 @@ class Connection(H11Protocol):
             self._patience = self.loop.call_later(seconds, self._give_up)
 
     def _is_idle(self) -> bool:
-        """Nothing is asked: there is no request yet, or it is answered, and its body goes on that nobody read."""
+        """Return whether no request is being answered.
+
+        That is before a request, or after an answer while the rest of an unread body arrives.
+        """
         is_answered = self.cycle is not None and self.cycle.response_complete
         return self.conn.their_state is h11.IDLE or (is_answered and self.conn.their_state is h11.SEND_BODY)
 

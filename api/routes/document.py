@@ -35,7 +35,7 @@ from graphrag.stores.postgres.catalog import CatalogEntry
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Whatever collection it is in."""
+    """A document of any collection, as a route finds it."""
 
     services: Services
     collection: Collection

@@ -191,7 +191,7 @@ class TextOut(BaseModel):
 
     @classmethod
     def of(cls, excerpt: DocumentExcerpt) -> "TextOut":
-        document, place = excerpt.document, excerpt.place
+        document, location = excerpt.document, excerpt.location
         return cls(
             document_id=document.id,
             filename=document.filename,
@@ -204,9 +204,9 @@ class TextOut(BaseModel):
             end_char=excerpt.end_char,
             length=excerpt.length,
             first_line=excerpt.first_line,
-            page=place.page if place else None,
-            sheet=(place and place.sheet) or None,
-            cells=(place and place.cells) or None,
+            page=location.page if location else None,
+            sheet=(location and location.sheet) or None,
+            cells=(location and location.cells) or None,
         )
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from api.schemas.fields import DEGRADED, MAX_OPTIONS, Text, Whole, check_number
 from graphrag.config.settings import RetrievalConfig
 from graphrag.models import Chunk, Hit, Passage, Strategy, TransformedQuery
-from graphrag.parsers.source_locations import describe_place
+from graphrag.parsers.source_locations import describe_location
 from graphrag.retrieval.filters import DATES, FIELDS, KNOWN, MOST_VALUES
 from graphrag.retrieval.query import SearchResult
 from graphrag.retrieval.trace import Leg, Trace
@@ -240,7 +240,7 @@ def describe_metadata(hit: Hit) -> dict[str, Any]:
         "end_char": chunk.end_char,
         "tags": list(document.tags),
         "document_metadata": dict(document.metadata),
-        **describe_place(chunk),
+        **describe_location(chunk),
     }
 
 

@@ -88,7 +88,7 @@ class SharedStreams:
 
     @asynccontextmanager
     async def sharing(self) -> AsyncIterator[None]:
-        """Meanwhile what is made here is written down; with its end, it ends too."""
+        """Write this process's streams to the database while the block runs."""
         tasks = [asyncio.create_task(self._keep_writing()), asyncio.create_task(self._keep_sweeping())]
         try:
             yield
@@ -145,7 +145,7 @@ class SharedStreams:
         return self._streams.reading(stream) if isinstance(stream, Stream) else nullcontext()
 
     async def stop(self, stream_id: str, owner: str) -> None:
-        """Wherever it is made, and forgets it. Raises StreamNotFound."""
+        """Stop a stream of any process and delete it. Raises StreamNotFound."""
         stream = await self.find(stream_id, owner)
         if isinstance(stream, Stream):
             self.cancel(stream)
@@ -224,7 +224,7 @@ class SharedStreams:
                     await self._store.break_off(owner, [part.stream_id for part in parts if not part.is_ended])
 
     def _note_absence(self, exc: Exception) -> None:
-        """Once."""
+        """Log once that streams are not shared."""
         if not self._is_away:
             log.warning("streams are not shared with other processes", error=exc)
         self._is_away = True

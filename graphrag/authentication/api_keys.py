@@ -72,7 +72,7 @@ class ApiKeys:
             return [_read(row) for row in await fetch(connection, QUERIES["list_all"], {"owner_id": owner_id})]
 
     async def revoke(self, owner_id: str, key_id: str) -> ApiKey:
-        """Once and for all. Raises ApiKeyNotFound."""
+        """Revoke a key permanently. Raises ApiKeyNotFound."""
         async with self.database.transaction(owner_id) as connection:
             rows = await fetch(connection, QUERIES["revoke"], {"owner_id": owner_id, "key_id": key_id})
         if not rows:

@@ -18,7 +18,7 @@ class PostgresCache:
         return {row["key"]: row["value"] for row in rows}
 
     async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
-        """Whoever fills it also tidies: the owner's entries whose time is over go."""
+        """Store values, and delete the owner's expired entries."""
         given = {"owner_id": owner_id, "keys": list(values), "values": list(values.values()), "seconds": seconds}
         for statement in ("purge", "set_many"):  # each in a transaction of its own: together two writers could lock up
             async with self._database.transaction(owner_id) as connection:

@@ -41,7 +41,7 @@ class LinkScorer:
         self._weighed: dict[Words, dict[str, float]] = {}
 
     def followers(self, one: CausalEdge) -> Iterable[CausalEdge]:
-        """Those that it may have a joint with: so nearly all pairs of links are told apart."""
+        """Return the edges that may continue this one, which excludes nearly all pairs without scoring them."""
         shared: set[UUID | str] = {one.effect.id, one.document.id, *self._linked.get(one.effect.id, ())}
         shared |= _families(self._of(one.effect, one))
         found = {edge.id: edge for key in shared for edge in self._by_key.get(key, ()) if edge is not one}

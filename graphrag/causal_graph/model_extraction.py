@@ -191,7 +191,7 @@ def _find(wanted: str, text: str) -> Span | None:
 
 
 def _occurrences(wanted: str, text: str) -> Iterator[Span]:
-    """Whatever the white space between its words; escaped as in the prompt or not."""
+    """Yield the spans of the wanted text, whatever its white space, escaped as in the prompt or not."""
     for form in dict.fromkeys([wanted, unescape(wanted)]):
         if form.split():
             pattern = r"\s+".join(map(re.escape, form.split()))

@@ -44,7 +44,7 @@ class CausalQuestion:
 
     @property
     def names(self) -> frozenset[str]:
-        """And codes."""
+        """Return the question's names and codes."""
         return frozenset(word for word, weight in self.weights if weight > PLAIN)
 
     @property

@@ -54,7 +54,7 @@ class Chains:
 
     @cached_property
     def starts(self) -> dict[UUID, float]:
-        """Also those that only mean nearly what the question means."""
+        """Return the score of each start, including entities that mean nearly what the question means."""
         given = dict(self.neighbourhood.starts)
         scores = dict(given)
         for (entity, other), similarity in self.links.items():

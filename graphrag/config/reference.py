@@ -122,13 +122,13 @@ def _default(field: FieldInfo) -> str:
 
 
 def known_variables() -> frozenset[str]:
-    """Also those of the libraries beneath, and those that hold several settings as JSON."""
+    """Return all variables, including those of libraries and those that hold several settings as JSON."""
     names = {variable.name for theme in themes() for variable in theme.variables}
     return frozenset(names | {name.partition(DELIMITER)[0] for name in names})
 
 
 def unknown_variables(environment: Mapping[str, str]) -> dict[str, str | None]:
-    """Those that look like ours and are read by nobody, each with the known one that it resembles."""
+    """Return the unknown RAG_… variables, each with the known one that it resembles."""
     known = known_variables()
     given = sorted({name.upper() for name in environment if name.upper().startswith(PREFIX)} - known)
     return {name: _nearest(name, known) for name in given}

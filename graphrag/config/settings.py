@@ -66,7 +66,7 @@ class CollectionConfig(BaseModel):
 
     @classmethod
     def checked(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """These values alone, as they are kept with a collection. Raises InvalidSettings."""
+        """Validate these values alone, as stored with a collection. Raises InvalidSettings."""
         try:
             return cls.model_validate(values).model_dump(include=set(values))
         except ValidationError as exc:

@@ -172,7 +172,7 @@ class Database:
                 await self._give_back(pool, connection)
 
     async def _begun(self, pool: Pool, begin: sql.SQL | sql.Composed) -> Connection:
-        """Those that a server which is back has forgotten are passed over."""
+        """Return a connection with a transaction begun; connections that a restarted server has dropped are skipped."""
         for attempt in range(pool.max_size + 1):
             connection = await pool.getconn()
             self._in_use.add(connection)
@@ -189,7 +189,7 @@ class Database:
         raise AssertionError("the last one raises")
 
     async def _give_back(self, pool: Pool, connection: Connection) -> None:
-        """Also where whoever had it is told again to end: a connection that is lost on the way is one less for ever."""
+        """Return a connection to the pool, even if the caller is cancelled again: else the pool would lose it."""
         self._in_use.discard(connection)
         giving = asyncio.create_task(pool.putconn(connection))
         leave(giving)

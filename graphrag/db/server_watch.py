@@ -128,13 +128,13 @@ class Watch:
             timer.cancel()
 
     def suspect(self) -> None:
-        """It is looked after; where it is away, until it is back."""
+        """Check the server in the background; if it is away, until it is back."""
         if not self._is_closed and (self._looking is None or self._looking.done()):
             # In a context of its own: who came first has a name, a trace and little time; this goes on for all.
             self._looking = asyncio.create_task(self._look(), context=Context())
 
     def miss(self) -> None:
-        """It is known to be away."""
+        """Record that the server is away."""
         self._is_away = True
         self.suspect()
 

@@ -177,7 +177,7 @@ def _unusable(exc: CausewayError) -> Finding:
 
 
 def _new(folder: Path) -> Finding:
-    """It is made by what is written first: nothing is left behind here."""
+    """Report a folder that the first write will create, without creating it."""
     return ok("files_new", place=str(folder))
 
 

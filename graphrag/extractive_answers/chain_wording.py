@@ -93,7 +93,7 @@ def _sentences(excerpt: Excerpt, link: ToldLink) -> list[ExtractedStatement]:
     start, end = link.quote.start - excerpt.start_char, link.quote.end - excerpt.start_char
     texts = [
         excerpt.text[span.start : span.end]
-        for span in split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
+        for span in split_rows(excerpt.text, excerpt.locations, start=excerpt.start_char)
         if excerpt.text[max(span.start, start) : min(span.end, end)].strip()
     ]
     return [

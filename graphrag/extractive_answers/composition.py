@@ -61,7 +61,7 @@ def arrange(statements: Sequence[ExtractedStatement], excerpts: Sequence[Excerpt
 def _grouped(
     statements: list[ExtractedStatement], found: dict[ExtractedStatement, _LocatedStatement | None]
 ) -> list[ExtractedStatement]:
-    """Those of a document together, as it goes on after the best of them."""
+    """Group the statements by document, each group in the document's order from its best statement on."""
     titles = {statement: place.excerpt.title if place else "" for statement, place in found.items()}
     ranked = list(dict.fromkeys(titles[statement] for statement in statements))
     first = {title: next(each for each in statements if titles[each] == title) for title in ranked}
@@ -92,7 +92,7 @@ def _with_antecedents(
 def _find(statement: ExtractedStatement, excerpt: Excerpt | None) -> _LocatedStatement | None:
     if excerpt is None:
         return None
-    sentences = split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
+    sentences = split_rows(excerpt.text, excerpt.locations, start=excerpt.start_char)
     for index, span in enumerate(sentences):
         if finished(plain(excerpt.text[span.start : span.end])) == statement.text:
             return _LocatedStatement(excerpt, sentences, index)
@@ -250,7 +250,7 @@ def _asks_of_before(
     asked: AnswerRequest,
     excerpts: Sequence[Excerpt],
 ) -> bool:
-    """«… and how long until then?»: the date is in the answer to the part before."""
+    """Return whether the part asks about the answer to the part before: «… and how long until then?»."""
     if read_relative(part) is None or not before or (found and _direct(part, found, asked, excerpts)):
         return False
     return _direct(part, before, asked, excerpts) is not None

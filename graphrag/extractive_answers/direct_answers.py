@@ -195,7 +195,7 @@ def _asked_value(question: str, statement: ExtractedStatement, excerpt: Excerpt,
 
 
 def _the_date(statement: ExtractedStatement, year: int, language: str) -> str | None:
-    """Not one that something was before or after."""
+    """Return the statement's only date, unless something was before or after it."""
     told = find_told_dates(statement.text, statement.language, year=year)
     periods = {each.period for each in told}
     if len(periods) != 1 or any(_BESIDE.search(fold(statement.text[: each.start])) for each in told):
@@ -260,7 +260,7 @@ def _whole_number(cell: str, language: str) -> list[AmountInText]:
 
 
 def _asked_cells(question: str, row: str, language: str) -> list[tuple[str, str]]:
-    """Those whose header the question has a word of; all where it has none of any."""
+    """Return the cells whose header shares a word with the question; all if none does."""
     wanted = {stem(word, language) for word in content_words(question, language)}
     cells = [(match["header"].strip(), match["value"]) for match in _CELL.finditer(row)]
     things = [(header.partition(",")[0], value) for header, value in cells]  # «Ventas, mayo de 2025: 900»

@@ -283,7 +283,7 @@ def _named_values(question: str, values: Sequence[str]) -> set[str]:
 
 
 def _split(excerpt: Excerpt) -> Sequence[Span]:
-    spans = split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
+    spans = split_rows(excerpt.text, excerpt.locations, start=excerpt.start_char)
     return [span for span in spans if not any(s.start < span.end and span.start < s.end for s in excerpt.suspicious)]
 
 

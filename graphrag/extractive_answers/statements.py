@@ -14,15 +14,15 @@ class Excerpt:
     title: str
     text: str
     language: str
-    start_char: int = 0  # in its document, like the offsets of its places
-    places: tuple[SourceLocation, ...] = ()
+    start_char: int = 0  # in its document, like the offsets of its locations
+    locations: tuple[SourceLocation, ...] = ()
     headers: tuple[str, ...] = ()  # of the table whose rows it holds
     suspicious: tuple[Span, ...] = ()  # of its text: what speaks to a language model, and answers nothing
     score: float = 0.35  # how well it matches the question, in [0, 1]; where nobody judged it, as in a doubtful case
 
     @property
     def is_of_table(self) -> bool:
-        return any(place.cells for place in self.places)
+        return any(location.cells for location in self.locations)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class _Columns:
 
 
 def asks_what_is_late(question: str) -> bool:
-    """Not why."""
+    """Return whether the question asks for late items, not for the reason."""
     return bool(_LATE_ASKED.search(question) and _LISTED.search(question)) and not _LATE_CAUSE.search(question)
 
 
@@ -147,7 +147,7 @@ class SeenTable:
 
 
 def whole_tables(excerpt: Excerpt) -> list[SeenTable]:
-    """Not those that begin or end where the excerpt does: it may have cut them."""
+    """Return the tables that neither begin nor end with the excerpt, which may have cut them."""
     return [table for table, is_whole in _read(excerpt) if is_whole]
 
 
@@ -163,7 +163,7 @@ def _read(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
 def _of_sheet(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
     lines = [
         excerpt.text[span.start : span.end].strip()
-        for span in split_rows(excerpt.text, excerpt.places, start=excerpt.start_char)
+        for span in split_rows(excerpt.text, excerpt.locations, start=excerpt.start_char)
     ]
     read = [SeenRow(line, {number: value for number, _, value in named_cells(line, excerpt.headers)}) for line in lines]
     blocks = [(is_row, list(rows)) for is_row, rows in groupby(read, key=lambda row: bool(row.cells))]

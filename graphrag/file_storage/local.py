@@ -106,7 +106,7 @@ class LocalFiles:
                     return
 
     def _around(self, path: Path) -> Iterator[Path]:
-        """Those inside of ours, innermost first."""
+        """Yield the path's folders inside of ours, innermost first."""
         return (folder for folder in path.parents if folder != self.folder and folder.is_relative_to(self.folder))
 
 

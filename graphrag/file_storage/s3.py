@@ -151,7 +151,7 @@ async def _parts(data: bytes, given_up: asyncio.Event) -> AsyncIterator[bytes]:
 
 
 class GivenUp(Exception):
-    """Nobody waits for what is being sent."""
+    """The upload was cancelled."""
 
 
 def _open(bucket: str, prefix: str, endpoint: str | None, timeout: timedelta) -> "S3Store":

@@ -104,7 +104,7 @@ def _weighted(found: Mapping[Key, Sequence[tuple[int, int]]]) -> Iterator[tuple[
 
 
 def _runs(text: str, language: str) -> Iterator[tuple[Key, list[int], list[int]]]:
-    """Words that carry meaning, one after the other or with link words between them: keys, starts and ends."""
+    """Yield runs of content words with link words between them: keys, starts and ends."""
     links = _links(language)
     keys: list[str] = []
     starts: list[int] = []
@@ -238,7 +238,7 @@ _LETTERS = re.compile(r"[a-z]+")
 
 
 def header_language(tables: Sequence[Table]) -> str | None:
-    """That of most headers, if it is one and two words say so."""
+    """Return the language of most headers, if it is one and two words show it."""
     found = {word for table in tables for header in table.headers for word in _LETTERS.findall(fold(header))}
     votes = Counter({language: len(found & known) for language, known in _WORDS.items()})
     (best, most), (_, second), _ = votes.most_common()
@@ -320,7 +320,7 @@ def title(parsed: ParsedText, *, filename: str) -> str:
 
 
 def _own_title(parsed: ParsedText, stem: str) -> str:
-    """Nothing where it is one that a program made up, or the name of the file."""
+    """Return the file's own title; "" if a program made it up or it is the file's name."""
     named = _FRONT_TITLE.search(_front_matter(parsed.text))
     for given in (parsed.title, named.group(1) if named else ""):
         written = " ".join(given.strip(" \t'\"").split())
@@ -335,7 +335,7 @@ def _spaced(name: str) -> str:
 
 
 def authors(parsed: ParsedText) -> tuple[str, ...]:
-    """Those that the file names itself; else those of its front matter, or of a line «Autor: …» at its beginning."""
+    """Return the authors that the file names, else those of its front matter or of a first line «Autor: …»."""
     if own := _people(parsed.authors):
         return own
     if has_rows(parsed):  # whose authors are those of books

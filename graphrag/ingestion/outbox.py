@@ -64,7 +64,7 @@ class Outbox:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Meanwhile no other process takes one in or forgets one. Raises DatabaseUnavailable."""
+        """Lock the outbox, so that no other process delivers or removes an upload. Raises DatabaseUnavailable."""
         async with self.database.transaction("") as connection:
             await connection.execute(ALONE)
             yield

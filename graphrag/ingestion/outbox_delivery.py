@@ -51,7 +51,7 @@ class OutboxDelivery:
 
     @asynccontextmanager
     async def emptying(self) -> AsyncIterator[None]:
-        """Meanwhile what is kept is taken in, whenever that can be."""
+        """Deliver stored uploads in the background while the block runs."""
         self._has_some.set()  # by a process that was killed, perhaps
         task = asyncio.create_task(self._keep_emptying())
         try:

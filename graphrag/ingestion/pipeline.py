@@ -164,7 +164,7 @@ class Pipeline:
                 window_start=span.window_start,
                 context=span.context,
                 document=document,
-                places=span.places,
+                locations=span.locations,
                 headers=span.headers,
                 parent=span.parent,
             )

@@ -172,7 +172,7 @@ class Queue:
         await self._defer("clear", collection, connection=connection)
 
     async def defer_optimization(self, collection: Collection) -> None:
-        """Once for all that is loaded in the next seconds."""
+        """Queue one optimization for all that is loaded in the next seconds."""
         soon = datetime.now(UTC) + timedelta(seconds=OPTIMIZED_AFTER_SECONDS)
         lock = f"optimize {collection.id}"
         with suppress(AlreadyEnqueued):
@@ -180,7 +180,7 @@ class Queue:
                 await self._defer("optimize", collection, connection=connection, queueing_lock=lock, schedule_at=soon)
 
     async def defer_purge(self, collection: Collection, at: datetime) -> None:
-        """Once for all that expires in the same minute."""
+        """Queue one deletion for all that expires in the same minute."""
         lock = f"purge {collection.id} {at:%Y-%m-%dT%H:%M}"
         with suppress(AlreadyEnqueued):
             async with self.database.transaction(collection.owner_id) as connection:
@@ -210,7 +210,7 @@ class Queue:
                 await _send(job, owner_id=owner_id)
 
     async def defer_evaluation(self, connection: Connection, collection: Collection, run_id: UUID) -> None:
-        """It is done once the connection's transaction has ended well."""
+        """Queue an evaluation, which starts once the connection's transaction commits."""
         job = self._app.configure_task("evaluate", connection=connection)
         await _send(job, owner_id=collection.owner_id, collection_id=str(collection.id), run_id=str(run_id))
 
@@ -244,7 +244,7 @@ class Queue:
     async def working(
         self, workers: Workers, evaluators: Evaluators | None = None, schedulers: Schedulers | None = None
     ) -> AsyncIterator[None]:
-        """Meanwhile jobs are done here, `concurrency` at a time."""
+        """Run jobs in this process while the block runs, `concurrency` at a time."""
         worker = asyncio.create_task(self.work(workers, evaluators, schedulers))
         try:
             yield

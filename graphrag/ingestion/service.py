@@ -95,7 +95,7 @@ class DocumentService:
         return await self.ingestions.restart(collection, documents, defer=defer, seen=seen, **options)
 
     async def cancel(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
-        """Those of them that were under way. What was stored before stays."""
+        """Cancel the ingestions under way and return them; stored documents stay."""
         return await self.ingestions.cancel(collection, documents)
 
     async def delete(self, collection: Collection, document: UUID, *, seen: Ingestion | None = None) -> None:
@@ -108,7 +108,7 @@ class DocumentService:
             raise DocumentNotFound(f"There is no document {document}.", document=str(document))
 
     async def delete_many(self, collection: Collection, documents: Sequence[UUID]) -> list[UUID]:
-        """Those of them that there were: a hundred at a time are gone at once."""
+        """Delete documents and return the ids of those that existed; each hundred is deleted in one transaction."""
         await self.waiting.forget(collection, set(documents))
         return await self.purge(collection, documents)
 

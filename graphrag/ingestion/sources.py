@@ -33,7 +33,7 @@ class SourceText:
 
     @property
     def content_hash(self) -> str:
-        """That of a file that holds the text."""
+        """Return the hash of a file that contains the text."""
         return hashlib.sha256(self.text.encode(errors="replace")).hexdigest()
 
     @property

@@ -378,7 +378,7 @@ def _in_words(text: str, language: str) -> Iterator[Quantity]:
 
 
 def _are_near(text: str, matches: Sequence[re.Match[str]], first: int, end: int) -> bool:
-    """Nothing but spaces and hyphens between the words of a number; digits stand by themselves."""
+    """Return whether only spaces and hyphens stand between the words of a number; digits stand by themselves."""
     is_joined = all(_joins(text, matches[at].end(), matches[at + 1].start()) for at in range(first, end - 1))
     before = text[max(0, matches[first].start() - 2) : matches[first].start()].strip()
     return is_joined and not before[-1:].isdigit()

@@ -104,7 +104,7 @@ class ParsedText:
     text: str
     media_type: str
     headings: tuple[Heading, ...] = ()
-    places: tuple[SourceLocation, ...] = ()
+    locations: tuple[SourceLocation, ...] = ()
     tables: tuple[Table, ...] = ()
     title: str = ""  # that the file gives itself
     authors: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ class Chunk:
     window_start: int
     context: str
     document: Document
-    places: tuple[SourceLocation, ...] = ()  # those that it holds a part of, with the document's offsets
+    locations: tuple[SourceLocation, ...] = ()  # those that it holds a part of, with the document's offsets
     headers: tuple[str, ...] = ()  # of the table whose rows it holds
     parent: Span | None = None  # of a small chunk: the stretch that is read in its stead
 

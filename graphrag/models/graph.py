@@ -23,7 +23,7 @@ class Polarity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CausalRelation:
-    """That a text says one thing to cause another. Spans are characters of that text."""
+    """A statement of a text that one thing causes another; spans are characters of that text."""
 
     cause: Span
     effect: Span
@@ -114,7 +114,7 @@ class CausalPath:
 
 @dataclass(frozen=True, slots=True)
 class MentionEdge:
-    """That a chunk names an entity which `chunk_count` chunks of the collection name."""
+    """A chunk's mention of an entity that `chunk_count` chunks of the collection name."""
 
     chunk_id: UUID
     key: str

@@ -86,7 +86,7 @@ class DocumentExcerpt:
     end_char: int
     length: int  # of the whole text
     first_line: int  # the number, from 1, of the line in which it begins
-    place: SourceLocation | None  # of what was asked for
+    location: SourceLocation | None  # of what was asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ class Passage:
     content: str
     matches: tuple[tuple[int, int], ...]  # the hits' own spans
     score: float
-    places: tuple[SourceLocation, ...] = ()  # those that it holds a part of, with the document's offsets
+    locations: tuple[SourceLocation, ...] = ()  # those that it holds a part of, with the document's offsets
     headers: tuple[str, ...] = ()  # of the table whose rows it holds
 
 

@@ -67,7 +67,7 @@ class _Child:
 
 
 class _BrokenDown(UnreadableDocument):
-    """It died, or sent what no parser of ours sends."""
+    """The parser's process died, or sent what no parser of ours sends."""
 
 
 class _WornOut(Exception):

@@ -116,7 +116,7 @@ def parse_slides(data: bytes, *, limits: ParsingLimits) -> ParsedText:
             added = [builder.add(block.text, level=_LEVEL if block.is_title else None) for block in blocks]
             spans = [span for span in added if span.end > span.start]
             if spans:
-                builder.places.append(SourceLocation(spans[0].start, spans[-1].end, page=number))
+                builder.locations.append(SourceLocation(spans[0].start, spans[-1].end, page=number))
         core = _read(archive, "docProps/core.xml")
     if not any(character.isalnum() for character in builder.text):
         raise UnreadableDocument("the file holds no text", reason="empty")
@@ -127,7 +127,7 @@ def parse_slides(data: bytes, *, limits: ParsingLimits) -> ParsedText:
         builder.text,
         PPTX,
         tuple(builder.headings),
-        places=tuple(builder.places),
+        locations=tuple(builder.locations),
         title=titles[0] if titles else "",
         authors=tuple(authors),
     )

@@ -73,7 +73,7 @@ def _on_page(page: Any, x: float, y: float) -> tuple[float, float]:
 
 
 def _find(printed: Any, quote: str) -> Iterator[Span]:
-    """Wherever it is, whole; else its beginning and its end, as far as the page has them."""
+    """Yield the spans of the quote on the page; else of its beginning and end, as far as the page has them."""
     written = [chr(pdfium_c.FPDFText_GetUnicode(printed, place)) for place in range(printed.count_chars())]
     characters = [(letter, place) for place, character in enumerate(written) for letter in _letters(character)]
     page = "".join(letter for letter, _ in characters)

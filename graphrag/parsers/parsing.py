@@ -43,7 +43,7 @@ def view(data: bytes, request: ViewRequest, *, filename: str, limits: ParsingLim
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Whatever a parser raises is of this file only."""
+    """Turn any error of a parser into UnreadableDocument, so that it concerns this file only."""
     try:
         yield
     except UnreadableDocument:

@@ -28,7 +28,9 @@ class PrintedLine:
     size: float  # of its print, in points
 
 
-def find_headings(text: str, places: Sequence[SourceLocation], pages: Sequence[Sequence[PrintedLine]]) -> list[Heading]:
+def find_headings(
+    text: str, locations: Sequence[SourceLocation], pages: Sequence[Sequence[PrintedLine]]
+) -> list[Heading]:
     """`pages`: the lines of each page, from 1."""
     sizes = Counter[float]()
     for lines in pages:
@@ -42,21 +44,24 @@ def find_headings(text: str, places: Sequence[SourceLocation], pages: Sequence[S
         return []
     levels = {size: min(level, LEVELS) for level, size in enumerate(large, start=1)}
     return [
-        heading for place in places if place.page for heading in _on_page(text, place, pages[place.page - 1], levels)
+        heading
+        for location in locations
+        if location.page
+        for heading in _on_page(text, location, pages[location.page - 1], levels)
     ]
 
 
 def _on_page(
-    text: str, place: SourceLocation, lines: Sequence[PrintedLine], levels: dict[float, int]
+    text: str, location: SourceLocation, lines: Sequence[PrintedLine], levels: dict[float, int]
 ) -> Iterator[Heading]:
     """Lines of one size, one after the other, are one heading."""
-    after = place.start_char
+    after = location.start_char
     for size, group in groupby(lines, key=lambda line: line.size):
         if size not in levels:
             continue
         parts = [clean(line.text) for line in group]
         written = "\n".join(parts)
-        start = text.find(written, after, place.end_char)
+        start = text.find(written, after, location.end_char)
         if start < 0 or len(written) > _LONGEST or sum(map(str.isalpha, written)) < 2:
             continue
         after = start + len(written)
@@ -96,7 +101,7 @@ def parse_pdf(data: bytes, *, limits: ParsingLimits) -> ParsedText:
     for number, text in enumerate(texts, start=1):
         span = builder.add(text)
         if span.end > span.start:
-            builder.places.append(SourceLocation(span.start, span.end, page=number))
+            builder.locations.append(SourceLocation(span.start, span.end, page=number))
     text = builder.text
     if not any(character.isalnum() for character in text):
         raise _without_text(scanned, broken)
@@ -104,8 +109,8 @@ def parse_pdf(data: bytes, *, limits: ParsingLimits) -> ParsedText:
     return ParsedText(
         text,
         PDF,
-        tuple(find_headings(text, builder.places, [page.lines for page in pages])),
-        places=tuple(builder.places),
+        tuple(find_headings(text, builder.locations, [page.lines for page in pages])),
+        locations=tuple(builder.locations),
         title=metadata.get("Title", ""),
         authors=(metadata.get("Author", ""),),
         warnings=tuple(_warnings(scanned, broken)),
@@ -246,7 +251,7 @@ def _shapes(line: str, page: int) -> set[str]:
 
 
 def join_words(pages: Sequence[str]) -> list[str]:
-    """Words cut by a hyphen at a line's end, whole again; a hyphen stays that the text writes elsewhere too."""
+    """Join words that a hyphen cuts at a line's end, unless the text writes the hyphen elsewhere too."""
     written = {word.lower() for page in pages for word in re.findall(r"[^\W\d_]+-[^\W\d_]+", page)}
     return [_HYPHENATED.sub(lambda cut: _joint(cut, written), page) for page in pages]
 

@@ -116,7 +116,7 @@ def _limit_time(limits: ParsingLimits) -> None:
 
 
 def _forbid(architecture: int, calls: tuple[int, ...]) -> None:
-    """These system calls fail with EPERM from here on: seccomp(2)."""
+    """Make these system calls fail with EPERM from now on: seccomp(2)."""
     load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
     program = [
         (load, 0, 0, 4),  # seccomp_data.arch

@@ -50,20 +50,20 @@ def union(cells: Iterable[str]) -> str:
     return cell_range((min(columns), min(rows)), (max(columns), max(rows)))
 
 
-def overlapping(places: Iterable[SourceLocation], start: int, end: int) -> tuple[SourceLocation, ...]:
-    """Those that hold a part of [start, end), each once, in their order."""
-    held = {place for place in places if place.start_char < end and start < place.end_char}
-    return tuple(sorted(held, key=lambda place: (place.start_char, place.end_char)))
+def overlapping(locations: Iterable[SourceLocation], start: int, end: int) -> tuple[SourceLocation, ...]:
+    """Return the locations that overlap [start, end), each once, in their order."""
+    held = {location for location in locations if location.start_char < end and start < location.end_char}
+    return tuple(sorted(held, key=lambda location: (location.start_char, location.end_char)))
 
 
-def split_rows(text: str, places: Sequence[SourceLocation], *, start: int = 0) -> tuple[Span, ...]:
+def split_rows(text: str, locations: Sequence[SourceLocation], *, start: int = 0) -> tuple[Span, ...]:
     """Sentences, of which a spreadsheet's rows are one each. They tile the text, which begins at `start`."""
-    rows = [place for place in places if place.cells]
+    rows = [location for location in locations if location.cells]
     if not rows:
         return split_sentences(text)
-    cuts = sorted({edge for place in rows for edge in (place.start_char - start, place.end_char - start)})
+    cuts = sorted({edge for location in rows for edge in (location.start_char - start, location.end_char - start)})
     inner = [cut for cut in cuts if 0 < cut < len(text)]
-    begun = {place.start_char - start for place in rows} | ({0} if rows[0].start_char < start else set())
+    begun = {location.start_char - start for location in rows} | ({0} if rows[0].start_char < start else set())
     spans: list[Span] = []
     for begin, end in pairwise([0, *inner, len(text)]):
         if begin in begun:
@@ -96,60 +96,66 @@ def named_cells(line: str, headers: Sequence[str]) -> list[tuple[int, Span, str]
     ]
 
 
-def cite_place(
-    places: Sequence[SourceLocation], start: int, end: int, *, text: str, text_start: int, headers: Sequence[str] = ()
+def cite_location(
+    locations: Sequence[SourceLocation],
+    start: int,
+    end: int,
+    *,
+    text: str,
+    text_start: int,
+    headers: Sequence[str] = (),
 ) -> SourceLocation | None:
     """Return the location of [start, end) as exactly as it is known.
 
     That is the cell that holds it, its row, or the rows that it overlaps; the page on which it begins. `text` begins at
     `text_start` and contains the span; `headers` are its rows' headers.
     """
-    touched = overlapping(places, start, max(end, start + 1))
+    touched = overlapping(locations, start, max(end, start + 1))
     if not touched:
         return None
     first = touched[0]
     if len(touched) == 1:
         return replace(first, start_char=start, end_char=end, cells=_cell(first, start, end, text, text_start, headers))
-    same_sheet = [place.cells for place in touched if place.sheet == first.sheet and place.cells]
-    times = {place.temporal for place in touched}
+    same_sheet = [location.cells for location in touched if location.sheet == first.sheet and location.cells]
+    times = {location.temporal for location in touched}
     temporal = times.pop() if len(times) == 1 else None
     return SourceLocation(start, end, first.page, first.sheet, union(same_sheet), temporal)
 
 
-def describe_place(chunk: Chunk) -> dict[str, Any]:
+def describe_location(chunk: Chunk) -> dict[str, Any]:
     """Return a chunk's location in its file as JSON values."""
-    place = cite_place(
-        chunk.places,
+    location = cite_location(
+        chunk.locations,
         chunk.start_char,
         chunk.end_char,
         text=chunk.content,
         text_start=chunk.start_char,
         headers=chunk.headers,
     )
-    time = place.temporal if place else None
+    time = location.temporal if location else None
     return {
-        "page": place.page if place else None,
-        "sheet_name": (place and place.sheet) or None,
-        "cell_ref": (place and place.cells) or None,
+        "page": location.page if location else None,
+        "sheet_name": (location and location.sheet) or None,
+        "cell_ref": (location and location.cells) or None,
         "headers": list(chunk.headers),
         "temporal_context": time and asdict(time) | {"date": time.date.isoformat()},
     }
 
 
-def _cell(place: SourceLocation, start: int, end: int, text: str, text_start: int, headers: Sequence[str]) -> str:
-    """The place's cells, or the one of them."""
-    edges = corners(place.cells)
-    if edges is None or edges[0][1] != edges[1][1] or not headers or place.start_char < text_start:
-        return place.cells
-    line = text[place.start_char - text_start : place.end_char - text_start]
+def _cell(location: SourceLocation, start: int, end: int, text: str, text_start: int, headers: Sequence[str]) -> str:
+    """The location's cells, or the one of them."""
+    edges = corners(location.cells)
+    if edges is None or edges[0][1] != edges[1][1] or not headers or location.start_char < text_start:
+        return location.cells
+    line = text[location.start_char - text_start : location.end_char - text_start]
     parts = named_cells(line, headers)
     if not parts or not all(headers[parts[0][0] : parts[-1][0] + 1]):
-        return place.cells
+        return location.cells
     (first_column, row), (last_column, _) = edges
     if parts[-1][0] - parts[0][0] != last_column - first_column:
-        return place.cells
+        return location.cells
     for number, span, _ in parts:
-        if place.start_char + span.start <= start and end <= place.start_char + span.end:
+        if location.start_char + span.start <= start and end <= location.start_char + span.end:
             column = first_column + number - parts[0][0]
             return cell_range((column, row), (column, row))
-    return place.cells
+    return location.cells

@@ -97,7 +97,7 @@ def parse_csv(data: bytes, *, limits: ParsingLimits) -> ParsedText:
 
 
 def _delimiter(text: str) -> str:
-    """That which cuts most lines into the same number of parts, more than one."""
+    """Return the delimiter that cuts most lines into the same number of parts, more than one."""
     lines = [line for line in text.splitlines()[:_SAMPLE_LINES] if line.strip()]
 
     def agreement(delimiter: str) -> tuple[int, int]:
@@ -112,7 +112,7 @@ def _parsed(builder: TextBuilder, tables: Sequence[Table], media_type: str) -> P
     if not any(character.isalnum() for character in builder.text):
         raise UnreadableDocument("the file holds no text", reason="empty")
     return ParsedText(
-        builder.text, media_type, tuple(builder.headings), places=tuple(builder.places), tables=tuple(tables)
+        builder.text, media_type, tuple(builder.headings), locations=tuple(builder.locations), tables=tuple(tables)
     )
 
 
@@ -198,7 +198,7 @@ def _add_row(
     if span.end > span.start:
         first, last = (f"{letters(first_column + place)}{number}" for place in (filled[0], filled[-1]))
         cells = first if first == last else f"{first}:{last}"
-        builder.places.append(SourceLocation(span.start, span.end, sheet=sheet, cells=cells))
+        builder.locations.append(SourceLocation(span.start, span.end, sheet=sheet, cells=cells))
     return TableRow(span.start, span.end, number, tuple(row))
 
 

@@ -41,7 +41,7 @@ class TextBuilder:
 
     most: int  # characters
     headings: list[Heading] = field(default_factory=list)
-    places: list[SourceLocation] = field(default_factory=list)
+    locations: list[SourceLocation] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _length: int = 0
 

@@ -19,9 +19,9 @@ END = b""
 PNG = b"\x89PNG\r\n\x1a\n"
 _BATCH = 2_000  # made into objects within milliseconds, so an event loop goes on between them
 _MICROSECOND = timedelta(microseconds=1)
-_TEXT, _PLACES, _ROWS, _ERROR, _VIEW = b"T", b"P", b"R", b"E", b"V"
+_TEXT, _LOCATIONS, _ROWS, _ERROR, _VIEW = b"T", b"P", b"R", b"E", b"V"
 _text: TypeAdapter[ParsedText] = TypeAdapter(ParsedText)
-_places: TypeAdapter[tuple[SourceLocation, ...]] = TypeAdapter(tuple[SourceLocation, ...])
+_locations: TypeAdapter[tuple[SourceLocation, ...]] = TypeAdapter(tuple[SourceLocation, ...])
 _request: TypeAdapter[ViewRequest | None] = TypeAdapter(ViewRequest | None)
 _view: TypeAdapter[View] = TypeAdapter(View)
 _Item = TypeVar("_Item")
@@ -53,11 +53,11 @@ def raise_error(payload: bytes) -> None:
 
 
 def written(parsed: ParsedText) -> Iterator[bytes]:
-    """Payloads of frames: the text with its tables' headers, its places, each table's rows, the end."""
+    """Payloads of frames: the text with its tables' headers, its locations, each table's rows, the end."""
     tables = tuple(replace(table, rows=()) for table in parsed.tables)
-    yield _TEXT + _text.dump_json(replace(parsed, places=(), tables=tables))
-    for places in _batches(parsed.places):
-        yield _PLACES + _places.dump_json(tuple(places))
+    yield _TEXT + _text.dump_json(replace(parsed, locations=(), tables=tables))
+    for locations in _batches(parsed.locations):
+        yield _LOCATIONS + _locations.dump_json(tuple(locations))
     for number, table in enumerate(parsed.tables):
         for rows in _batches(table.rows):
             lines = [(row.start_char, row.end_char, row.number, [*map(_as_json, row.values)]) for row in rows]
@@ -89,7 +89,7 @@ class FrameReader:
     """A parsed text that comes frame by frame. Raises ValueError where one is none of ours."""
 
     _head: ParsedText | None = None
-    _found_places: list[SourceLocation] = field(default_factory=list)
+    _found_locations: list[SourceLocation] = field(default_factory=list)
     _found_rows: list[list[TableRow]] = field(default_factory=list)
 
     def add(self, payload: bytes) -> ParsedText | None:
@@ -98,8 +98,8 @@ class FrameReader:
         raise_error(payload)
         if self._head is None:
             self._begin(kind, body)
-        elif kind == _PLACES:
-            self._found_places += _inside(self._head.text, _places.validate_json(body))
+        elif kind == _LOCATIONS:
+            self._found_locations += _inside(self._head.text, _locations.validate_json(body))
         elif kind == _ROWS:
             number, lines = json.loads(body)
             self._found_rows[number] += _inside(self._head.text, [_row(*line) for line in lines])
@@ -118,7 +118,7 @@ class FrameReader:
     def _whole(self, head: ParsedText) -> ParsedText:
         found = zip(head.tables, self._found_rows, strict=True)
         tables = tuple(replace(table, rows=tuple(rows)) for table, rows in found)
-        return replace(head, places=tuple(self._found_places), tables=tables)
+        return replace(head, locations=tuple(self._found_locations), tables=tables)
 
 
 def _inside(text: str, spans: Sequence[_Located]) -> Sequence[_Located]:

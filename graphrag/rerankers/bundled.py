@@ -11,7 +11,7 @@ from graphrag.models import Hit
 
 
 def with_text(hits: Sequence[Hit]) -> list[Hit]:
-    """Those whose chunk holds more than white space."""
+    """Return the hits whose chunk contains more than white space."""
     return [hit for hit in hits if hit.chunk.content.strip()]
 
 
@@ -39,7 +39,7 @@ class QuestionWords:
 
 @dataclass(frozen=True, slots=True)
 class MatchedWords:
-    """Those of the question's content words that a stretch of text holds."""
+    """The question's content words that a span of text contains."""
 
     exact: frozenset[str] = frozenset()
     alike: frozenset[str] = frozenset()  # not itself, but another word of its family: «construit», «construction»

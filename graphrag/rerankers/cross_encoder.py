@@ -47,7 +47,7 @@ class CrossEncoderReranker:
         return ranked(found, [_sigmoid(round(logit, LOGIT_DIGITS)) for logit in logits], top_k=top_k)
 
     async def _judge_in_turn(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Not begun where it would take longer than anybody waits: what runs in a thread can't be cancelled."""
+        """Score the pairs, or raise OutOfTime if that would take too long: a running thread can't be cancelled."""
         try:
             demand(self._seconds_a_pair * (self._waiting + len(pairs)), stage="cross-encoder")
         except OutOfTime:

@@ -21,7 +21,7 @@ _left: set[asyncio.Task[None]] = set()  # an event loop alone would not keep the
 
 
 def leave(task: asyncio.Task[None]) -> None:
-    """It ends by itself, and nobody is told how."""
+    """Run the task in the background; its result is discarded."""
     _left.add(task)
     task.add_done_callback(_forget)
 

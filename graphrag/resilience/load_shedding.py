@@ -24,7 +24,7 @@ WEIGHT_OF_LATEST = 0.1  # in the average time that a slot is held
 
 
 class Effort(IntEnum):
-    """That is made for a search or an answer."""
+    """The effort that load shedding allows for a search or an answer."""
 
     FULL = 0
     SIMPLER = 1

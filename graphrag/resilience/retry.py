@@ -75,7 +75,7 @@ def is_transient(error: BaseException) -> bool:
 
 
 def http_status(error: BaseException) -> int | None:
-    """That of the answer which the error was raised for, from 400 on."""
+    """Return the status, from 400 on, of the response that caused the error."""
     return next(filter(None, map(_status, chain(error))), None)
 
 
@@ -104,7 +104,7 @@ def _policy(patience: Patience) -> dict[str, Any]:
     all_calls = stop_after_attempt(1 + patience.retries)
 
     def is_over(state: RetryCallState) -> bool:
-        """Also where whoever asks would not wait for the next call."""
+        """Return whether to stop: after the last attempt, or if the deadline passes before the next."""
         return all_calls(state) or state.upcoming_sleep >= seconds_left()
 
     def wait(state: RetryCallState) -> float:

@@ -134,7 +134,7 @@ def _to_hit(found: _FoundChunk, address: httpx.URL) -> Hit:
         window_start=start,
         context=_first(metadata, str, "context") or document.title,
         document=document,
-        places=_places(metadata, text, start),
+        locations=_locations(metadata, text, start),
     )
     score = min(1.0, max(0.0, found.score))
     return Hit(chunk, score, {ELSEWHERE: score})
@@ -191,18 +191,18 @@ def _moment(told: str | None) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _places(metadata: Mapping[str, Any], text: str, start: int) -> tuple[SourceLocation, ...]:
-    """The rows of a sheet, where the text has as many lines as its range of cells; else the one place of all of it."""
+def _locations(metadata: Mapping[str, Any], text: str, start: int) -> tuple[SourceLocation, ...]:
+    """Return a location a row if the text has as many lines as its range of cells; else one of the whole range."""
     page, sheet = _first(metadata, int, "page", "page_number"), _first(metadata, str, "sheet_name", "sheet") or ""
     edges = corners((_first(metadata, str, "cell_ref", "cell") or "")[:MOST_CELLS])
     lines = text.splitlines(keepends=True)
     if edges is None or len(lines) != edges[1][1] - edges[0][1] + 1:
         return (SourceLocation(start, start + len(text), page, sheet),) if page or sheet else ()
     (first_column, first_row), (last_column, _) = edges
-    places = []
+    locations = []
     for row, line in enumerate(lines, start=first_row):
-        places.append(
+        locations.append(
             SourceLocation(start, start + len(line), page, sheet, cell_range((first_column, row), (last_column, row)))
         )
         start += len(line)
-    return tuple(places)
+    return tuple(locations)

@@ -199,7 +199,7 @@ def _passage(group: Sequence[Hit], chunks: Mapping[int, Chunk], window: Expansio
         content=lead + body + tail,
         matches=tuple((hit.chunk.start_char, hit.chunk.end_char) for hit in group),
         score=best.score,
-        places=overlapping(chain.from_iterable(chunk.places for chunk in chunks.values()), start, end),
+        locations=overlapping(chain.from_iterable(chunk.locations for chunk in chunks.values()), start, end),
         headers=best.chunk.headers or next((hit.chunk.headers for hit in group if hit.chunk.headers), ()),
     )
 

@@ -24,7 +24,7 @@ _NOT_TEXT: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")  # the database t
 
 
 def parse_filters(given: Mapping[str, Any]) -> Filters:
-    """Nothing given lets every document through. Raises InvalidFilter, which names the known keys."""
+    """Parse filters; without any, every document matches. Raises InvalidFilter, which names the known keys."""
     unknown = [key for key in given if key not in KNOWN]
     if unknown:
         raise _invalid("unknown_filter", unknown[0], f"There is no filter {unknown[0]!r}.")

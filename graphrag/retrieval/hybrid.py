@@ -34,7 +34,7 @@ _ASKING = {languages.fold(word) for text in QUESTION_WORDS.values() for word in 
 
 
 def choose_strategy(question: str, language: str, *, model_is_strong: bool) -> tuple[Strategy, Reason]:
-    """Words or meaning alone only where the other could add little; hybrid is never far from the better of both."""
+    """Choose full text or vectors alone only if the other could add little; hybrid is never far from the better."""
     if quoted_phrases(question):
         return "fulltext", "quoted words"
     if _is_keywords(question, language):

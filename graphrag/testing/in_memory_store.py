@@ -130,7 +130,7 @@ class InMemoryStore:
         return [document for document in dict.fromkeys(documents) if await self.delete_document(collection, document)]
 
     async def optimize(self, collection: Collection) -> None:
-        """It is as fast as it gets."""
+        """Do nothing: there is nothing to optimize."""
 
     async def search_fulltext(
         self,

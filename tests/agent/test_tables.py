@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pytest
 from langchain_core.messages import HumanMessage
 
-from agent.output.events import describe_citation, describe_place
+from agent.output.events import describe_citation, describe_location
 from agent.prompts import build_prompt, source_line
 from agent.verification.checking import cite
 from graphrag.embeddings.registry import EmbeddingRegistry
@@ -119,10 +119,10 @@ def test_a_quoted_cell_is_cited_alone() -> None:
     """R8.3 The smallest cells that hold the quote; a statement of a row cites the row."""
     row = "Pedido: E-1; Proveedor: Molinos; Fecha prevista: 2026-01-10"
     citation = cite(row, 1, row_passage([row, "Pedido: E-2"], cells=["A7:C7", "A8"]))
-    assert (citation.quote, citation.place and citation.place.cells) == (row, "A7:C7")
+    assert (citation.quote, citation.location and citation.location.cells) == (row, "A7:C7")
     single = cite("Pedido: E-2", 1, row_passage([row, "Pedido: E-2"], cells=["A7:C7", "A8"]))
-    assert single.place
-    assert single.place.cells == "A8"
+    assert single.location
+    assert single.location.cells == "A8"
 
 
 @pytest.mark.parametrize(
@@ -157,9 +157,9 @@ def test_the_excerpt_line_of_several_rows_and_of_pages() -> None:
     document = make_document(filename="a.xlsx")
     passage = Passage(document, 0, 0, 20, "x" * 20, ((0, 20),), 0.5, rows)
     assert source_line(2, passage, "es") == "[Fuente 2: a.xlsx, hoja Ventas, celdas A2:C3, fecha: nov 2025 - dic 2025]"
-    pages = replace(passage, places=(SourceLocation(0, 10, page=3), SourceLocation(10, 20, page=4)))
+    pages = replace(passage, locations=(SourceLocation(0, 10, page=3), SourceLocation(10, 20, page=4)))
     assert source_line(1, pages, "fr") == "[Source 1: a.xlsx, pages 3-4]"
-    assert source_line(1, replace(passage, places=()), "en") == ""
+    assert source_line(1, replace(passage, locations=()), "en") == ""
 
 
 def test_a_file_s_name_cannot_leave_its_line() -> None:
@@ -174,13 +174,13 @@ def test_a_file_s_name_cannot_leave_its_line() -> None:
 def test_a_trend_is_told_in_the_language_of_the_question() -> None:
     """R8.3, R8.6 Dates as ISO 8601, what is not known as null."""
     time = TemporalContext(date(2025, 12, 1), "month", -0.125, trend(-0.125, "month", "es"))
-    assert describe_place(SourceLocation(0, 5, sheet="Ventas", cells="B3", temporal=time), language="fr") == {
+    assert describe_location(SourceLocation(0, 5, sheet="Ventas", cells="B3", temporal=time), language="fr") == {
         "page": None,
         "sheet": "Ventas",
         "cell": "B3",
         "date": "2025-12-01",
         "trend": "-12,5 % par rapport au mois précédent",
     }
-    assert set(describe_place(None, language="en").values()) == {None}
+    assert set(describe_location(None, language="en").values()) == {None}
     citation = cite("Pedido: E-2", 1, row_passage(["Pedido: E-2"], cells=["A8"]))
-    assert "place" not in describe_citation(citation, language="es")
+    assert "location" not in describe_citation(citation, language="es")

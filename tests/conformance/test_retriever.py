@@ -96,7 +96,7 @@ async def test_what_is_known_of_a_document_is_kept(service: Script, chunkenizer:
     }
     service.passages = [passage("Se aprobó el acta.", str(name), metadata=metadata)]
     (hit,) = await find(chunkenizer)
-    document, (place,) = hit.chunk.document, hit.chunk.places
+    document, (place,) = hit.chunk.document, hit.chunk.locations
     assert (document.id, document.is_elsewhere, document.filename) == (name, True, "acta final.pdf")
     assert (document.title, document.language, document.tags) == ("Acta", "es", ("junta",))
     assert (document.created_at, document.metadata) == (datetime(2025, 3, 14, tzinfo=UTC), {"author": "Ana"})
@@ -111,7 +111,7 @@ async def test_metadata_of_other_kinds_are_passed_over(service: Script, chunkeni
     (hit,) = await find(chunkenizer)
     document = hit.chunk.document
     assert (document.filename, document.language, document.created_at) == ("acta-7", "fr", UNDATED)
-    assert (document.tags, document.title, hit.chunk.places, hit.chunk.start_char) == ((), "", (), 0)
+    assert (document.tags, document.title, hit.chunk.locations, hit.chunk.start_char) == ((), "", (), 0)
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ async def test_rows_of_a_sheet_keep_their_cells(
     rows = "mes: enero; ventas: 100\nmes: febrero; ventas: 120"
     service.passages = [passage(rows, metadata={"sheet_name": "Ventas", "cell_ref": cells})]
     (hit,) = await find(chunkenizer)
-    assert [place.cells for place in hit.chunk.places] == expected
-    assert {place.sheet for place in hit.chunk.places} == {"Ventas"}
-    assert "".join(rows[place.start_char : place.end_char] for place in hit.chunk.places) == rows
+    assert [place.cells for place in hit.chunk.locations] == expected
+    assert {place.sheet for place in hit.chunk.locations} == {"Ventas"}
+    assert "".join(rows[place.start_char : place.end_char] for place in hit.chunk.locations) == rows
 
 
 GARBAGE = {

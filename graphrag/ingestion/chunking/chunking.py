@@ -36,7 +36,7 @@ class ChunkSpan:
     end: int
     window_start: int
     context: str
-    places: tuple[SourceLocation, ...] = ()
+    locations: tuple[SourceLocation, ...] = ()
     headers: tuple[str, ...] = ()
     parent: Span | None = None
 
@@ -174,14 +174,14 @@ def _sections(spans: Sequence[ChunkSpan], division: Division) -> Iterator[list[C
 
 def _placed(parsed: ParsedText, spans: Sequence[ChunkSpan]) -> list[ChunkSpan]:
     """Add to each chunk its source locations, and its rows' headers if all rows have the same."""
-    places = _held(spans, [(place.start_char, place.end_char, place) for place in parsed.places])
+    locations = _held(spans, [(location.start_char, location.end_char, location) for location in parsed.locations])
     tables = [
         (table.rows[0].start_char, table.rows[-1].end_char, table.headers) for table in parsed.tables if table.rows
     ]
     headers = map(set, _held(spans, tables))
     return [
-        replace(span, places=held, headers=next(iter(names)) if len(names) == 1 else ())
-        for span, held, names in zip(spans, places, headers, strict=True)
+        replace(span, locations=held, headers=next(iter(names)) if len(names) == 1 else ())
+        for span, held, names in zip(spans, locations, headers, strict=True)
     ]
 
 

@@ -67,7 +67,7 @@ def by_rows(parsed: ParsedText) -> Division:
     """A spreadsheet's rows; each table begins a chunk, with its sheet's name and what else is written over it."""
     headings = [heading.start_char for heading in parsed.headings]
     rows = [row.start_char for table in parsed.tables for row in table.rows]
-    cuts = sorted({*headings, *rows, *(place.start_char for place in parsed.places)})
+    cuts = sorted({*headings, *rows, *(location.start_char for location in parsed.locations)})
     return Division(cut(parsed.text, cuts), frozenset({*headings, *_table_starts(parsed, headings, cuts)}))
 
 
@@ -141,8 +141,8 @@ def choose(parsed: ParsedText) -> Chunking:
 
 
 def has_rows(parsed: ParsedText) -> bool:
-    """Also a spreadsheet without headers has cells."""
-    return bool(parsed.tables) or any(place.cells for place in parsed.places)
+    """Return whether the text has rows; a spreadsheet without headers has cells alone."""
+    return bool(parsed.tables) or any(location.cells for location in parsed.locations)
 
 
 def cut(text: str, cuts: Sequence[int]) -> list[Span]:

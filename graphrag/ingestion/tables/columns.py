@@ -206,7 +206,7 @@ def _count(values: Sequence[object]) -> int:
 
 
 def total_rows(table: Table, columns: Sequence[Column]) -> set[int]:
-    """Those that sum up others: by their words, or by their numbers where the words leave it open."""
+    """Return the rows that sum up others: by their words, or by their numbers if the words leave it open."""
     known = [column for column in columns if column.role is Role.AMOUNT]
     labels = [column for column in columns if column.role is None]
     sums = [0.0] * len(known)

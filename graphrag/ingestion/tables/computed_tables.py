@@ -248,13 +248,20 @@ def with_computed(parsed: ParsedText, *, language: str) -> ParsedText:
     """
     grids = [_grid(parsed, table, language) for table in _joined(parsed.tables) if table.rows]
     times = {start: time for grid in grids for start, time in grid.times()}
-    places = tuple(
-        SourceLocation(place.start_char, place.end_char, place.page, place.sheet, place.cells, times[place.start_char])
-        if place.temporal is None and place.cells and place.start_char in times
-        else place
-        for place in parsed.places
+    locations = tuple(
+        SourceLocation(
+            location.start_char,
+            location.end_char,
+            location.page,
+            location.sheet,
+            location.cells,
+            times[location.start_char],
+        )
+        if location.temporal is None and location.cells and location.start_char in times
+        else location
+        for location in parsed.locations
     )
-    return _extended(replace(parsed, places=places), grids, language)
+    return _extended(replace(parsed, locations=locations), grids, language)
 
 
 def _joined(tables: Sequence[Table]) -> Iterator[Table]:
@@ -274,7 +281,7 @@ def _grid(parsed: ParsedText, table: Table, language: str) -> Grid:
 def _caption(parsed: ParsedText, table: Table) -> str:
     """The line over the table, which holds one cell."""
     start, row = table.rows[0].start_char, table.rows[0].number
-    above = [place for place in parsed.places if place.end_char < start and place.sheet == table.sheet]
+    above = [location for location in parsed.locations if location.end_char < start and location.sheet == table.sheet]
     last = above[-1] if above else None
     edges = corners(last.cells) if last else None
     is_caption = last and edges and edges[0] == edges[1] and edges[0][1] >= row - CAPTION_ROWS
@@ -284,7 +291,7 @@ def _caption(parsed: ParsedText, table: Table) -> str:
 def _extended(parsed: ParsedText, grids: Sequence[Grid], language: str) -> ParsedText:
     text, left = [parsed.text], MOST_LINES
     length = len(parsed.text)
-    headings, places = list(parsed.headings), list(parsed.places)
+    headings, locations = list(parsed.headings), list(parsed.locations)
     for (sheet, caption), together in groupby(grids, key=lambda grid: (grid.table.sheet, grid.caption)):
         lines = [line for grid in together for line in grid.lines()][:left]
         left -= len(lines)
@@ -301,8 +308,8 @@ def _extended(parsed: ParsedText, grids: Sequence[Grid], language: str) -> Parse
             start = length + len(gap)
             text += [gap, sentence]
             length = start + len(sentence)
-            places.append(SourceLocation(start, length, sheet=sheet, cells=line.cells, temporal=line.temporal))
-    return replace(parsed, text="".join(text), headings=tuple(headings), places=tuple(places))
+            locations.append(SourceLocation(start, length, sheet=sheet, cells=line.cells, temporal=line.temporal))
+    return replace(parsed, text="".join(text), headings=tuple(headings), locations=tuple(locations))
 
 
 def _one_line(text: str) -> str:

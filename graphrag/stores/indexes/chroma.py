@@ -142,7 +142,7 @@ class ChromaIndex:
     async def search_words(
         self, collection: Collection, words: Sequence[str], *, documents: Sequence[UUID] | None, limit: int
     ) -> list[Candidate]:
-        """It ranks none."""
+        """Return nothing, because Chroma doesn't rank by words."""
         return []
 
     async def _connect(self) -> Any:

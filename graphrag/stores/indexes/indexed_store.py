@@ -158,7 +158,7 @@ class IndexedStore(PostgresStore):
         return []
 
     async def _documents(self, collection: Collection, filters: Filters) -> list[UUID] | None:
-        """Those that the filters let through; None where they are too many to be named."""
+        """Return the documents that match the filters; None if they are too many to be listed."""
         async with self._database.transaction(collection.owner_id) as connection:
             return (await restrict(connection, collection, filters)).values.get("documents")
 

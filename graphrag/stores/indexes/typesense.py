@@ -82,7 +82,7 @@ def to_document(collection: Collection, entry: IndexEntry) -> dict[str, Any]:
             "filename": chunk.document.filename,
             "language": chunk.document.language,
             "headings": chunk.context,
-            "places": [_place(place) for place in chunk.places],
+            "places": [_location(location) for location in chunk.locations],
         },
         "document_expires_at": math.ceil(expires_at.timestamp()) if expires_at else NEVER,
     }
@@ -98,8 +98,8 @@ def _user(collection: Collection) -> str:
     return hashlib.sha256(collection.owner_id.encode(errors="surrogatepass")).hexdigest()
 
 
-def _place(place: SourceLocation) -> dict[str, Any]:
-    return {name: value for name, value in asdict(place).items() if name in ("page", "sheet", "cells") and value}
+def _location(location: SourceLocation) -> dict[str, Any]:
+    return {name: value for name, value in asdict(location).items() if name in ("page", "sheet", "cells") and value}
 
 
 def read_candidates(answer: Any, score: Score) -> list[Candidate]:

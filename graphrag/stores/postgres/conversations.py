@@ -252,7 +252,7 @@ async def _find(connection: Connection, key: Mapping[str, Any]) -> Conversation:
 
 
 async def _erase_titles(connection: Connection, owner_id: str, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Those that a model made from answers which hold words of documents that are gone."""
+    """Erase titles that a model made from answers with text of deleted documents."""
     titled = [row["conversation_id"] for row in rows if row["titled_by"] == "model"]
     return bool(titled) and await erase_gone(connection, owner_id, conversations=titled) > 0
 

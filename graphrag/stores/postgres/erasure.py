@@ -112,7 +112,7 @@ class _Lost:
         return citation.get("document_id") in self.documents
 
     def takes(self, citation: Mapping[str, Any]) -> bool:
-        """It names the document, or repeats a doubtful statement that has its words."""
+        """Return whether it names the document, or repeats an unsupported statement with the document's words."""
         is_carried = citation.get("status") == "supported"
         return self.cites(citation) or (not is_carried and self.has_word(citation.get("statement", "")))
 

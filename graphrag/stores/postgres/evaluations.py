@@ -121,7 +121,7 @@ class EvaluationStore:
     async def fail(
         self, owner_id: str, collection_id: UUID, run_id: UUID, *, ticket: UUID | None, cause: str, reason: str
     ) -> None:
-        """Not where another one has it in hand by now. `ticket`: None of a run that the caller has not begun."""
+        """Record a failure unless another worker has claimed the run; `ticket` is None for a run not yet claimed."""
         values = {"collection_id": collection_id, "run_id": run_id, "ticket": ticket, "cause": cause, "reason": reason}
         async with self.database.transaction(owner_id) as connection:
             await connection.execute(QUERIES["fail"], values)

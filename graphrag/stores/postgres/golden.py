@@ -185,7 +185,7 @@ class GoldenStore:
         return valid, row["cases"]
 
     async def name_documents(self, collection: Collection, ids: Iterable[UUID]) -> dict[UUID, DocumentReference]:
-        """Those that are there."""
+        """Return references to those of the documents that exist."""
         values = {"collection_id": collection.id, "ids": [*ids]}
         async with self.database.transaction(collection.owner_id) as connection:
             rows = await fetch(connection, QUERIES["name_documents"], values)

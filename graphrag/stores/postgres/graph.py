@@ -44,12 +44,12 @@ FREQUENT_ROOTS = 1_000  # of those that share a more frequent one, as many are l
 
 
 async def find_touched_entities(connection: Connection, key: Mapping[str, Any]) -> list[UUID]:
-    """Those of the documents' edges."""
+    """Return the entities of the documents' edges."""
     return [row["entity_id"] for row in await fetch(connection, QUERIES["find_touched_entities"], key)]
 
 
 async def delete_lone_entities(connection: Connection, key: Mapping[str, Any], entities: Sequence[UUID]) -> None:
-    """Those of them that no edge has any more."""
+    """Delete those of the entities that no edge has any more."""
     if entities:
         await connection.execute(QUERIES["delete_lone_entities"], {**key, "ids": entities})
 
@@ -79,7 +79,7 @@ def _assemble(documents: Sequence[IndexedDocument], collection_id: UUID) -> list
 async def _insert_entities(
     connection: Connection, key: Mapping[str, Any], entities: Mapping[UUID, Entity]
 ) -> list[Entity]:
-    """Those that were not there yet."""
+    """Insert the entities that are missing, and return them."""
     values = {
         "ids": list(entities),
         "keys": [entity.key for entity in entities.values()],

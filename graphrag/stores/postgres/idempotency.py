@@ -50,7 +50,7 @@ class IdempotencyKeys:
         return response, False
 
     async def forget(self, owner_id: str) -> None:
-        """Those whose time is over; when the next one's is, a job does it."""
+        """Delete expired keys, and queue a job for the next expiry."""
         async with self.database.transaction(owner_id) as connection:
             await connection.execute(QUERIES["purge"], {"owner_id": owner_id})
             (row,) = await fetch(connection, QUERIES["next_expiry"], {"owner_id": owner_id})

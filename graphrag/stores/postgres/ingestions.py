@@ -73,7 +73,7 @@ class Ingestions:
         seen: Ingestion | None = None,
         **options: Any,
     ) -> list[Ingestion]:
-        """Those of them that are not under way already; `options` change what their sender wanted."""
+        """Restart the ingestions that are not under way; `options` replace their sender's."""
         async with self.database.transaction(collection.owner_id) as connection:
             await _hold(connection, collection, seen)
             values = _key(collection, documents) | {"options": Jsonb(options)}
@@ -82,7 +82,7 @@ class Ingestions:
         return restarted
 
     async def begin(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
-        """Those of them that wait, or whose worker has died."""
+        """Claim the ingestions that wait, or whose worker has died."""
         return await self._fetch("begin", collection, documents)
 
     async def report(self, collection: Collection, progress: Sequence[tuple[Ingestion, str, int, int]]) -> bool:
@@ -116,13 +116,16 @@ class Ingestions:
             await connection.execute(QUERIES["fail"], values)
 
     async def cancel(self, collection: Collection, documents: Sequence[UUID]) -> list[Ingestion]:
-        """Those of them that were under way: what their worker still makes of them is not stored."""
+        """Cancel the ingestions under way and return them; their workers' results are discarded."""
         return await self._fetch("cancel", collection, documents)
 
     async def delete(
         self, collection: Collection, documents: Sequence[UUID], *, defer: Defer, seen: Ingestion | None = None
     ) -> list[UUID]:
-        """Those that there were. What is deferred comes to pass only if this does."""
+        """Delete ingestions and documents, and return the ids of those that existed.
+
+        The deferred job is queued in the same transaction.
+        """
         async with self.database.transaction(collection.owner_id) as connection:
             await _hold(connection, collection, seen)
             found = [
@@ -142,7 +145,7 @@ class Ingestions:
 
     @asynccontextmanager
     async def tidying(self, collection: Collection, documents: Sequence[UUID]) -> AsyncIterator[dict[UUID, Ingestion]]:
-        """Those that there are, by document. Meanwhile no file comes to the owner's."""
+        """Yield the ingestions that exist, by document; meanwhile the owner can't add files."""
         async with self.database.transaction(collection.owner_id) as connection:
             await lock_owner(connection, collection.owner_id)
             rows = await fetch(connection, QUERIES["find"], _key(collection, documents))

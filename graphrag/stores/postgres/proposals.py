@@ -36,9 +36,10 @@ class ProposalStore:
     database: Database
 
     async def add(self, collection: Collection, made: Sequence[DocumentProposal]) -> list[CaseProposal]:
-        """Those that are new: neither a golden case nor proposed before, of documents as they are now.
+        """Add the proposals that are new, and return them.
 
-        Raises CollectionNotFound.
+        New ones are neither golden cases nor proposed before, and their documents have not changed. Raises
+        CollectionNotFound.
         """
         async with writing_cases(self.database, collection) as connection:
             rows = await _new_rows(connection, collection, made)
@@ -94,7 +95,7 @@ class ProposalStore:
         return case_id
 
     async def reject(self, owner_id: str, proposal_id: UUID) -> CaseProposal:
-        """It is not proposed again. Raises ProposalDecided."""
+        """Reject a proposal, so that it is not proposed again. Raises ProposalDecided."""
         async with self.database.transaction(owner_id) as connection:
             await _undecided(connection, proposal_id)
             await _decide(connection, proposal_id, ProposalState.REJECTED)

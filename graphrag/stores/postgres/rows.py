@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from graphrag.models import Chunk, Document, SourceLocation, Span, TemporalContext
 from graphrag.models.conversations import Conversation, Message, MessageStatus
 from graphrag.models.ingestion import DocumentExcerpt, IndexedDocument
-from graphrag.parsers.source_locations import cite_place
+from graphrag.parsers.source_locations import cite_location
 
 DOCUMENT_COLUMNS = [field.name for field in fields(Document) if field.name != "id"]
 LISTS = ("tags", "authors", "keywords", "warnings")
@@ -34,7 +34,7 @@ def read_chunk(row: Mapping[str, Any]) -> Chunk:
         id=row["chunk_id"],
         index=row["chunk_index"],
         document=read_document(row),
-        places=tuple(_read_place(place) for place in row["places"]),
+        locations=tuple(_read_location(location) for location in row["places"]),
         headers=tuple(row["headers"]),
         parent=None if row["parent_start"] is None else Span(row["parent_start"], row["parent_end"]),
         **{name: row[name] for name in CHUNK_COLUMNS},
@@ -53,7 +53,7 @@ def _to_chunk_row(chunk: Chunk) -> dict[str, Any]:
         "chunk_index": chunk.index,
         "language": chunk.document.language,
         "expires_at": chunk.document.expires_at,
-        "places": Jsonb([_to_json(place) for place in chunk.places]),
+        "places": Jsonb([_to_json(location) for location in chunk.locations]),
         "headers": list(chunk.headers),
         "parent_start": chunk.parent and chunk.parent.start,
         "parent_end": chunk.parent and chunk.parent.end,
@@ -80,14 +80,14 @@ def to_embedding_rows(indexed: IndexedDocument, model: str, *, has_contextual: b
                 }
 
 
-def _to_json(place: SourceLocation) -> list[Any]:
+def _to_json(location: SourceLocation) -> list[Any]:
     """[start, end, page, sheet, cells], and for a time [first day, period, change, label]."""
-    time = place.temporal
-    values = [place.start_char, place.end_char, place.page, place.sheet, place.cells]
+    time = location.temporal
+    values = [location.start_char, location.end_char, location.page, location.sheet, location.cells]
     return [*values, [time.date.isoformat(), time.period, time.change, time.label]] if time else values
 
 
-def _read_place(values: list[Any]) -> SourceLocation:
+def _read_location(values: list[Any]) -> SourceLocation:
     start, end, page, sheet, cells, *rest = values
     time = TemporalContext(date.fromisoformat(rest[0][0]), *rest[0][1:]) if rest else None
     return SourceLocation(start, end, page, sheet, cells, time)
@@ -151,8 +151,8 @@ def cut_excerpt(
         text_start + end,
         length,
         first_line=line_ends + text.count("\n", 0, start) + 1,
-        place=cite_place(
-            [place for chunk in chunks for place in chunk.places],
+        location=cite_location(
+            [location for chunk in chunks for location in chunk.locations],
             span.start,
             span.end,
             text=text,

@@ -106,9 +106,9 @@ class ScheduleStore:
         cause: str = "",
         reason: str = "",
     ) -> None:
-        """It has ordered this run, within whose transaction this is; or nothing, for that reason.
+        """Set the next due time after a run was ordered in this transaction, or why none was.
 
-        Raises NotDue, which undoes the transaction.
+        Raises NotDue, which rolls the transaction back.
         """
         values = {
             "schedule_id": schedule.id,
@@ -123,7 +123,7 @@ class ScheduleStore:
         await defer(connection, replace(schedule, due_at=following))
 
     async def fail(self, schedule: Schedule, following: datetime, *, defer: Defer, cause: str, reason: str) -> None:
-        """It has ordered nothing this time. Raises NotDue."""
+        """Set the next due time after no run was ordered. Raises NotDue."""
         async with self.database.transaction(schedule.owner_id) as connection:
             await self.advance(connection, schedule, following, defer=defer, cause=cause, reason=reason)
 

@@ -108,7 +108,11 @@ def _words(found: Sequence[Lexeme], chunk_count: int) -> list[_Word]:
 
 
 def _bar(words: Sequence[_Word], chunk_count: int, wanted: int) -> int:
-    """Words are taken to be independent: the expected share of chunks with just this set of words, for every set."""
+    """Return the bar that about `wanted` chunks reach.
+
+    Words are assumed to be independent, which gives the expected share of chunks with exactly this set of words, for
+    every set.
+    """
     shares, weights = np.ones(1), np.zeros(1, dtype=np.int64)
     for word in words:
         share = word.document_frequency / chunk_count

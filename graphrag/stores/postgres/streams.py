@@ -88,11 +88,11 @@ class StreamStore:
         return noticed
 
     async def break_off(self, owner_id: str, streams: Sequence[str]) -> None:
-        """Nobody makes them any more: their readers are told at once."""
+        """Mark streams as abandoned by their producer, so that readers learn it immediately."""
         await self._execute("break_off", owner_id, streams=[*streams])
 
     async def find(self, owner_id: str, stream_id: str) -> tuple[StreamState, int] | None:
-        """And how many events are there. It counts as a visit of a reader, as `read` does."""
+        """Return a stream's state and number of events; it counts as a visit of a reader, as `read` does."""
         async with self.database.transaction(owner_id) as connection:
             state = await _visit(connection, owner_id, stream_id, after=0)
             if state is None:

@@ -42,6 +42,6 @@ def test_prose_is_told_by_its_page_or_its_lines() -> None:
     told = describe_citation(cite("La obra costó 9.240 euros.", 1, later), language="en")
     assert told["sentence"] == "According to the document notas.md: La obra costó 9.240 euros."
     assert told["first_line"] is None
-    paged = replace(passage, places=(SourceLocation(0, len(PROSE), page=2),))
+    paged = replace(passage, locations=(SourceLocation(0, len(PROSE), page=2),))
     told = describe_citation(cite("La obra costó 9.240 euros.", 1, paged), language="fr")
     assert told["sentence"] == "Selon la page 2 (fichier notas.md): La obra costó 9.240 euros."

@@ -27,14 +27,14 @@ PALLETS = [("Molinos", 24), ("Montbrune", 18), ("Molinos", 22), ("Castelmaur", 4
 
 def sheet(headers: tuple[str, ...], rows: list[tuple[object, ...]], *, end: str = "Por producto\n") -> Excerpt:
     """Rows as a spreadsheet's are read, under a line of their own."""
-    text, places = "Ventas de 2025\n", [SourceLocation(0, 14, sheet="Hoja", cells="A1")]
+    text, locations = "Ventas de 2025\n", [SourceLocation(0, 14, sheet="Hoja", cells="A1")]
     for number, row in enumerate(rows, start=3):
         line = "; ".join(f"{header}: {cell}" for header, cell in zip(headers, row, strict=True))
-        places.append(SourceLocation(len(text), len(text) + len(line), sheet="Hoja", cells=f"A{number}:C{number}"))
+        locations.append(SourceLocation(len(text), len(text) + len(line), sheet="Hoja", cells=f"A{number}:C{number}"))
         text += f"{line}\n"
     if end:
-        places.append(SourceLocation(len(text), len(text) + len(end) - 1, sheet="Hoja", cells="A20"))
-    return Excerpt(1, "Ventas", text + end, "es", 0, tuple(places), headers)
+        locations.append(SourceLocation(len(text), len(text) + len(end) - 1, sheet="Hoja", cells="A20"))
+    return Excerpt(1, "Ventas", text + end, "es", 0, tuple(locations), headers)
 
 
 def sales(values: list[int], *, end: str = "Por producto\n") -> Excerpt:

@@ -67,13 +67,13 @@ def parsed_texts(draw: st.DrawFn) -> ParsedText:
     offsets = st.integers(0, len(text) - 1)
     headings = [Heading(draw(st.integers(1, 3)), "H", start) for start in sorted(draw(st.sets(offsets, max_size=4)))]
     stretches = list(pairwise(sorted({0, *draw(st.sets(offsets, max_size=5)), len(text)})))
-    places = [SourceLocation(start, end, page=number) for number, (start, end) in enumerate(stretches, start=1)]
+    locations = [SourceLocation(start, end, page=number) for number, (start, end) in enumerate(stretches, start=1)]
     tables = [
         Table("S", (f"columna {number}",), 0, (TableRow(start, end, 1, ()),))
         for number, (start, end) in enumerate(draw(st.lists(st.sampled_from(stretches), max_size=2, unique=True)))
     ]
     tables.sort(key=lambda table: table.rows[0].start_char)
-    return ParsedText(text, "text/plain", tuple(headings), tuple(places), tuple(tables))
+    return ParsedText(text, "text/plain", tuple(headings), tuple(locations), tuple(tables))
 
 
 @each_strategy
@@ -103,9 +103,11 @@ def test_chunks_tile_a_document(
 @settings(deadline=None, max_examples=40)
 @given(parsed=parsed_texts(), tokens=st.integers(16, 200))
 def test_chunks_know_where_they_stand(strategy: str, parsed: ParsedText, tokens: int) -> None:
-    """R1.5 R8.3: the places that a chunk holds a part of, and none else."""
+    """R1.5 R8.3: the locations that a chunk holds a part of, and none else."""
     for span in chunked(parsed, strategy, chunk_tokens=tokens, child_tokens=tokens).spans:
-        assert span.places == tuple(p for p in parsed.places if p.start_char < span.end and p.end_char > span.start)
+        assert span.locations == tuple(
+            p for p in parsed.locations if p.start_char < span.end and p.end_char > span.start
+        )
         tables = {
             table.headers
             for table in parsed.tables
@@ -191,7 +193,7 @@ def test_tables_carry_their_headers_sheet_and_cells() -> None:
     parsed = read("fecha,kg\n2024-01-01,5\n2024-02-01,7\n2024-03-01,9\n", "ventas.csv")
     spans = chunked(parsed, title="ventas", chunk_tokens=60).spans
     assert [span.headers for span in spans] == [("fecha", "kg")] * 2
-    assert [[place.cells for place in span.places] for span in spans] == [["A2:B2", "A3:B3"], ["A4:B4"]]
+    assert [[location.cells for location in span.locations] for span in spans] == [["A2:B2", "A3:B3"], ["A4:B4"]]
     assert [span.context for span in spans] == ["ventas", "ventas"]
 
 
@@ -205,7 +207,7 @@ def sheets() -> ParsedText:
         "\n".join(lines),
         "text/csv",
         headings=(Heading(1, "Norte", starts[0]), Heading(1, "Sur", starts[3])),
-        places=tuple(
+        locations=tuple(
             SourceLocation(starts[n], ends[n], sheet="Norte" if n < 3 else "Sur", cells=f"A{n}")
             for n in (1, 2, 4, 5, 6)
         ),

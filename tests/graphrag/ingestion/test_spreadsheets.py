@@ -26,7 +26,7 @@ SALES = [810, 820, 830, 840, 850, 860, 870, 880, 890, 900, 1000, 1250]
 def parsed_table(headers: Sequence[str], rows: Rows, *, sheet: str = "Ventas", caption: str = "") -> ParsedText:
     """A sheet as its parser gives it: headers in row 1, a row a line."""
     text = f"{sheet}\n" + (f"{caption}\n" if caption else "")
-    places = [SourceLocation(len(sheet) + 1, len(text) - 1, sheet=sheet, cells="A1")] if caption else []
+    locations = [SourceLocation(len(sheet) + 1, len(text) - 1, sheet=sheet, cells="A1")] if caption else []
     lines = []
     first_row = 3 if caption else 2
     for number, values in enumerate(rows, start=first_row):
@@ -34,7 +34,7 @@ def parsed_table(headers: Sequence[str], rows: Rows, *, sheet: str = "Ventas", c
             f"{header}: {written_cell(cell)}" for header, cell in zip(headers, values, strict=True) if cell is not None
         ]
         line = clean("; ".join(parts)) or "-"
-        places.append(
+        locations.append(
             SourceLocation(
                 len(text),
                 len(text) + len(line),
@@ -45,7 +45,7 @@ def parsed_table(headers: Sequence[str], rows: Rows, *, sheet: str = "Ventas", c
         lines.append(TableRow(len(text), len(text) + len(line), number, tuple(values)))
         text += f"{line}\n"
     table = Table(sheet, tuple(headers), 0, tuple(lines))
-    return ParsedText(text.rstrip("\n"), "application/x-sheet", places=tuple(places), tables=(table,))
+    return ParsedText(text.rstrip("\n"), "application/x-sheet", locations=tuple(locations), tables=(table,))
 
 
 def computed(headers: Sequence[str], rows: Rows, *, language: str = "es", **options: str) -> list[str]:
@@ -82,19 +82,23 @@ def test_a_month_is_compared_with_the_one_before(language: str, said: str) -> No
     found = with_computed(parsed, language=language)
     assert said in found.text.splitlines()
     start = found.text.index(said)
-    (place,) = [place for place in found.places if place.start_char == start]
-    assert found.text[place.start_char : place.end_char] == said
-    assert (place.sheet, place.cells) == ("Ventas", "B12:B13")
-    assert place.temporal
-    assert (place.temporal.date, place.temporal.period, place.temporal.change) == (date(2025, 12, 1), "month", 0.25)
-    assert place.temporal.label in said
+    (location,) = [location for location in found.locations if location.start_char == start]
+    assert found.text[location.start_char : location.end_char] == said
+    assert (location.sheet, location.cells) == ("Ventas", "B12:B13")
+    assert location.temporal
+    assert (location.temporal.date, location.temporal.period, location.temporal.change) == (
+        date(2025, 12, 1),
+        "month",
+        0.25,
+    )
+    assert location.temporal.label in said
 
 
 def test_totals_extremes_and_mean_with_their_cells() -> None:
     """R1.5 Computed, stored and cited."""
     parsed = parsed_table(["Mes", "Ventas"], monthly())
     found = with_computed(parsed, language="es")
-    lines = {found.text[place.start_char : place.end_char]: place.cells for place in found.places}
+    lines = {found.text[location.start_char : location.end_char]: location.cells for location in found.locations}
     assert {
         "Total de Ventas (enero de 2025 – diciembre de 2025): 10.800, suma de 12 valores.": "B2:B13",
         "Mínimo de Ventas: 810 (enero de 2025).": "B2:B13",
@@ -106,8 +110,8 @@ def test_totals_extremes_and_mean_with_their_cells() -> None:
 def test_rows_know_their_time_and_trend() -> None:
     """R1.5 temporal_context of the row itself: its date, its period, its change, its label."""
     parsed = parsed_table(["Mes", "Ventas"], monthly())
-    rows = with_computed(parsed, language="fr").places[:12]
-    assert [place.temporal and place.temporal.period for place in rows] == ["month"] * 12
+    rows = with_computed(parsed, language="fr").locations[:12]
+    assert [location.temporal and location.temporal.period for location in rows] == ["month"] * 12
     first, last = rows[0].temporal, rows[-1].temporal
     assert first
     assert last
@@ -118,18 +122,18 @@ def test_rows_know_their_time_and_trend() -> None:
 def test_a_day_of_each_month_is_kept_and_compared_with_the_month_before() -> None:
     """R8.6 «date: 15 déc 2025, tendance: +25% vs mois précédent»."""
     rows: Rows = [[date(2025, 11, 15), 1000], [date(2025, 12, 15), 1250]]
-    place = with_computed(parsed_table(["Date", "Ventes"], rows), language="fr").places[1]
-    assert place.temporal
-    assert (place.temporal.date, place.temporal.period) == (date(2025, 12, 15), "day")
-    assert place.temporal.label == "+25 % par rapport au mois précédent"
+    location = with_computed(parsed_table(["Date", "Ventes"], rows), language="fr").locations[1]
+    assert location.temporal
+    assert (location.temporal.date, location.temporal.period) == (date(2025, 12, 15), "day")
+    assert location.temporal.label == "+25 % par rapport au mois précédent"
 
 
 def test_several_measures_are_told_apart() -> None:
     """R1.5 The label says which of them changed."""
     rows: Rows = [[date(2025, 1, 1), 2.5, 100], [date(2025, 2, 1), 3.0, 110]]
-    place = with_computed(parsed_table(["Mes", "Precio", "Ventas"], rows), language="es").places[1]
-    assert place.temporal
-    assert place.temporal.label == "Ventas: +10 % frente al mes anterior"
+    location = with_computed(parsed_table(["Mes", "Precio", "Ventas"], rows), language="es").locations[1]
+    assert location.temporal
+    assert location.temporal.label == "Ventas: +10 % frente al mes anterior"
 
 
 def test_a_missing_month_leaves_no_trend() -> None:
@@ -145,9 +149,9 @@ def test_deliveries_are_no_series_but_have_months() -> None:
     rows: Rows = [[f"E-{number}", day, 10 * number] for number, day in enumerate(days, start=1)]
     parsed = parsed_table(["Pedido", "Fecha prevista", "Palés"], rows)
     found = with_computed(parsed, language="es")
-    assert [place.temporal and (place.temporal.date, place.temporal.change) for place in found.places[:4]] == [
-        (day, None) for day in days
-    ]
+    assert [
+        location.temporal and (location.temporal.date, location.temporal.change) for location in found.locations[:4]
+    ] == [(day, None) for day in days]
     said = "Palés, febrero de 2026: 70, +133,3 % frente al mes anterior (enero de 2026: 30): sube 40."
     assert said in found.text
 
@@ -213,7 +217,7 @@ def test_months_as_columns_are_a_series_a_row() -> None:
     rows: Rows = [["Dorada", 100, 125, 150], ["Soleada", 40, 30, 20]]
     parsed = parsed_table(["Producto", "Octubre", "Noviembre", "Diciembre"], rows, caption="Cajas vendidas en 2025")
     found = with_computed(parsed, language="es")
-    cells = {found.text[place.start_char : place.end_char]: place.cells for place in found.places}
+    cells = {found.text[location.start_char : location.end_char]: location.cells for location in found.locations}
     december = "Dorada, diciembre de 2025: 150, +20 % frente al mes anterior (noviembre de 2025: 125): sube 25."
     assert cells[december] == "C3:D3"
     assert cells["Total de Soleada (octubre de 2025 – diciembre de 2025): 90, suma de 3 valores."] == "B4:D4"
@@ -239,7 +243,7 @@ def test_months_without_a_year_are_still_in_order() -> None:
     parsed = parsed_table(["Mes", "Ventas"], list(zip(MONTHS, SALES, strict=True)))
     found = with_computed(parsed, language="es")
     assert "Ventas, diciembre: 1.250, +25 % frente al mes anterior (noviembre: 1.000): sube 250." in found.text
-    assert all(place.temporal is None for place in found.places)
+    assert all(location.temporal is None for location in found.locations)
 
 
 def test_years_are_compared_when_both_are_whole() -> None:
@@ -266,7 +270,12 @@ def test_a_label_s_own_series_is_compared() -> None:
         for product, cases in zip(("Dorada", "Soleada"), cases_of, strict=True)
     ]
     found = with_computed(parsed_table(["Mes", "Producto", "Cajas"], rows), language="es")
-    assert [place.temporal and place.temporal.change for place in found.places[:4]] == [None, None, 0.25, -0.2]
+    assert [location.temporal and location.temporal.change for location in found.locations[:4]] == [
+        None,
+        None,
+        0.25,
+        -0.2,
+    ]
     assert "Cajas, Soleada, diciembre de 2025: 8, -20 % frente al mes anterior" in found.text
 
 
@@ -347,22 +356,22 @@ def odd_tables(draw: st.DrawFn) -> tuple[list[str], list[list[Cell]]]:
 @example((["Fecha", "Ventas"], [[date.max, 1], [date.min, 2], [datetime.max, 3]]), "es")
 @example((["Ventas"], [[10**400], [float("nan")], [float("inf")], [1e300], [-1e300], [True], [time(1)]]), "fr")
 def test_nothing_moves_and_nothing_fails(table: tuple[list[str], list[list[Cell]]], language: str) -> None:
-    """R1.5 For any cells: the text before stays, every new line has its place, and the same again gives the same."""
+    """R1.5 For any cells: the text before stays, every new line has its location, and the same again gives the same."""
     parsed = parsed_table(*table)
     found = with_computed(parsed, language=language)
     assert found.text.startswith(parsed.text)
     assert found.headings[: len(parsed.headings)] == parsed.headings
-    assert [(p.start_char, p.end_char, p.cells) for p in found.places[: len(parsed.places)]] == [
-        (p.start_char, p.end_char, p.cells) for p in parsed.places
+    assert [(p.start_char, p.end_char, p.cells) for p in found.locations[: len(parsed.locations)]] == [
+        (p.start_char, p.end_char, p.cells) for p in parsed.locations
     ]
     assert found.tables == parsed.tables
     assert clean(found.text[len(parsed.text) :]).strip() == found.text[len(parsed.text) :].strip()
-    for place in found.places[len(parsed.places) :]:
-        assert place.start_char > len(parsed.text)
-        line = found.text[place.start_char : place.end_char]
+    for location in found.locations[len(parsed.locations) :]:
+        assert location.start_char > len(parsed.text)
+        line = found.text[location.start_char : location.end_char]
         assert line
         assert "\n" not in line
-        assert corners(place.cells)
+        assert corners(location.cells)
     assert with_computed(parsed, language=language) == found
 
 
@@ -392,8 +401,8 @@ def test_every_number_is_what_a_plain_computation_gives(values: list[float], lan
 def test_every_trend_is_what_a_plain_computation_gives(values: list[int]) -> None:
     """R1.5 Change against the month before; none against nothing."""
     rows: Rows = [[date(2024 + month // 12, month % 12 + 1, 1), value] for month, value in enumerate(values)]
-    found = with_computed(parsed_table(["Mes", "Ventas"], rows), language="en").places[: len(rows)]
-    changes = [place.temporal and place.temporal.change for place in found]
+    found = with_computed(parsed_table(["Mes", "Ventas"], rows), language="en").locations[: len(rows)]
+    changes = [location.temporal and location.temporal.change for location in found]
     assert changes[0] is None
     for change, before, after in zip(changes[1:], values, values[1:], strict=False):
         assert change is None if before == 0 else change == pytest.approx((after - before) / before)

@@ -19,11 +19,11 @@ def assert_lawful(parsed: ParsedText) -> None:
             stretch = text[heading.start_char : heading.start_char + len(heading.text)]
             assert " ".join(stretch.split()) == heading.text
     assert [heading.start_char for heading in parsed.headings] == sorted(h.start_char for h in parsed.headings)
-    for place in parsed.places:
+    for place in parsed.locations:
         stretch = text[place.start_char : place.end_char]
         assert stretch == stretch.strip() != ""
         assert (place.page is None) is bool(place.cells)
-    assert all(before.end_char < after.start_char for before, after in pairwise(parsed.places))
+    assert all(before.end_char < after.start_char for before, after in pairwise(parsed.locations))
     for table in parsed.tables:
         for row in table.rows:
             line = text[row.start_char : row.end_char]

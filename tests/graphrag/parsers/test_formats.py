@@ -59,7 +59,7 @@ async def test_docx_keeps_breaks_and_marks_of_markdown(parser: IsolatedParser) -
 async def test_pptx(parser: IsolatedParser) -> None:
     """R1.3: slides in the order they are shown, each with its number, title, table and notes."""
     parsed = await parser.parse(make_pptx(), filename="a.pptx")
-    slides = [(place.page, parsed.text[place.start_char : place.end_char]) for place in parsed.places]
+    slides = [(place.page, parsed.text[place.start_char : place.end_char]) for place in parsed.locations]
     assert slides == [
         (1, "Objetivos\n\ncrecer\nahorrar"),
         (2, "Cifras\n\n| Mes | Total |\n| enero | 7 |"),

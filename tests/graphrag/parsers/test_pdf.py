@@ -23,7 +23,7 @@ def read(data: bytes, *, limits: ParsingLimits = LIMITS) -> ParsedText:
 def test_text_knows_its_pages() -> None:
     """R1.3"""
     parsed = read(make_pdf([SENTENCES[:2], SENTENCES[2:4]], title="El plan", author="Ana Muñoz"))
-    pages = [(place.page, parsed.text[place.start_char : place.end_char]) for place in parsed.places]
+    pages = [(place.page, parsed.text[place.start_char : place.end_char]) for place in parsed.locations]
     assert pages == [(1, "\n".join(SENTENCES[:2])), (2, "\n".join(SENTENCES[2:4]))]
     assert (parsed.title, parsed.authors) == ("El plan", ("Ana Muñoz",))
 
@@ -93,7 +93,7 @@ def test_scanned_pages_among_others_are_listed() -> None:
     """R1.3"""
     parsed = read(make_pdf([SENTENCES, [], [], SENTENCES, []]))
     assert parsed.warnings == ("pages without a text layer: 2–3, 5",)
-    assert [place.page for place in parsed.places] == [1, 4]
+    assert [place.page for place in parsed.locations] == [1, 4]
 
 
 def test_password_is_named() -> None:

@@ -11,9 +11,9 @@ from graphrag.linguistics.dates import of_month
 from graphrag.models import SourceLocation, TemporalContext
 from graphrag.parsers.source_locations import (
     cell_range,
-    cite_place,
+    cite_location,
     corners,
-    describe_place,
+    describe_location,
     letters,
     named_cells,
     overlapping,
@@ -35,9 +35,9 @@ PLACES = (
 
 def cite(quote: str, *, headers: tuple[str, ...] = HEADERS) -> SourceLocation:
     start = START + TEXT.index(quote)
-    place = cite_place(PLACES, start, start + len(quote), text=TEXT, text_start=START, headers=headers)
-    assert place
-    return place
+    location = cite_location(PLACES, start, start + len(quote), text=TEXT, text_start=START, headers=headers)
+    assert location
+    return location
 
 
 def test_a_cell_is_cited_where_the_quote_is_of_one() -> None:
@@ -72,18 +72,18 @@ def test_an_empty_cell_moves_no_other() -> None:
 def test_a_page_is_cited() -> None:
     """R8.3 The page that a quote begins on."""
     pages = (SourceLocation(0, 10, page=1), SourceLocation(10, 20, page=2))
-    place = cite_place(pages, 12, 15, text="x" * 20, text_start=0)
-    assert place
-    assert (place.page, place.cells) == (2, "")
-    across = cite_place(pages, 8, 15, text="x" * 20, text_start=0)
+    location = cite_location(pages, 12, 15, text="x" * 20, text_start=0)
+    assert location
+    assert (location.page, location.cells) == (2, "")
+    across = cite_location(pages, 8, 15, text="x" * 20, text_start=0)
     assert across
     assert across.page == 1
 
 
 def test_where_nothing_is_known_nothing_is_cited() -> None:
     """R8.3"""
-    assert cite_place((), 0, 5, text="texto", text_start=0) is None
-    assert cite_place(PLACES, 0, 5, text="texto", text_start=0) is None
+    assert cite_location((), 0, 5, text="texto", text_start=0) is None
+    assert cite_location(PLACES, 0, 5, text="texto", text_start=0) is None
 
 
 def test_a_time_is_cited_if_all_the_rows_are_of_it() -> None:
@@ -93,8 +93,8 @@ def test_a_time_is_cited_if_all_the_rows_are_of_it() -> None:
     december, november = TemporalContext(day, "month"), TemporalContext(day.replace(month=11), "month")
     same = (SourceLocation(0, 5, cells="A1", temporal=december), SourceLocation(5, 9, cells="A2", temporal=december))
     other = (same[0], SourceLocation(5, 9, cells="A2", temporal=november))
-    cited = [cite_place(places, 0, 9, text="x" * 9, text_start=0) for places in (same, other)]
-    assert [place and place.temporal for place in cited] == [december, None]
+    cited = [cite_location(locations, 0, 9, text="x" * 9, text_start=0) for locations in (same, other)]
+    assert [location and location.temporal for location in cited] == [december, None]
 
 
 def test_named_cells_of_a_row() -> None:
@@ -127,7 +127,7 @@ def test_the_union_of_nothing_is_nothing() -> None:
 
 
 def test_overlapping_places_come_once_and_in_order() -> None:
-    """R8.3 A place that two chunks share is one."""
+    """R8.3 A location that two chunks share is one."""
     assert overlapping([PLACES[1], *PLACES], START, SECOND + 1) == PLACES
     assert overlapping(PLACES, START, SECOND) == PLACES[:1]
 
@@ -139,32 +139,32 @@ def test_overlapping_places_come_once_and_in_order() -> None:
     st.integers(0, 40),
 )
 def test_rows_and_sentences_tile_the_text(lines: list[str], are_rows: list[bool], start: int) -> None:
-    """R1.5 For any text, and places that begin before it."""
-    text, places = "", [SourceLocation(max(0, start - 5), start, cells="A1:B1")]
+    """R1.5 For any text, and locations that begin before it."""
+    text, locations = "", [SourceLocation(max(0, start - 5), start, cells="A1:B1")]
     for line, is_row in zip(lines, are_rows, strict=False):
         if is_row:
-            places.append(SourceLocation(start + len(text), start + len(text) + len(line), cells="A2:B2"))
+            locations.append(SourceLocation(start + len(text), start + len(text) + len(line), cells="A2:B2"))
         text += f"{line}\n"
-    spans = split_rows(text, places, start=start)
+    spans = split_rows(text, locations, start=start)
     assert [span.start for span in spans] == [0, *(span.end for span in spans[:-1])]
     assert spans[-1].end == len(text)
     begun = {span.start for span in spans}
-    assert {place.start_char - start for place in places[1:]} <= begun
+    assert {location.start_char - start for location in locations[1:]} <= begun
 
 
 def test_a_row_is_one_sentence_whatever_it_holds() -> None:
     """R8.3 Its quote is the whole row."""
     text = "Nota: Llegó tarde. Sin daños; Palés: 3\nnota: otra. Fin"
-    places = [SourceLocation(0, 38, cells="A2:B2"), SourceLocation(39, len(text), cells="A3:B3")]
-    assert [text[span.start : span.end].strip() for span in split_rows(text, places)] == text.split("\n")
+    locations = [SourceLocation(0, 38, cells="A2:B2"), SourceLocation(39, len(text), cells="A3:B3")]
+    assert [text[span.start : span.end].strip() for span in split_rows(text, locations)] == text.split("\n")
 
 
 def test_a_chunk_of_rows_says_where_it_stands() -> None:
     """R1.5 sheet_name, cell_ref, headers, temporal_context."""
     december = TemporalContext(date(2025, 12, 1), "month", 0.25, "+25 % frente al mes anterior")
-    places = (replace(PLACES[0], temporal=december), replace(PLACES[1], temporal=december))
-    chunk = make_chunk(TEXT, start_char=START, places=places, headers=HEADERS)
-    assert describe_place(chunk) == {
+    locations = (replace(PLACES[0], temporal=december), replace(PLACES[1], temporal=december))
+    chunk = make_chunk(TEXT, start_char=START, locations=locations, headers=HEADERS)
+    assert describe_location(chunk) == {
         "page": None,
         "sheet_name": "Hoja",
         "cell_ref": "B2:D3",
@@ -173,5 +173,5 @@ def test_a_chunk_of_rows_says_where_it_stands() -> None:
             "date": "2025-12-01", "period": "month", "change": 0.25, "label": "+25 % frente al mes anterior",
         },
     }  # fmt: skip
-    nowhere = describe_place(make_chunk("Sin lugar."))
+    nowhere = describe_location(make_chunk("Sin lugar."))
     assert (nowhere.pop("headers"), set(nowhere.values())) == ([], {None})

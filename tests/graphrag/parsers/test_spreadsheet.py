@@ -31,7 +31,7 @@ def test_row_is_a_line_with_its_headers_and_cells() -> None:
     second = "Fecha: 2024-02-15; Cliente: Lefèvre; Unidades: 5; Precio: 11.25"
     assert parsed.text == f"Ventas\n{first}\n{second}"
     start, end = 7, 7 + len(first)
-    assert parsed.places[0] == SourceLocation(start, end, sheet="Ventas", cells="A2:D2")
+    assert parsed.locations[0] == SourceLocation(start, end, sheet="Ventas", cells="A2:D2")
     rows = (
         TableRow(start, end, 2, (date(2024, 1, 15), "Muñoz", 3, 12.5)),
         TableRow(end + 1, len(parsed.text), 3, (date(2024, 2, 15), "Lefèvre", 5, 11.25)),
@@ -42,7 +42,7 @@ def test_row_is_a_line_with_its_headers_and_cells() -> None:
 def test_cells_are_named_as_the_sheet_names_them() -> None:
     """R1.5: also where the table does not begin at A1."""
     parsed = read(make_xlsx({"Hoja": SALES}, row=9, column=26))
-    assert [place.cells for place in parsed.places] == ["AA11:AD11", "AA12:AD12"]
+    assert [place.cells for place in parsed.locations] == ["AA11:AD11", "AA12:AD12"]
     assert parsed.tables[0].first_column == 26
     assert [row.number for row in parsed.tables[0].rows] == [11, 12]
 
@@ -52,7 +52,7 @@ def test_titles_over_a_table_blank_lines_and_gaps() -> None:
     rows: list[list[object]] = [["Informe anual"], [], ["Año", "Total"], [2023, 7], [], [2024, None], [None, 9]]
     parsed = read(make_xlsx({"Hoja": rows}))
     assert parsed.text == "Hoja\nInforme anual\nAño: 2023; Total: 7\nAño: 2024\nTotal: 9"
-    assert [place.cells for place in parsed.places] == ["A1", "A4:B4", "A6", "B7"]
+    assert [place.cells for place in parsed.locations] == ["A1", "A4:B4", "A6", "B7"]
     assert {table.headers for table in parsed.tables} == {("Año", "Total")}
 
 
@@ -71,7 +71,7 @@ def test_sheets_without_headers_are_read_too() -> None:
     parsed = read(make_xlsx({"Uno": [[1, 2], [3, 4]], "Vacía": [], "Dos": [["solo"]]}))
     assert parsed.text == "Uno\n1; 2\n3; 4\n\nDos\nsolo"
     assert [heading.text for heading in parsed.headings] == ["Uno", "Dos"]
-    assert [(place.sheet, place.cells) for place in parsed.places] == [
+    assert [(place.sheet, place.cells) for place in parsed.locations] == [
         ("Uno", "A1:B1"),
         ("Uno", "A2:B2"),
         ("Dos", "A1"),
@@ -116,7 +116,7 @@ def test_csv_in_every_dialect(delimiter: str, charset: str) -> None:
     if delimiter == ",":
         expected = "Cliente: Muñoz; Nota: año; mes, día; Total: 3"
     assert parsed.text.startswith(expected)
-    assert parsed.places[0].cells.startswith("A2:")
+    assert parsed.locations[0].cells.startswith("A2:")
     assert parsed.tables[0].headers[:3] == ("Cliente", "Nota", "Total")
 
 

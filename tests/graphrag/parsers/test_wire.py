@@ -66,7 +66,7 @@ def test_many_rows_come_in_many_frames() -> None:
     """R1.5: a large table does not hold the event loop."""
     places = tuple(SourceLocation(0, 4, cells=f"A{number}") for number in range(1, 10_001))
     rows = tuple(TableRow(0, 4, number, (time(1), timedelta(1), datetime(2024, 1, 1))) for number in range(10_000))
-    sent = replace(PARSED, places=places, tables=(Table("", (), 0, rows),))
+    sent = replace(PARSED, locations=places, tables=(Table("", (), 0, rows),))
     payloads = list(written(sent))
     assert len(payloads) == 12
     assert read(payloads) == sent

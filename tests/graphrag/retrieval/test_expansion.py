@@ -362,11 +362,12 @@ def test_places_come_with_the_text_that_they_are_of() -> None:
     ]
     shared = SourceLocation(2, 8, sheet="Hoja", cells="Z1")
     placed = [
-        replace(chunk, places=(place, shared), headers=("Número",)) for chunk, place in zip(chunks, places, strict=True)
+        replace(chunk, locations=(place, shared), headers=("Número",))
+        for chunk, place in zip(chunks, places, strict=True)
     ]
     [passage] = expand([hit(placed[1])], placed, parent_chars=18)
     assert passage.content == "Uno. Dos. Tres. "
-    assert passage.places == (places[0], shared, places[1], places[2])
+    assert passage.locations == (places[0], shared, places[1], places[2])
     assert passage.headers == ("Número",)
 
 

@@ -113,7 +113,7 @@ async def test_a_chunk_is_told_with_what_cites_it(
     expires_at = datetime.now(UTC) + timedelta(hours=24)
     document = make_document(filename="plan.xlsx", expires_at=expires_at)
     places = (SourceLocation(0, 5, sheet="Abril", cells="A2:F2"), SourceLocation(5, 9, page=3))
-    told = entry("El horno", [0.6, 0.8], document=document, places=places, context="plan > Abril")
+    told = entry("El horno", [0.6, 0.8], document=document, locations=places, context="plan > Abril")
     lasting = entry("Otro", None, kinds=frozenset({"content"}))
     await index.put(collection, [told, lasting])
     kept = server.collections["document_chunks"].documents
