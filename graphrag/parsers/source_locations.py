@@ -56,14 +56,23 @@ def overlapping(places: Iterable[SourceLocation], start: int, end: int) -> tuple
     return tuple(sorted(held, key=lambda place: (place.start_char, place.end_char)))
 
 
+def rows_within(places: Iterable[SourceLocation], start: int) -> tuple[Span, ...]:
+    """Return the spans of a spreadsheet's rows, relative to a text that begins at `start`."""
+    return tuple(Span(place.start_char - start, place.end_char - start) for place in places if place.cells)
+
+
 def split_rows(text: str, places: Sequence[SourceLocation], *, start: int = 0) -> tuple[Span, ...]:
-    """Sentences, of which a spreadsheet's rows are one each. They tile the text, which begins at `start`."""
-    rows = [place for place in places if place.cells]
+    """Split a text that begins at `start` into sentences and a spreadsheet's rows; the spans tile the text."""
+    return split_around_rows(text, rows_within(places, start))
+
+
+def split_around_rows(text: str, rows: Sequence[Span]) -> tuple[Span, ...]:
+    """Split a text into sentences, of which each row is one; the spans tile the text."""
     if not rows:
         return split_sentences(text)
-    cuts = sorted({edge for place in rows for edge in (place.start_char - start, place.end_char - start)})
+    cuts = sorted({edge for row in rows for edge in (row.start, row.end)})
     inner = [cut for cut in cuts if 0 < cut < len(text)]
-    begun = {place.start_char - start for place in rows} | ({0} if rows[0].start_char < start else set())
+    begun = {row.start for row in rows} | ({0} if rows[0].start < 0 else set())
     spans: list[Span] = []
     for begin, end in pairwise([0, *inner, len(text)]):
         if begin in begun:
