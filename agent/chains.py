@@ -1,16 +1,16 @@
-"""Causal chains beside the numbered excerpts: which excerpt holds each link, and what is shown of them."""
+"""Causal chains of an answer: the excerpt that states each link, their form in a prompt and in a response."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
-from graphrag.extractive_answers.chain_wording import ToldChain, ToldLink
-from graphrag.models import Direction, Passage, Span
+from graphrag.extractive_answers.statements import Chain, ChainLink, Excerpt
+from graphrag.linguistics.language import visible
+from graphrag.models import Passage
 from graphrag.models.graph import CausalEdge, CausalPath
 
 
 def source_of(edge: CausalEdge, passages: Sequence[Passage]) -> int | None:
-    """The number of the excerpt that holds the whole quote."""
+    """Return the number of the excerpt that holds the whole quote."""
     for number, passage in enumerate(passages, start=1):
         is_inside = passage.start_char <= edge.start_char and edge.end_char <= passage.end_char
         if passage.document.id == edge.document.id and is_inside:
@@ -19,38 +19,47 @@ def source_of(edge: CausalEdge, passages: Sequence[Passage]) -> int | None:
 
 
 def chains_in(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> list[tuple[CausalPath, list[int]]]:
-    """Return the chains that the excerpts contain as a whole, with each link's excerpt number."""
+    """Return the paths that the excerpts hold whole, with the excerpt's number of each link."""
     numbered = [(path, [source_of(edge, passages) for edge in path.edges]) for path in paths]
     return [(path, [number for number in numbers if number]) for path, numbers in numbered if all(numbers)]
 
 
-def chain_lines(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> list[str]:
-    """Return the chains as lines: 1. «A» –CAUSES→ «B» [1] –LEADS_TO→ «C» [2]."""
-    lines: list[str] = []
-    for path, numbers in chains_in(paths, passages):
-        steps = [
-            f" –{edge.type.value}→ «{_data(edge.effect.name)}» [{number}]"
-            for edge, number in zip(path.edges, numbers, strict=True)
-        ]
-        lines.append(f"{len(lines) + 1}. «{_data(path.edges[0].cause.name)}»{''.join(steps)}")
-    return lines
-
-
-def told_chains(
-    paths: Sequence[CausalPath], passages: Sequence[Passage], *, direction: Direction | None
-) -> list[ToldChain]:
-    """Return the chains as the extractive model reads them."""
-    return [
-        ToldChain(
+def stated_chains(
+    paths: Sequence[CausalPath], passages: Sequence[Passage], excerpts: Sequence[Excerpt]
+) -> tuple[Chain, ...]:
+    """Return the chains that the excerpts hold whole, with the sentences that state each link."""
+    return tuple(
+        Chain(
+            _describe(path, numbers),
+            path.score,
             tuple(
-                ToldLink(number, Span(edge.start_char, edge.end_char))
+                _link(edge, passages[number - 1], excerpts[number - 1])
                 for edge, number in zip(path.edges, numbers, strict=True)
             ),
-            path.score,
-            answering=0 if direction == "effects" else len(numbers) - 1,
         )
         for path, numbers in chains_in(paths, passages)
+    )
+
+
+def _describe(path: CausalPath, numbers: Sequence[int]) -> str:
+    """Return «A» –CAUSES→ «B» [1] –LEADS_TO→ «C» [2]."""
+    steps = [
+        f" –{edge.type.value}→ «{_name(edge.effect.name)}» [{number}]"
+        for edge, number in zip(path.edges, numbers, strict=True)
     ]
+    return f"«{_name(path.edges[0].cause.name)}»{''.join(steps)}"
+
+
+def _link(edge: CausalEdge, passage: Passage, excerpt: Excerpt) -> ChainLink:
+    start, end = (
+        len(visible(passage.content[: place - passage.start_char])) for place in (edge.start_char, edge.end_char)
+    )
+    held = [
+        index
+        for index, span in enumerate(excerpt.sentences)
+        if excerpt.text[max(span.start, start) : min(span.end, end)].strip()
+    ] or [0]
+    return ChainLink(excerpt.number, held[0], held[-1])
 
 
 def describe_paths(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> list[dict[str, Any]]:
@@ -81,6 +90,6 @@ def _describe_edge(edge: CausalEdge, source: int | None) -> dict[str, Any]:
     }
 
 
-def _data(name: str) -> str:
-    """Return the name in one line without marks: a document's text could imitate ours."""
-    return escape(" ".join(name.split()), quote=False).replace("[", "(").replace("]", ")")
+def _name(text: str) -> str:
+    """Return a name on one line and without marks of its own: a document's name for a thing could imitate ours."""
+    return " ".join(text.split()).replace("[", "(").replace("]", ")")

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agent.prompts import write_excerpt
+from graphrag.extractive_answers.prompt_format import AnswerPrompt, QuestionAnalysis, render_prompt
 from graphrag.models import Hit, Passage
 from graphrag.observability.telemetry import log
 from graphrag.parsers.source_locations import overlapping, split_rows
 
-DELIMITERS = "<excerpts>\n\n</excerpts>"
+DELIMITERS = render_prompt(AnswerPrompt("", QuestionAnalysis(), excerpts=()))
 
 
 @dataclass(frozen=True, slots=True)

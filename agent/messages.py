@@ -3,32 +3,18 @@
 import re
 from typing import Final
 
+from graphrag.extractive_answers.composition import OWN_SENTENCES
+
 DEFAULT_LANGUAGE: Final = "es"
 _WORD: Final = re.compile(r"\w+")
 
 _OWN: Final = ("not_found", "no_chat_model", "lead_other_language")  # what we say in an answer
 
 _MESSAGES: Final[dict[str, dict[str, str]]] = {
-    "not_found": {
-        "es": "No he encontrado información relevante en sus documentos sobre esta pregunta.",
-        "fr": "Je n'ai pas trouvé d'information pertinente dans vos documents concernant cette question.",
-        "en": "I found no relevant information in your documents about this question.",
-    },
-    "no_chat_model": {
-        "es": "Sin documentos solo puede conversar un modelo de lenguaje: configure RAG_CHAT_MODEL, por ejemplo openai:gpt-5.",
-        "fr": "Sans documents, seul un modèle de langage peut converser : réglez RAG_CHAT_MODEL, par exemple openai:gpt-5.",
-        "en": "Without documents only a language model can chat: set RAG_CHAT_MODEL, for example openai:gpt-5.",
-    },
-    "lead_other_language": {
-        "es": "Los documentos, en otro idioma, dicen:",
-        "fr": "Les documents, dans une autre langue, disent :",
-        "en": "The documents, in another language, say:",
-    },
-    "no_part": {
-        "es": "Sin respuesta en los documentos: {part}.",
-        "fr": "Sans réponse dans les documents : {part}.",
-        "en": "No answer in the documents: {part}.",
-    },
+    "not_found": {language: own.not_found for language, own in OWN_SENTENCES.items()},
+    "no_chat_model": {language: own.no_chat_model for language, own in OWN_SENTENCES.items()},
+    "lead_other_language": {language: own.lead for language, own in OWN_SENTENCES.items()},
+    "no_part": {language: own.no_part for language, own in OWN_SENTENCES.items()},
     "suspicious_source": {
         "es": "«{}» contiene texto que parece dar órdenes a un modelo de lenguaje: se trata como una cita y no se obedece.",
         "fr": "« {} » contient du texte qui semble donner des ordres à un modèle de langage : il est traité comme une citation, sans y obéir.",

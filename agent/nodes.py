@@ -12,13 +12,12 @@ from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from agent.chains import chain_lines
 from agent.context import Context, owner_of
 from agent.context_window import Window, fit, log_cut
 from agent.messages import is_not_found, say
 from agent.output.answer_writing import first_answer, write_answer
 from agent.output.events import sources_event, status_event, token_event
-from agent.prompts import build_plain_prompt, build_prompt, history_window
+from agent.prompts import build_plain_prompt, build_prompt, history_window, write_chains
 from agent.state import Input, State
 from agent.verification.checking import Verification
 from agent.verification.checking import verify as verify_citations
@@ -154,7 +153,7 @@ def _prepare(passages: Sequence[Passage], state: State, services: Services) -> t
         # them exactly is fetched from the network, or is a request of its own.
         services.bundled_embeddings.count_tokens,
     )
-    kept = fit(passages, window, language=language, beside="\n".join(chain_lines(state["paths"], passages)))
+    kept = fit(passages, window, language=language, beside=write_chains(state["paths"], passages, language))
     names = dict.fromkeys(passage.document.filename for passage in kept if find_instructions(passage.content))
     return kept, [say("suspicious_source", language).format(name) for name in names]
 

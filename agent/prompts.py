@@ -1,27 +1,30 @@
 """Prompts: the rules, the date, excerpts and causal chains as data, the question."""
 
-import re
 from collections.abc import Sequence, Set
 from datetime import date
-from html import escape
 
-from babel.dates import format_date
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
-from agent.chains import chain_lines, told_chains
+from agent.chains import stated_chains
 from agent.messages import say
-from graphrag.extractive_answers.chat_model import brief
+from graphrag.extractive_answers.prompt_format import (
+    JOIN,
+    AnswerPrompt,
+    QuestionAnalysis,
+    date_line,
+    map_spans,
+    render_chain,
+    render_excerpt,
+    render_prompt,
+)
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.linguistics.dates import brief_trend, name, period_of
 from graphrag.linguistics.language import visible
 from graphrag.llm.prompt_injection import find_instructions
-from graphrag.models import Intent, Passage, Span, TemporalContext, TransformedQuery
+from graphrag.models import Passage, Span, TemporalContext, TransformedQuery
 from graphrag.models.graph import CausalPath
-from graphrag.parsers.source_locations import union
+from graphrag.parsers.source_locations import rows_within, union
 
-JOIN = "^"  # between the words of a stretch that reads like an order: no sentence that could be followed
-_SPACE = re.compile(r"[ \t]+")
-_TURN = re.compile(r"\[(?=/?(?:INST|SYS)\])", re.IGNORECASE)  # what some models read as the beginning of a turn
 SOURCE_WORDS = {
     "es": {
         "source": "Fuente", "page": "página", "pages": "páginas", "sheet": "hoja", "cell": "celda", "cells": "celdas",
@@ -38,23 +41,39 @@ SOURCE_WORDS = {
 }  # fmt: skip
 
 
+def excerpt_of(number: int, passage: Passage, language: str) -> Excerpt:
+    """Return a passage as a prompt holds it: its text without invisible characters, each row on one line."""
+    document, start = passage.document, passage.start_char
+    text = map_spans(passage.content, _within(passage), lambda row: row.replace("\n", " "))
+    rows = [Span(*(len(visible(text[:place])) for place in (row.start, row.end))) for row in _within(passage)]
+    return Excerpt(
+        number,
+        document.title,
+        visible(text),
+        document.language,
+        start,
+        tuple(rows),
+        passage.headers,
+        score=passage.score,
+        filename=document.filename,
+        source_line=source_line(number, passage, language),
+    )
+
+
+def _within(passage: Passage) -> list[Span]:
+    """Return the parts of a spreadsheet's rows that a passage holds."""
+    rows = rows_within(passage.locations, passage.start_char)
+    return [Span(max(0, row.start), min(row.end, len(passage.content))) for row in rows]
+
+
 def write_excerpt(number: int, passage: Passage, language: str) -> str:
-    filename = escape(visible(passage.document.filename), quote=True)
-    source = source_line(number, passage, language)
-    spans = find_instructions(passage.content)
-    mark = ' suspicious="true"' if spans else ""
-    text = "\n".join(line for line in (source, mark_instructions(passage.content, spans)) if line)
-    written = _TURN.sub("[ ", escape(visible(text), quote=False))
-    return f'<excerpt number="{number}" file="{filename}"{mark}>\n{written}\n</excerpt>'
+    return render_excerpt(excerpt_of(number, passage, language))
 
 
-def mark_instructions(text: str, spans: Sequence[Span]) -> str:
-    """Join the words of those spans by signs, so that they read as a quotation and not as an order."""
-    parts, position = [], 0
-    for span in spans:
-        parts += [text[position : span.start], _SPACE.sub(JOIN, text[span.start : span.end])]
-        position = span.end
-    return "".join([*parts, text[position:]])
+def write_chains(paths: Sequence[CausalPath], passages: Sequence[Passage], language: str) -> str:
+    """Return the lines of the causal chains that the passages state; empty where they state none."""
+    excerpts = [excerpt_of(number, passage, language) for number, passage in enumerate(passages, start=1)]
+    return "\n".join(map(render_chain, stated_chains(paths, passages, excerpts)))
 
 
 def source_line(number: int, passage: Passage, language: str) -> str:
@@ -141,16 +160,6 @@ PLAIN_RULES = {
     "fr": "Réponds en français. Tu n'as accès à aucun document.",
     "en": "Answer in English. You have no access to documents.",
 }
-DATE_LINES = {
-    "es": ("FECHA ACTUAL: {}", "d 'de' MMMM 'de' y"),
-    "fr": ("DATE ACTUELLE: {}", "d MMMM y"),
-    "en": ("CURRENT DATE: {}", "MMMM d, y"),
-}
-
-
-def date_line(language: str, today: date) -> str:
-    line, pattern = DATE_LINES[language]
-    return line.format(format_date(today, pattern, locale=language))
 
 
 def build_prompt(
@@ -163,68 +172,33 @@ def build_prompt(
     system_prompt: str = "",
     instructions: str = "",
 ) -> list[AnyMessage]:
-    """Return the prompt: system rules, history, then excerpts, causal chains and question.
+    """Return the messages of a prompt: system rules, history, then excerpts, causal chains and question.
 
-    The system message includes the collection's rules, the caller's, and the date. The brief is for the extractive
-    model.
+    The system message includes the collection's rules, the caller's, and the date.
     """
-    not_found = say("not_found", query.language)
-    rules = RULES[query.language].format(not_found=not_found)
-    paths = _sound(paths, passages, query)
-    lines = chain_lines(paths, passages)
-    if lines:
+    rules = RULES[query.language].format(not_found=say("not_found", query.language))
+    excerpts = tuple(excerpt_of(number, passage, query.language) for number, passage in enumerate(passages, start=1))
+    chains = stated_chains(_harmless(paths, passages, query), passages, excerpts)
+    if chains:
         rules = f"{rules} {CHAIN_RULES[query.language]}"
-    if any(find_instructions(passage.content) for passage in passages):
+    if any(find_instructions(excerpt.text) for excerpt in excerpts):
         rules = f"{rules} {SUSPICIOUS_RULES[query.language].format(join=JOIN)}"
-    chains = "\n".join(["<causal_chains>", *lines, "</causal_chains>", "", ""]) if lines else ""
-    excerpts = "\n".join(
-        write_excerpt(number, passage, query.language) for number, passage in enumerate(passages, start=1)
-    )
+    analysis = QuestionAnalysis(query.intent, query.direction, query.search_text, query.sub_queries)
     return [
         _system_message([rules, system_prompt], instructions, date_line(query.language, today)),
         *history,
-        HumanMessage(
-            f"<excerpts>\n{excerpts}\n</excerpts>\n\n{chains}{query.original}",
-            additional_kwargs=brief(
-                query.standalone,  # it reads no history
-                language=query.language,
-                parts=query.sub_queries,
-                excerpts=[
-                    Excerpt(
-                        number,
-                        passage.document.title,
-                        passage.content,
-                        passage.document.language,
-                        passage.start_char,
-                        passage.locations,
-                        passage.headers,
-                        suspicious=suspicious_spans(passage, query),
-                        score=passage.score,
-                    )
-                    for number, passage in enumerate(passages, start=1)
-                ],
-                not_found=not_found,
-                lead=say("lead_other_language", query.language),
-                no_part=say("no_part", query.language),
-                today=today,
-                chains=told_chains(paths, passages, direction=query.direction) if query.intent is Intent.CAUSAL else (),
-                compares=query.intent is Intent.COMPARATIVE,
-            ),
-        ),
+        HumanMessage(render_prompt(AnswerPrompt(query.original, analysis, excerpts, chains))),
     ]
 
 
-def suspicious_spans(passage: Passage, query: TransformedQuery) -> tuple[Span, ...]:
-    """Return the instructions for a model in a passage, which no answer quotes unless the question is about them."""
-    return () if find_instructions(query.original) else find_instructions(passage.content)
-
-
-def _sound(paths: Sequence[CausalPath], passages: Sequence[Passage], query: TransformedQuery) -> list[CausalPath]:
-    """Return the chains without a link read from text that addresses a model."""
+def _harmless(paths: Sequence[CausalPath], passages: Sequence[Passage], query: TransformedQuery) -> list[CausalPath]:
+    """Return the paths of which no link is read from instructions for a model, unless the question is about these."""
+    if find_instructions(query.original):
+        return list(paths)
     suspicious = [
         (passage.document.id, passage.start_char + span.start, passage.start_char + span.end)
         for passage in passages
-        for span in suspicious_spans(passage, query)
+        for span in find_instructions(passage.content)
     ]
     return [
         path
@@ -245,23 +219,12 @@ def build_plain_prompt(
     system_prompt: str = "",
     instructions: str = "",
 ) -> list[AnyMessage]:
-    """Plain chat, without documents; the extractive model can only say that it can't."""
+    """Return the prompt of plain chat, without documents."""
+    rules = [PLAIN_RULES[query.language], system_prompt]
     return [
-        _system_message([PLAIN_RULES[query.language], system_prompt], instructions, date_line(query.language, today)),
+        _system_message(rules, instructions, date_line(query.language, today)),
         *history,
-        HumanMessage(
-            query.original,
-            additional_kwargs=brief(
-                query.original,
-                language=query.language,
-                parts=(),
-                excerpts=[],
-                not_found=say("no_chat_model", query.language),
-                lead="",
-                no_part="",
-                today=today,
-            ),
-        ),
+        HumanMessage(query.original),
     ]
 
 

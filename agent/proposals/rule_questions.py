@@ -14,6 +14,7 @@ from graphrag.linguistics.names import FULL_NAME
 from graphrag.linguistics.numbers import write_number
 from graphrag.models.evaluation import Category
 from graphrag.models.graph import CausalRelation, Polarity, RelationType
+from graphrag.parsers.source_locations import rows_within
 
 SURE = 0.7  # confidence in a relation: below it the wording may mean something else
 
@@ -209,7 +210,15 @@ def row_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
 def _tables(read: ReadDocument) -> Iterator[SeenTable]:
     markdown = Excerpt(0, "", read.text, read.language)
     sheets = (
-        Excerpt(0, "", chunk.content, read.language, chunk.start_char, chunk.locations, chunk.headers)
+        Excerpt(
+            0,
+            "",
+            chunk.content,
+            read.language,
+            chunk.start_char,
+            rows_within(chunk.locations, chunk.start_char),
+            chunk.headers,
+        )
         for chunk in read.chunks
         if chunk.headers
     )

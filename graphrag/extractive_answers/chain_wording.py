@@ -4,32 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graphrag.causal_graph.extraction import extract_relations
-from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, distinct, finished, opened, points_back
+from graphrag.extractive_answers.statements import (
+    Chain,
+    ChainLink,
+    Excerpt,
+    ExtractedStatement,
+    distinct,
+    finished,
+    opened,
+    points_back,
+)
 from graphrag.linguistics.language import content_words, stem
 from graphrag.linguistics.sentences import is_heading, plain
-from graphrag.models import Span
-from graphrag.parsers.source_locations import split_rows
+from graphrag.models import Direction
 
 SURE = 0.55  # score from which a chain is told
 MAX_BESIDE = 2  # statements after the chain
 THEREFORE = {"es": "Por eso:", "fr": "C'est pourquoi :", "en": "As a result:"}
-
-
-@dataclass(frozen=True, slots=True)
-class ToldLink:
-    """A link's quote: characters of the document that the numbered excerpt is of."""
-
-    number: int
-    quote: Span
-
-
-@dataclass(frozen=True, slots=True)
-class ToldChain:
-    """Every link of it is in an excerpt."""
-
-    links: tuple[ToldLink, ...]
-    score: float
-    answering: int  # which of the links says what was asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +30,23 @@ class WordedChain:
 
 
 def word_chain(
-    chains: Sequence[ToldChain], statements: Sequence[ExtractedStatement], excerpts: Sequence[Excerpt], *, language: str
+    chains: Sequence[Chain],
+    statements: Sequence[ExtractedStatement],
+    excerpts: Sequence[Excerpt],
+    *,
+    language: str,
+    direction: Direction | None = None,
 ) -> WordedChain:
-    """The chain that answers, then what else does; `statements`, the best first, where none is sure to.
+    """Return the chain that answers, then what else does; only `statements`, the best first, where no chain answers.
 
-    A chain that is not sure by itself answers where its answering link is the best statement: two ways led to it.
+    A chain whose score is below SURE answers where its answering link is the best statement, as two ways led to it.
+    The answering link is the first one where effects are asked for, else the last one.
     """
     by_number = {excerpt.number: excerpt for excerpt in excerpts}
     told = [[_sentences(by_number[link.number], link) for link in chain.links] for chain in chains]
     best = statements[0].text if statements else None
-    agreed = (
-        links
-        for chain, links in zip(chains, told, strict=True)
-        if best in [sentence.text for sentence in links[chain.answering]]
-    )
+    answering = 0 if direction == "effects" else -1
+    agreed = (links for links in told if best in [sentence.text for sentence in links[answering]])
     sure = (links for chain, links in zip(chains, told, strict=True) if chain.score >= SURE)
     links = next(sure, None) or next(agreed, None)
     if links is None:
@@ -88,14 +82,10 @@ def _stems(text: str, language: str) -> set[str]:
     return {stem(word, language) for word in content_words(text, language)}
 
 
-def _sentences(excerpt: Excerpt, link: ToldLink) -> list[ExtractedStatement]:
-    """Whole, as the check of citations reads them."""
-    start, end = link.quote.start - excerpt.start_char, link.quote.end - excerpt.start_char
-    texts = [
-        excerpt.text[span.start : span.end]
-        for span in split_rows(excerpt.text, excerpt.locations, start=excerpt.start_char)
-        if excerpt.text[max(span.start, start) : min(span.end, end)].strip()
-    ]
+def _sentences(excerpt: Excerpt, link: ChainLink) -> list[ExtractedStatement]:
+    """Return the sentences of a link whole, as citations are checked against them."""
+    spans = excerpt.sentences[link.first : link.last + 1]
+    texts = [excerpt.text[span.start : span.end] for span in spans]
     return [
         ExtractedStatement(finished(plain(text)), link.number, excerpt.language, 1.0)
         for text in texts

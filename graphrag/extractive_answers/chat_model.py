@@ -1,9 +1,9 @@
-"""A chat model without a model: it answers with the evidence's own sentences, each with its mark, and streams them."""
+"""Chat model without a language model: answer a prompt with its excerpts' own sentences, each with its mark."""
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from datetime import date
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -11,47 +11,12 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-from graphrag.extractive_answers.chain_wording import ToldChain
-from graphrag.extractive_answers.composition import AnswerRequest, OwnSentences, compose_answer
-from graphrag.extractive_answers.statements import Excerpt
+from graphrag.extractive_answers.composition import OWN_SENTENCES, AnswerRequest, compose_answer
+from graphrag.extractive_answers.prompt_format import parse_date_line, parse_prompt
+from graphrag.llm.prompt_injection import find_instructions
+from graphrag.models import Intent
 
-BRIEF = "brief"  # the key in the last message's additional_kwargs
 _TOKEN = re.compile(r"\S+\s*")
-
-
-def brief(
-    question: str,
-    *,
-    language: str,
-    parts: tuple[str, ...],
-    excerpts: list[Excerpt],
-    not_found: str,
-    lead: str,
-    no_part: str,
-    today: date,
-    chains: Sequence[ToldChain] = (),
-    compares: bool = False,
-) -> dict[str, Any]:
-    """Return the message payload that this model reads instead of the prompt's words; other models ignore it.
-
-    `lead` opens an answer that is not in the question's language; `not_found` is said where nothing answers, `no_part`
-    where nothing answers {part}. `chains`, the best first, are told before anything else. A question that `compares`
-    has the compared things as its parts.
-    """
-    return {
-        BRIEF: {
-            "question": question,
-            "language": language,
-            "parts": parts,
-            "excerpts": excerpts,
-            "not_found": not_found,
-            "lead": lead,
-            "no_part": no_part,
-            "today": today,
-            "chains": chains,
-            "compares": compares,
-        }
-    }
 
 
 class ExtractiveChatModel(BaseChatModel):
@@ -93,12 +58,24 @@ class ExtractiveChatModel(BaseChatModel):
 
 
 def _answer(messages: list[BaseMessage]) -> str:
-    given: Mapping[str, Any] | None = messages[-1].additional_kwargs.get(BRIEF) if messages else None
-    if given is None:
-        raise ValueError("the extractive model reads a brief in the last message's additional_kwargs")
-    return compose_answer(
-        AnswerRequest(given["question"], given["language"], given["today"], given["parts"], given["compares"]),
-        given["excerpts"],
-        chains=given["chains"],
-        own=OwnSentences(given["not_found"], given["lead"], given["no_part"]),
+    """Answer the prompt that any chat model is given. Raise ValueError for messages of another form."""
+    told = parse_date_line(messages)
+    if told is None:
+        raise ValueError("the extractive model reads the prompts of answers only")
+    language, today = told
+    own = OWN_SENTENCES[language]
+    prompt = parse_prompt(messages[-1].text)
+    if prompt is None:
+        return own.no_chat_model
+    analysis = prompt.analysis
+    question = analysis.standalone or prompt.question  # the history is not read
+    asked = AnswerRequest(
+        question, language, today, analysis.parts, analysis.intent is Intent.COMPARATIVE, analysis.direction
     )
+    quotes_instructions = bool(find_instructions(prompt.question))
+    excerpts = [
+        excerpt if quotes_instructions else replace(excerpt, suspicious=find_instructions(excerpt.text))
+        for excerpt in prompt.excerpts
+    ]
+    chains = prompt.chains if analysis.intent is Intent.CAUSAL else ()
+    return compose_answer(asked, excerpts, chains=chains, own=own)

@@ -5,17 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from graphrag.extractive_answers.chain_wording import ToldChain, WordedChain, word_chain
+from graphrag.extractive_answers.chain_wording import WordedChain, word_chain
 from graphrag.extractive_answers.direct_answers import direct_answer, read_relative, say_difference
 from graphrag.extractive_answers.extraction import extract_answer
-from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, finished, opened, points_back
+from graphrag.extractive_answers.statements import Chain, Excerpt, ExtractedStatement, finished, opened, points_back
 from graphrag.extractive_answers.table_answers import answer_from_table, asks_what_is_late, markdown_rows
 from graphrag.linguistics.dates import find_told_dates
 from graphrag.linguistics.language import content_words, fold, labelled, words
 from graphrag.linguistics.numbers import find_quantities
 from graphrag.linguistics.sentences import is_heading, plain
-from graphrag.models import Span
-from graphrag.parsers.source_locations import split_rows
+from graphrag.models import Direction, Span
 
 LONGEST_BEFORE = 200  # characters of a sentence that is added only to be pointed back to
 MIN_NUMBERS = 2  # in common, from which sentences of two languages say the same
@@ -92,7 +91,7 @@ def _with_antecedents(
 def _find(statement: ExtractedStatement, excerpt: Excerpt | None) -> _LocatedStatement | None:
     if excerpt is None:
         return None
-    sentences = split_rows(excerpt.text, excerpt.locations, start=excerpt.start_char)
+    sentences = excerpt.sentences
     for index, span in enumerate(sentences):
         if finished(plain(excerpt.text[span.start : span.end])) == statement.text:
             return _LocatedStatement(excerpt, sentences, index)
@@ -137,15 +136,39 @@ class AnswerRequest:
     today: date
     parts: tuple[str, ...] = ()
     compares: bool = False  # its parts are the things that it sets against each other
+    direction: Direction | None = None  # of a causal question
 
 
 @dataclass(frozen=True, slots=True)
 class OwnSentences:
-    """Sentences of the answer that quote nothing, in the question's language."""
+    """Sentences of an answer that come from no document, in the question's language."""
 
     not_found: str
     lead: str  # opens an answer in another language
     no_part: str  # with {part}: which part of a question nothing answers
+    no_chat_model: str  # the answer where there are no documents
+
+
+OWN_SENTENCES = {
+    "es": OwnSentences(
+        "No he encontrado información relevante en sus documentos sobre esta pregunta.",
+        "Los documentos, en otro idioma, dicen:",
+        "Sin respuesta en los documentos: {part}.",
+        "Sin documentos solo puede conversar un modelo de lenguaje: configure RAG_CHAT_MODEL, por ejemplo openai:gpt-5.",
+    ),
+    "fr": OwnSentences(
+        "Je n'ai pas trouvé d'information pertinente dans vos documents concernant cette question.",
+        "Les documents, dans une autre langue, disent :",
+        "Sans réponse dans les documents : {part}.",
+        "Sans documents, seul un modèle de langage peut converser : réglez RAG_CHAT_MODEL, par exemple openai:gpt-5.",
+    ),
+    "en": OwnSentences(
+        "I found no relevant information in your documents about this question.",
+        "The documents, in another language, say:",
+        "No answer in the documents: {part}.",
+        "Without documents only a language model can chat: set RAG_CHAT_MODEL, for example openai:gpt-5.",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +178,7 @@ class _Part:
 
 
 def compose_answer(
-    asked: AnswerRequest, excerpts: Sequence[Excerpt], *, chains: Sequence[ToldChain] = (), own: OwnSentences
+    asked: AnswerRequest, excerpts: Sequence[Excerpt], *, chains: Sequence[Chain] = (), own: OwnSentences
 ) -> str:
     if len(asked.parts) > 1:
         parts = _answer_parts(asked, excerpts, chains)
@@ -168,14 +191,20 @@ def compose_answer(
 
 
 def _answer(
-    question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[ToldChain] = ()
+    question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[Chain] = ()
 ) -> WordedChain:
     """Return the statements that answer, in the order of the answer."""
     computed = None if asks_what_is_late(question) else answer_from_table(question, excerpts, language=asked.language)
     if computed:
         return WordedChain((), (computed,))
     statements = extract_answer(question, excerpts, language=asked.language, today=asked.today)
-    chain = word_chain(chains, _as_shown(statements, excerpts), excerpts, language=asked.language)
+    chain = word_chain(
+        chains,
+        _as_shown(statements, excerpts),
+        excerpts,
+        language=asked.language,
+        direction=asked.direction,
+    )
     return WordedChain(chain.told, tuple(arrange(chain.beside, excerpts)))
 
 
@@ -227,7 +256,7 @@ def _quoted(text: str, language: str) -> str:
     return f"« {text} »" if language == "fr" else f"“{text}”" if language == "en" else f"«{text}»"
 
 
-def _answer_parts(asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[ToldChain]) -> list[_Part]:
+def _answer_parts(asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[Chain]) -> list[_Part]:
     """Answer the question's parts in their order; chains belong to the first. Parts with the same answer are merged."""
     parts: list[_Part] = []
     for label, part in zip(_labels(asked), asked.parts, strict=True):

@@ -14,7 +14,7 @@ from graphrag.extractive_answers.table_answers import asks_what_is_late, late_ro
 from graphrag.linguistics.language import fold, words
 from graphrag.linguistics.sentences import is_heading, plain
 from graphrag.models import Span
-from graphrag.parsers.source_locations import named_cells, split_rows
+from graphrag.parsers.source_locations import named_cells
 from graphrag.rerankers.bundled import NAME_WEIGHT, MatchedWords, find_words, rarity, read_question
 
 NEARBY, AROUND, TITLED = 0.5, 0.3, 0.3  # what a word counts in the sentence beside, the passage, the title
@@ -283,8 +283,11 @@ def _named_values(question: str, values: Sequence[str]) -> set[str]:
 
 
 def _split(excerpt: Excerpt) -> Sequence[Span]:
-    spans = split_rows(excerpt.text, excerpt.locations, start=excerpt.start_char)
-    return [span for span in spans if not any(s.start < span.end and span.start < s.end for s in excerpt.suspicious)]
+    return [
+        span
+        for span in excerpt.sentences
+        if not any(s.start < span.end and span.start < s.end for s in excerpt.suspicious)
+    ]
 
 
 def _sentences(excerpt: Excerpt) -> Iterator[_Sentence]:

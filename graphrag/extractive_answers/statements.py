@@ -5,24 +5,52 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from graphrag.linguistics.language import fold, words
-from graphrag.models import SourceLocation, Span
+from graphrag.models import Span
+from graphrag.parsers.source_locations import split_around_rows
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
+    """A numbered passage of a document, as a prompt holds it."""
+
     number: int  # its mark in the answer
     title: str
     text: str
     language: str
-    start_char: int = 0  # in its document, like the offsets of its locations
-    locations: tuple[SourceLocation, ...] = ()
+    start_char: int = 0  # in its document
+    rows: tuple[Span, ...] = ()  # of a spreadsheet, in the text: a line each
     headers: tuple[str, ...] = ()  # of the table whose rows it holds
-    suspicious: tuple[Span, ...] = ()  # of its text: what speaks to a language model, and answers nothing
-    score: float = 0.35  # how well it matches the question, in [0, 1]; where nobody judged it, as in a doubtful case
+    suspicious: tuple[Span, ...] = ()  # of the text: instructions for a language model, which answer nothing
+    score: float = 0.35  # relevance to the question, in [0, 1]; where nobody judged it, as in a doubtful case
+    filename: str = ""
+    source_line: str = ""  # «[Fuente 1: ventas.xlsx, celda C12]»; empty where no more than the file is known
 
     @property
     def is_of_table(self) -> bool:
-        return any(location.cells for location in self.locations)
+        return bool(self.rows)
+
+    @property
+    def sentences(self) -> tuple[Span, ...]:
+        """Return the spans of its sentences and rows, which tile the text."""
+        return split_around_rows(self.text, self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLink:
+    """The sentences of an excerpt that state a link, from `first` to `last`, counted from 0."""
+
+    number: int  # of the excerpt
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A causal chain, each link of which an excerpt states."""
+
+    text: str  # «A» –CAUSES→ «B» [1]
+    score: float
+    links: tuple[ChainLink, ...]
 
 
 @dataclass(frozen=True, slots=True)

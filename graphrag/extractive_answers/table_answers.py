@@ -14,7 +14,7 @@ from graphrag.linguistics.dates import Period, months, name, of_day, parse_perio
 from graphrag.linguistics.language import content_words, fold, labelled, stem, words
 from graphrag.linguistics.numbers import AmountInText, write_number, write_quantity
 from graphrag.linguistics.sentences import plain
-from graphrag.parsers.source_locations import named_cells, split_rows
+from graphrag.parsers.source_locations import named_cells
 
 _LATE_ASKED = re.compile(
     r"\bretard|\bretras|\batras|\blate\b|\boverdue\b|\bdelayed\b|\bpast due\b|\bvencid|\bfuera de plazo\b"
@@ -161,10 +161,7 @@ def _read(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
 
 
 def _of_sheet(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
-    lines = [
-        excerpt.text[span.start : span.end].strip()
-        for span in split_rows(excerpt.text, excerpt.locations, start=excerpt.start_char)
-    ]
+    lines = [excerpt.text[span.start : span.end].strip() for span in excerpt.sentences]
     read = [SeenRow(line, {number: value for number, _, value in named_cells(line, excerpt.headers)}) for line in lines]
     blocks = [(is_row, list(rows)) for is_row, rows in groupby(read, key=lambda row: bool(row.cells))]
     for place, (is_row, rows) in enumerate(blocks):

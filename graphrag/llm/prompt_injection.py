@@ -142,7 +142,7 @@ ORDERS = re.compile(
 )
 # What separates the turns of a conversation for one model or another, and the words of who speaks on a line of their own.
 TOKENS = re.compile(
-    r"<\|[\w|]{2,40}\|>|\[/?(?:INST|SYS)\]|<</?SYS>>|</?(?:system|assistant|instructions?|excerpts?|causal_chains)>"
+    r"<\|[\w|]{2,40}\|>|\[/?(?:INST|SYS)\]|<</?SYS>>|</?(?:system|assistant|instructions?|excerpts?|causal_chains|question_analysis)>"
     r"|\[(?:system|sistema|systeme|système|admin|assistant)\]|\{\{-?\s*\w*(?:system|prompt|instruction)\w*\s*-?\}\}|<start_of_turn>|<end_of_turn>"
     r"|^[ \t>#*_-]*(?:system|sistema|systeme|système|assistant|asistente|developer|admin|administrator|administrador|administrateur|root)(?: (?:message|prompt|override))?[*_ \t]*:[*_]*[ \t]*$"
     r"|^[ \t>#*_-]*(?:(?:system|assistant) (?:message|prompt|override)|###? ?(?:instruction|system)s?)[*_ \t]*:",

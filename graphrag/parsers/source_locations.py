@@ -56,14 +56,25 @@ def overlapping(locations: Iterable[SourceLocation], start: int, end: int) -> tu
     return tuple(sorted(held, key=lambda location: (location.start_char, location.end_char)))
 
 
+def rows_within(locations: Iterable[SourceLocation], start: int) -> tuple[Span, ...]:
+    """Return the spans of a spreadsheet's rows, relative to a text that begins at `start`."""
+    return tuple(
+        Span(location.start_char - start, location.end_char - start) for location in locations if location.cells
+    )
+
+
 def split_rows(text: str, locations: Sequence[SourceLocation], *, start: int = 0) -> tuple[Span, ...]:
-    """Sentences, of which a spreadsheet's rows are one each. They tile the text, which begins at `start`."""
-    rows = [location for location in locations if location.cells]
+    """Split a text that begins at `start` into sentences and a spreadsheet's rows; the spans tile the text."""
+    return split_around_rows(text, rows_within(locations, start))
+
+
+def split_around_rows(text: str, rows: Sequence[Span]) -> tuple[Span, ...]:
+    """Split a text into sentences, of which each row is one; the spans tile the text."""
     if not rows:
         return split_sentences(text)
-    cuts = sorted({edge for location in rows for edge in (location.start_char - start, location.end_char - start)})
+    cuts = sorted({edge for row in rows for edge in (row.start, row.end)})
     inner = [cut for cut in cuts if 0 < cut < len(text)]
-    begun = {location.start_char - start for location in rows} | ({0} if rows[0].start_char < start else set())
+    begun = {row.start for row in rows} | ({0} if rows[0].start < 0 else set())
     spans: list[Span] = []
     for begin, end in pairwise([0, *inner, len(text)]):
         if begin in begun:

@@ -15,10 +15,10 @@ from agent.context import Context
 from agent.graph import graph
 from agent.messages import say
 from agent.output.events import stream_answer
-from agent.prompts import date_line
 from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import AnswerInterrupted, InvalidSettings, MissingExtra, ProviderError
+from graphrag.extractive_answers.prompt_format import date_line
 from graphrag.llm.chat_models import open_chat_model
 from graphrag.services import Services
 from graphrag.testing.in_memory_store import InMemoryStore

@@ -142,7 +142,7 @@ def test_the_excerpt_line(language: str, line: str) -> None:
     query = TransformedQuery("?", language, Intent.TEMPORAL)
     prompt = build_prompt(query, [passage], history=(), today=TODAY)[-1]
     assert isinstance(prompt, HumanMessage)
-    assert f'<excerpt number="1" file="sales.xlsx">\n{line}\ntexto\n</excerpt>' in prompt.text
+    assert f'" rows="1">\n{line}\ntexto\n</excerpt>' in prompt.text
 
 
 def test_the_excerpt_line_of_several_rows_and_of_pages() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.messages import say
-from graphrag.extractive_answers.composition import AnswerRequest, OwnSentences, compose_answer
+from graphrag.extractive_answers.composition import OWN_SENTENCES, AnswerRequest, compose_answer
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.linguistics.sentences import plain
@@ -41,10 +41,6 @@ ANSWERS = {
 MARK = re.compile(r" \[(\d+)\]")
 
 
-def own(language: str) -> OwnSentences:
-    return OwnSentences(*(say(key, language) for key in ("not_found", "lead_other_language", "no_part")))
-
-
 def answer(
     question: str,
     *texts: tuple[str, str],
@@ -55,7 +51,9 @@ def answer(
 ) -> str:
     """Of excerpts that are given as (language, text)."""
     excerpts = [Excerpt(number, "Informe", text, spoken) for number, (spoken, text) in enumerate(texts, start=1)]
-    return compose_answer(AnswerRequest(question, language, today, parts, compares), excerpts, own=own(language))
+    return compose_answer(
+        AnswerRequest(question, language, today, parts, compares), excerpts, own=OWN_SENTENCES[language]
+    )
 
 
 @pytest.mark.parametrize("language", ANSWER_LANGUAGES)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from graphrag.extractive_answers.chain_wording import ToldChain, ToldLink, word_chain
-from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
-from graphrag.models import Span
+from graphrag.extractive_answers.chain_wording import word_chain
+from graphrag.extractive_answers.statements import Chain, ChainLink, Excerpt, ExtractedStatement
+from graphrag.models import Direction
 
 SEAL = "El retén del eje estaba gastado y por eso el compresor perdió presión."
 VALVE = "La falta de presión dejó abierta la válvula."
@@ -13,13 +13,14 @@ TEXT = f"# Diario\n\n1. {SEAL}\n2. {VALVE}\n\n{BISCUITS} Nadie lo vio."
 EXCERPT = Excerpt(1, "Diario", TEXT, "es", start_char=100)
 
 
-def link(sentence: str) -> ToldLink:
-    start = 100 + TEXT.index(sentence)
-    return ToldLink(1, Span(start, start + len(sentence)))
+def link(sentence: str) -> ChainLink:
+    start = TEXT.index(sentence)
+    (place,) = [index for index, span in enumerate(EXCERPT.sentences) if span.start <= start < span.end]
+    return ChainLink(1, place, place)
 
 
 def told(*sentences: str, language: str = "es", score: float = 0.9) -> list[str]:
-    chain = ToldChain(tuple(map(link, sentences)), score, answering=len(sentences) - 1)
+    chain = Chain("", score, tuple(map(link, sentences)))
     return [statement.text for statement in word_chain([chain], [], [EXCERPT], language=language).told]
 
 
@@ -44,7 +45,7 @@ def test_a_sentence_that_states_two_links_is_told_once() -> None:
 def test_a_chain_that_is_not_sure_is_not_told() -> None:
     """R7.2 What else answers is."""
     statement = ExtractedStatement("Nadie lo vio.", 1, "es", 1.0)
-    chain = ToldChain((link(SEAL), link(VALVE)), 0.2, answering=1)
+    chain = Chain("", 0.2, (link(SEAL), link(VALVE)))
     worded = word_chain([chain], [statement], [EXCERPT], language="es")
     assert (worded.told, worded.beside) == ((), (statement,))
 
@@ -52,7 +53,16 @@ def test_a_chain_that_is_not_sure_is_not_told() -> None:
 def test_a_chain_is_told_where_its_link_is_the_best_statement() -> None:
     """R7.2 Though not sure by itself: two ways led to it."""
     statement = ExtractedStatement(VALVE, 1, "es", 1.0)
-    chain = ToldChain((link(SEAL), link(f"2. {VALVE}")), 0.2, answering=1)
+    chain = Chain("", 0.2, (link(SEAL), link(VALVE)))
     worded = word_chain([chain], [statement], [EXCERPT], language="es")
     assert [each.text for each in worded.told] == [SEAL, VALVE]
     assert worded.beside == ()
+
+
+@pytest.mark.parametrize(("direction", "is_told"), [("effects", False), ("causes", True), (None, True)])
+def test_the_direction_says_which_link_answers(direction: Direction | None, is_told: bool) -> None:
+    """R7.2 The effect is in the first link, the cause in the last one."""
+    statement = ExtractedStatement(VALVE, 1, "es", 1.0)
+    chain = Chain("", 0.2, (link(SEAL), link(VALVE)))
+    worded = word_chain([chain], [statement], [EXCERPT], language="es", direction=direction)
+    assert bool(worded.told) is is_told

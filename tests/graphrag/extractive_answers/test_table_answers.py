@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.extractive_answers.table_answers import answer_from_table
 from graphrag.linguistics.numbers import find_quantities, write_number
-from graphrag.models import SourceLocation
+from graphrag.models import Span
 
 FRENCH = """L'été a été chaud.
 
@@ -27,14 +27,14 @@ PALLETS = [("Molinos", 24), ("Montbrune", 18), ("Molinos", 22), ("Castelmaur", 4
 
 def sheet(headers: tuple[str, ...], rows: list[tuple[object, ...]], *, end: str = "Por producto\n") -> Excerpt:
     """Rows as a spreadsheet's are read, under a line of their own."""
-    text, locations = "Ventas de 2025\n", [SourceLocation(0, 14, sheet="Hoja", cells="A1")]
-    for number, row in enumerate(rows, start=3):
+    text, lines = "Ventas de 2025\n", [Span(0, 14)]
+    for row in rows:
         line = "; ".join(f"{header}: {cell}" for header, cell in zip(headers, row, strict=True))
-        locations.append(SourceLocation(len(text), len(text) + len(line), sheet="Hoja", cells=f"A{number}:C{number}"))
+        lines.append(Span(len(text), len(text) + len(line)))
         text += f"{line}\n"
     if end:
-        locations.append(SourceLocation(len(text), len(text) + len(end) - 1, sheet="Hoja", cells="A20"))
-    return Excerpt(1, "Ventas", text + end, "es", 0, tuple(locations), headers)
+        lines.append(Span(len(text), len(text) + len(end) - 1))
+    return Excerpt(1, "Ventas", text + end, "es", 0, tuple(lines), headers)
 
 
 def sales(values: list[int], *, end: str = "Por producto\n") -> Excerpt:
