@@ -14,7 +14,7 @@ COVERED := $(VENV)/covered
 # Tests start Python some hundred times: whatever the machine's settings, nothing is compiled twice.
 test test-slow notebooks: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run install test test-slow notebooks lint bench studio studio-install clean
+.PHONY: run install test test-slow notebooks lint bench bench-smoke studio studio-install clean
 .DELETE_ON_ERROR:
 
 run: $(VENV)/.core
@@ -49,6 +49,10 @@ bench: $(VENV)/.bench
 	@echo "Measuring; at 2,000 chunks this takes about three minutes on two cores ..."
 	$(BIN)/python -m tests.benchmarks.answers
 	$(BIN)/python -m tests.benchmarks.retrieval --sizes $(SIZES)
+
+# Every benchmark once, at its smallest size, to see that it still runs.
+bench-smoke: $(VENV)/.bench
+	$(BIN)/python -m tests.benchmarks.smoke
 
 # It tells nobody that it runs, asks no index for a newer version, and traces nothing without being told to.
 studio: export LANGGRAPH_CLI_NO_ANALYTICS = 1

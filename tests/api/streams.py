@@ -33,29 +33,34 @@ class StreamedEvent:
         return int(self.id.rpartition(":")[2])
 
 
-def read_events(lines: Iterable[str]) -> Iterator[StreamedEvent]:
-    """Strict: an event is exactly id, event and one line of data; a comment is no event. Before the first event stands
-    how to resume.
+def read_blocks(lines: Iterable[str]) -> Iterator[dict[str, str]]:
+    """Yield the fields of each block of Server-Sent Events as it ends; comments are left out.
+
+    Raises AssertionError for a field that a block has twice, and for half a block at the end.
     """
-    fields: list[tuple[str, str]] = []
-    opened = False
+    fields: dict[str, str] = {}
     for line in lines:
         text = line.rstrip("\r\n")
-        if text.startswith(":"):
-            continue
-        if text:
-            name, _, value = text.partition(": ")
-            fields.append((name, value))
-        elif fields:
-            names, found = sorted(name for name, _ in fields), dict(fields)
-            if not opened:
-                assert names == ["id", "retry"], fields
-                opened, fields = True, []
-                continue
-            assert names == ["data", "event", "id"], fields
-            yield StreamedEvent(found["id"], found["event"], json.loads(found["data"]), time.monotonic())
-            fields = []
+        if text and not text.startswith(":"):
+            name, _, value = text.partition(":")
+            assert name not in fields, (fields, text)
+            fields[name] = value.removeprefix(" ")
+        elif not text and fields:
+            yield fields
+            fields = {}
     assert not fields, f"half an event at the end: {fields}"
+
+
+def read_events(lines: Iterable[str]) -> Iterator[StreamedEvent]:
+    """Yield the events of an answer: each is exactly id, event and one line of data, after a first block that tells how
+    to resume.
+    """
+    blocks = read_blocks(lines)
+    opening = next(blocks, {"id": "", "retry": ""})
+    assert opening.keys() == {"id", "retry"}, opening
+    for block in blocks:
+        assert block.keys() == {"data", "event", "id"}, block
+        yield StreamedEvent(block["id"], block["event"], json.loads(block["data"]), time.monotonic())
 
 
 def stream(client: httpx.Client, path: str = "/api/chat/stream", **body: Any) -> list[StreamedEvent]:

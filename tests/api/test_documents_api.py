@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.api.expectations import check_error
+from tests.api.streams import read_blocks
 from tests.api.uploads import REPORT, ask, finished, upload
 from tests.conftest import Server, run_server
 
@@ -64,9 +65,8 @@ def test_its_progress_is_streamed_until_it_has_ended(api: httpx.Client, collecti
     made = upload(api, collection, "a.md", REPORT)
     with api.stream("GET", f"/documents/{made['id']}/events") as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
-        lines = [line for line in answer.iter_lines() if line.startswith(("event:", "data:"))]
-    names = [line.removeprefix("event:").strip() for line in lines if line.startswith("event:")]
-    events = [json.loads(line.removeprefix("data:")) for line in lines if line.startswith("data:")]
+        blocks = list(read_blocks(answer.iter_lines()))
+    names, events = [block["event"] for block in blocks], [json.loads(block["data"]) for block in blocks]
     assert names == [*["progress"] * (len(names) - 1), "done"]
     assert events[-1]["status"] == "indexed"
     assert events[-1]["done"] == events[-1]["total"] == 1

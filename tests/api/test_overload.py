@@ -25,6 +25,7 @@ from graphrag.services import open_services
 from tests.api.expectations import check_error
 from tests.api.mcp.mcp_clients import over_http, refusal
 from tests.api.scripted import asking
+from tests.api.streams import PATH, read_events
 from tests.conftest import Server, run_server
 from tests.model_server import Hang, ModelServer
 
@@ -78,12 +79,11 @@ class Narrow:
     def waiting_for_its_model(self) -> Iterator[str]:
         """The id of a stream."""
         self.models.script(Hang(60))
-        with self.server.client() as client, client.stream("POST", "/api/v1/chat/stream", json=PLAIN[1]) as stream:
-            lines = stream.iter_lines()
-            stream_id = next(line for line in lines if line.startswith("id:"))[3:].strip().partition(":")[0]
-            next(line for line in lines if '"generate"' in line)
+        with self.server.client() as client, client.stream("POST", PATH, json=PLAIN[1]) as stream:
+            events = read_events(stream.iter_lines())
+            generating = next(event for event in events if event.data.get("stage") == "generate")
             self.wait_until("causeway_load_working", 0)
-            yield stream_id
+            yield generating.stream
 
 
 PLAIN = ("/api/v1/chat", {"message": QUESTION})

@@ -1,11 +1,12 @@
-"""How often answers hold what was asked for and cite where it stands, and how often they say rightly that nothing does.
+"""Measure how often answers hold what was asked for and cite where it stands, and how often they rightly refuse.
 
-python -m tests.benchmarks.answering FOLDER… [--queries 300] [--keep] [--wrong FILE]
+python -m tests.benchmarks.answering [FOLDER…] [--queries 300] [--keep] [--wrong FILE]
 
-Each FOLDER is a dataset in BEIR's format whose queries.jsonl has `answer`, a list of texts of which one must be in the
-answer. Each becomes a collection, of which so many questions, evenly spaced, are asked through the whole agent. For the
-refusals another collection lacks every third document, and the questions about these are asked. Without DATABASE_URL
-or CAUSEWAY_HOME all of it is on a server of its own, which is removed at the end.
+Without a FOLDER the demo documents are asked their golden questions. Each FOLDER is a dataset in BEIR's format whose
+queries.jsonl has `answer`, a list of texts of which one must be in the answer. Each becomes a collection, of which so
+many questions, evenly spaced, are asked through the whole agent. For the refusals another collection lacks every third
+document, and the questions about these are asked. Without DATABASE_URL or CAUSEWAY_HOME all of it is on a server of its
+own, which is removed at the end.
 """
 
 import argparse
@@ -25,15 +26,17 @@ from rich.console import Console
 from rich.table import Table
 
 from agent.context import Context
-from agent.evaluation.retrieval_run import Dataset, DatasetQuery, InvalidDataset, loaded, read_dataset
+from agent.evaluation.retrieval_run import CorpusDocument, Dataset, DatasetQuery, InvalidDataset, loaded, read_dataset
 from agent.graph import graph
 from agent.messages import is_not_found
 from graphrag.config.settings import Settings
+from graphrag.ingestion.enrichment import detect_language, title
 from graphrag.linguistics.language import fold, words
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Collection
 from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services, open_services
+from tests.benchmarks.datasets import demo_cases, demo_texts
 from tests.benchmarks.progress import progress
 
 EVERY = 3  # of the documents one is left out of the second collection: its neighbours of the same title remain
@@ -56,6 +59,11 @@ class Outcome:
     is_read: bool = False  # that document was among the passages
 
 
+def read(folder: Path) -> tuple[Dataset, Answers]:
+    """Raise InvalidDataset where a file of the folder is not as BEIR's format wants it."""
+    return read_dataset(folder), read_answers(folder)
+
+
 def read_answers(folder: Path) -> dict[str, list[str]]:
     """Raises InvalidDataset."""
     lines = (folder / "queries.jsonl").read_text(encoding="utf-8-sig").splitlines()
@@ -65,6 +73,18 @@ def read_answers(folder: Path) -> dict[str, list[str]]:
     if not found:
         raise InvalidDataset(f'{folder / "queries.jsonl"}: no line has "answer", a list of texts.')
     return found
+
+
+def read_demo() -> tuple[Dataset, Answers]:
+    """Return the demo documents with their golden questions, and what an answer to each may say."""
+    cases = demo_cases()
+    documents = [
+        CorpusDocument(name, title(parsed, filename=name), parsed.text, detect_language(parsed))
+        for name, parsed in demo_texts().items()
+    ]
+    queries = [DatasetQuery(case["id"], case["query"], dict.fromkeys(case["relevant_documents"], 1)) for case in cases]
+    answers = {case["id"]: case["answer_contains"] for case in cases}
+    return Dataset("demo", tuple(documents), tuple(queries)), answers
 
 
 def normal(text: str) -> str:
@@ -167,8 +187,7 @@ async def run(arguments: argparse.Namespace, settings: Settings, console: Consol
     services = open_services(settings)
     await services.open()
     try:
-        for folder in arguments.folders:
-            dataset, answers = read_dataset(folder), read_answers(folder)
+        for dataset, answers in map(read, arguments.folders) if arguments.folders else [read_demo()]:
             found = [
                 await ask_all(
                     each,
@@ -192,7 +211,7 @@ async def run(arguments: argparse.Namespace, settings: Settings, console: Consol
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--queries", type=int, default=300, help="of each folder, and of its removed documents")
     parser.add_argument("--keep", action="store_true", help="leave the collections for the next run")
     parser.add_argument("--wrong", type=Path, help="a file for the questions that the first sentence does not answer")

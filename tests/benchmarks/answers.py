@@ -1,5 +1,9 @@
-"""Speed, memory and golden questions over the demo collection: `make bench` prints the table; nothing is a test."""
+"""Measure the speed and memory of answers over the demo collection, and how many golden questions they get right.
 
+python -m tests.benchmarks.answers [--rounds 5]
+"""
+
+import argparse
 import json
 import re
 import tempfile
@@ -13,28 +17,23 @@ import psutil
 from rich.console import Console
 
 from graphrag.observability.telemetry import configure_logging
+from tests.api.streams import stream
 from tests.benchmarks.measuring import percentile
 from tests.benchmarks.progress import progress
 from tests.conftest import DEMO, Server, run_server
 from tests.model_server import ModelServer, Reply
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "demo.json").read_text(encoding="utf-8"))
-ROUNDS = 5
 OVERHEAD = ("transform", "retrieve", "rerank", "expand")  # what comes before the model
 SERVE = ("--collection", "demo", "--ingest", str(DEMO))
 
 
 def ask(client: httpx.Client, question: str) -> dict[str, Any]:
-    """The data of `done`, and milliseconds as a client on the same machine sees them."""
-    started = time.perf_counter()
-    first = None
-    done: dict[str, Any] = {}
-    with client.stream("POST", "/api/chat/stream", json={"message": question}) as response:
-        for line in response.iter_lines():
-            if first is None and line == "event: token":
-                first = (time.perf_counter() - started) * 1000
-            if line.startswith("data: "):
-                done = json.loads(line[6:])
+    """Return the data of `done`, and milliseconds as a client on the same machine sees them."""
+    started = time.monotonic()
+    events = stream(client, message=question)
+    first = next(event.at - started for event in events if event.name == "token") * 1000
+    done = events[-1].data
     overhead = sum(done["timings_ms"].get(stage, 0.0) for stage in OVERHEAD)
     return done | {"retrieval overhead": overhead, "first token": first, "whole answer": done["timings_ms"]["total"]}
 
@@ -77,13 +76,16 @@ def print_table(rows: Sequence[dict[str, Any]], cold: dict[str, Any]) -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5, help="over all golden questions")
+    rounds = parser.parse_args().rounds
     configure_logging("ERROR")
     folder = tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp")
     with folder as home, ModelServer(default=Reply(first_sentence)) as model:
         with run_server(*SERVE, CAUSEWAY_HOME=home, RAG_QUERY_CACHE_SECONDS="0") as server:
             with server.client() as client:
                 cold = ask(client, CASES[0]["query"])
-            rows = ask_all(server, ROUNDS, "demo: questions, extractive model")
+            rows = ask_all(server, rounds, "demo: questions, extractive model")
             memory = psutil.Process(server.process.pid).memory_info().rss / 1e6
         scripted = {
             "RAG_CHAT_MODEL": "openai:gpt-4o-mini",

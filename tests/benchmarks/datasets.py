@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from agent.evaluation.retrieval_run import read_dataset
 from graphrag.config.settings import ParsingLimits
@@ -53,20 +54,29 @@ class Dataset:
         return [*self.passages, *islice(made, max(0, size - len(self.passages)))]
 
 
+def demo_texts() -> dict[str, ParsedText]:
+    """Return the demo documents that all systems read alike, by filename."""
+    paths = sorted(path for path in DEMO.iterdir() if path.suffix in {".md", ".txt"})
+    return {path.name: parse(path.read_bytes(), filename=path.name, limits=ParsingLimits()) for path in paths}
+
+
+def demo_cases() -> list[dict[str, Any]]:
+    """Return the golden cases that these documents answer."""
+    names = demo_texts().keys()
+    cases: list[dict[str, Any]] = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    return [case for case in cases if case["relevant_documents"] and names >= set(case["relevant_documents"])]
+
+
 def load_demo() -> Dataset:
     model = BundledEmbeddings()
     passages = []
-    paths = sorted(path for path in DEMO.iterdir() if path.suffix in {".md", ".txt"})  # what all systems read alike
-    for path in paths:
-        parsed = parse(path.read_bytes(), filename=path.name, limits=ParsingLimits())
-        name, spoken = title(parsed, filename=path.name), detect_language(parsed)
+    for document, parsed in demo_texts().items():
+        name, spoken = title(parsed, filename=document), detect_language(parsed)
         passages += _passages(
-            parsed, document=path.name, title=name, language=spoken, model=model, max_tokens=DEMO_CHUNK_TOKENS
+            parsed, document=document, title=name, language=spoken, model=model, max_tokens=DEMO_CHUNK_TOKENS
         )
-    cases = json.loads(GOLDEN.read_text(encoding="utf-8"))
-    questions = [Question(case["query"], frozenset(case["relevant_documents"])) for case in cases]
-    names = {path.name for path in paths}
-    return Dataset("demo", passages, [asked for asked in questions if asked.relevant and asked.relevant <= names])
+    questions = [Question(case["query"], frozenset(case["relevant_documents"])) for case in demo_cases()]
+    return Dataset("demo", passages, questions)
 
 
 def load_beir(folder: Path) -> Dataset:

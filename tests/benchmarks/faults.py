@@ -1,10 +1,12 @@
-"""What a person gets while something is down: every fault of tests/faults, as a table.
+"""Print what a person gets while something is down: every fault of tests/faults, as a table.
 
-python -m tests.benchmarks.faults
+python -m tests.benchmarks.faults [--only TEXT]
 """
 
+import argparse
 import logging
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from graphrag.observability.telemetry import configure_logging
@@ -24,9 +26,9 @@ def row(name: str, case: Case, outcome: Outcome) -> str:
     return f"| {' | '.join(map(str, cells))}{f' (meanwhile: “{signs}”)' if signs else ''} |"
 
 
-def measure(world: World) -> None:
+def measure(world: World, cases: Mapping[str, Case]) -> None:
     world.ask()  # a model's first answer loads what it needs
-    for name, case in CASES.items():
+    for name, case in cases.items():
         with case.inject(world):
             outcome = case.act(world)
         print(row(name, case, outcome), flush=True)
@@ -34,6 +36,10 @@ def measure(world: World) -> None:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", metavar="TEXT", help="faults whose name holds it")
+    only = parser.parse_args().only
+    cases = {name: case for name, case in CASES.items() if only in name}
     configure_logging("ERROR")
     logging.disable(logging.WARNING)
     print(f"{HEAD}\n|---|---|---|---|---|---|")
@@ -42,7 +48,7 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
         run_world(postgres.url, Path(folder)) as world,
     ):
-        measure(world)
+        measure(world, cases)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
-"""How many planted orders are obeyed, with the defences and without: `python -m tests.benchmarks.injection [FOLDER]`.
+"""Measure how many planted orders are obeyed, with the defences and without.
+
+python -m tests.benchmarks.injection [FOLDER] [--attacks N]
 
 FOLDER holds strings_dev.jsonl and bipia_text_attack_train.json; without it, a few attacks of our own are planted.
 """
 
+import argparse
 import asyncio
 import json
 import os
@@ -153,6 +156,7 @@ async def run(attacks: Sequence[tuple[str, str]]) -> None:
             by_place[place] += await measure(attack, place, registry=registry)
         print(f"\r{number}/{len(attacks)} attacks", end="", file=sys.stderr, flush=True)
     total = sum(by_place.values(), Counter[str]())
+    assert total["answers"], "no question found a document with an order in it"
     print(f"\n{'obeyed':40}", *(f"{place:>14}" for place in (*PLACES, "all")))
     for who in ("extractive", "obeys what it can read", "obeys what is not delimited"):
         for defences in ("with", "without"):
@@ -161,7 +165,15 @@ async def run(attacks: Sequence[tuple[str, str]]) -> None:
             print(f"{f'{who}, {defences} defences':40}", *(f"{cell:>14}" for cell in cells))
 
 
-if __name__ == "__main__":
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER")
+    parser.add_argument("--attacks", type=int, default=sys.maxsize, help="at most")
+    given = parser.parse_args()
     configure_logging("ERROR")
-    given = [Path(argument) for argument in sys.argv[1:]]
-    asyncio.run(run(list(read_attacks(given[0])) if given else [("own", attack) for attack in OWN_ATTACKS]))
+    attacks = list(read_attacks(given.folder)) if given.folder else [("own", attack) for attack in OWN_ATTACKS]
+    asyncio.run(run(attacks[: given.attacks]))
+
+
+if __name__ == "__main__":
+    main()

@@ -38,11 +38,14 @@ class Result:
         found = [self.error, *(figures.get("error", "") for figures in self.searches.values())]
         return [error for error in found if error]
 
+    @property
+    def has_failed(self) -> bool:
+        return any(not error.startswith(OVER_LIMIT) for error in self.errors)
+
     def answers(self, wanted: "Result") -> bool:
         """Whether measuring again would be in vain: it has no error, or had as much time and needed more."""
-        has_failed = any(not error.startswith(OVER_LIMIT) for error in self.errors)
         had_time = not self.errors or self.limit_seconds >= wanted.limit_seconds
-        return self.key == wanted.key and had_time and not has_failed
+        return self.key == wanted.key and had_time and not self.has_failed
 
 
 class Results:

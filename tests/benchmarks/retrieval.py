@@ -184,7 +184,8 @@ def expected_seconds(results: Sequence[Result], wanted: Result) -> float | None:
     return last.seconds * wanted.size / last.size if last else None
 
 
-async def run(arguments: argparse.Namespace, console: Console) -> None:
+async def run(arguments: argparse.Namespace, console: Console) -> bool:
+    """Return whether all was measured, apart from what took longer than the limit."""
     from tests.benchmarks.picture import draw  # of the extra `bench`: its absence shows now, not after hours
 
     datasets = [load_beir(folder) for folder in arguments.data] if arguments.data else [load_demo()]
@@ -199,6 +200,7 @@ async def run(arguments: argparse.Namespace, console: Console) -> None:
             draw(results.shown, name, arguments.out / f"retrieval-{name}.png")
     minutes = sum(result.seconds for result in results.shown) / 60
     console.print(f"{minutes:.1f} min of measuring; retrieval.json and the pictures are in {arguments.out}")
+    return not any(result.has_failed for result in results.shown)
 
 
 async def _run_dataset(
@@ -260,7 +262,8 @@ def _systems(text: str) -> tuple[str, ...]:
 def main() -> None:
     configure_logging("ERROR")
     os.environ.setdefault("LANCEDB_LOG", "error")  # it warns at every search
-    asyncio.run(run(parse_arguments(sys.argv[1:]), Console(width=max(Console().width, TABLE_WIDTH))))
+    is_whole = asyncio.run(run(parse_arguments(sys.argv[1:]), Console(width=max(Console().width, TABLE_WIDTH))))
+    sys.exit(0 if is_whole else 1)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
-"""How soon an answer's first word is there, what many streams at once cost, and whether those who leave leave anything.
+"""Measure how soon an answer's first word is there, what many streams at once cost, and what those who leave leave.
 
 python -m tests.benchmarks.streams --chunks 10000
 
 A server in a process of its own, with its own PostgreSQL, the demo documents among distractors, all on this machine:
 client, server, database and scripted model share its processors. `--home` keeps the documents for the next time.
+
+The server waits a minute (PATIENT) where by default it sheds load after three seconds: every stream is served in full,
+so that first words and memory are those of all streams. `tests.benchmarks.shedding` measures what shedding does.
 """
 
 import argparse
@@ -28,22 +31,20 @@ from graphrag.ingestion.sources import SourceText
 from graphrag.models import LOCAL_OWNER
 from graphrag.observability.telemetry import configure_logging
 from graphrag.services import open_services
-from tests.api.streams import check_ids, joined, read_events
+from tests.api.streams import PATH, check_ids, joined, read_events, stream
 from tests.benchmarks.answers import CASES, first_sentence
 from tests.benchmarks.datasets import load_demo
 from tests.benchmarks.measuring import percentile
-from tests.conftest import DEMO, Server, run_server
+from tests.conftest import DEMO, PATIENT, Server, run_server
 from tests.model_server import ModelServer, Reply
 
 QUESTIONS = [case["query"] for case in CASES if case["relevant_documents"]]
 WARM_UP = [case["query"] for case in CASES if not case["relevant_documents"]]
-AT_ONCE = 50
-ROUNDS = 6  # of so many streams; the first two warm the server up
-LEAVING = 1_000
+WARM_UP_ROUNDS = 2
+SEEDS = 3  # of the moments at which clients leave
 LEAVING_AT_ONCE = 20
 LONGEST_VISIT = 0.4  # seconds
 STORED_AT_ONCE = 500
-PATH = "/api/chat/stream"
 COLLECTION = "demo"
 # Every question is searched for anew; what is kept of streams is gone soon, to see what else stays.
 SETTINGS = {"RAG_QUERY_CACHE_SECONDS": "0", "RAG_STREAM_KEPT_SECONDS": "2", "RAG_STREAM_GRACE_SECONDS": "1"}
@@ -90,34 +91,32 @@ def serving(home: Path, scripted: Reply | None, *, refining: bool = False) -> It
             "OPENAI_API_KEY": "none",
             "OPENAI_BASE_URL": model.base_url,
         }
-        environment = {"CAUSEWAY_HOME": str(home), **SETTINGS, **(asked if scripted else {})}
+        environment = {"CAUSEWAY_HOME": str(home), **PATIENT, **SETTINGS, **(asked if scripted else {})}
         with run_server(*arguments, **environment) as server:
             yield server
 
 
 def first_words(server: Server) -> list[float]:
-    """Milliseconds from the request to the first word, one client, each question once."""
-
-    def ask(question: str) -> float:
-        started = time.perf_counter()
-        with client.stream("POST", PATH, json={"message": question}) as response:
-            lines = response.iter_lines()
-            next(line for line in lines if line == "event: token")
-            taken = (time.perf_counter() - started) * 1000
-            assert "event: done" in lines  # the next question shall have the server for itself
-        return taken
-
+    """Return the milliseconds from the request to the first word, of one client that asks each question once."""
     with server.client() as client:
         for question in WARM_UP:
-            ask(question)
-        return [ask(question) for question in QUESTIONS]
+            stream(client, PATH, message=question)
+        return [first_word(client, question) for question in QUESTIONS]
+
+
+def first_word(client: httpx.Client, question: str) -> float:
+    started = time.monotonic()
+    events = stream(client, PATH, message=question)
+    assert events[-1].name == "done", events[-1]
+    return next(event.at - started for event in events if event.name == "token") * 1000
 
 
 async def whole_stream(client: httpx.AsyncClient, question: str) -> float:
-    """Milliseconds to the first word; nothing of the stream may be missing."""
+    """Return the milliseconds to the first word; nothing of the stream may be missing."""
     started, lines = time.perf_counter(), []
     first = 0.0
     async with client.stream("POST", PATH, json={"message": question}) as response:
+        response.raise_for_status()
         async for line in response.aiter_lines():
             lines.append(line)
             if line == "event: token" and not first:
@@ -129,15 +128,15 @@ async def whole_stream(client: httpx.AsyncClient, question: str) -> float:
     return first
 
 
-async def many_at_once(server: Server) -> tuple[list[float], list[float]]:
-    """Milliseconds to the first words after the warm-up, and the server's memory in MB after each round."""
+async def many_at_once(server: Server, streams: int, rounds: int) -> tuple[list[float], list[float]]:
+    """Return the milliseconds to the first words after the warm-up, and the server's memory in MB after each round."""
     process, firsts, memory = psutil.Process(server.process.pid), [], []
-    limits = httpx.Limits(max_connections=AT_ONCE)
+    limits = httpx.Limits(max_connections=streams)
     async with httpx.AsyncClient(base_url=server.url, timeout=60, limits=limits) as client:
-        for number in range(ROUNDS):
-            asked = [QUESTIONS[place % len(QUESTIONS)] for place in range(AT_ONCE)]
+        for number in range(WARM_UP_ROUNDS + rounds):
+            asked = [QUESTIONS[place % len(QUESTIONS)] for place in range(streams)]
             taken = await asyncio.gather(*(whole_stream(client, question) for question in asked))
-            firsts += taken if number >= 2 else []
+            firsts += taken if number >= WARM_UP_ROUNDS else []
             memory.append(process.memory_info().rss / 1e6)
     return firsts, memory
 
@@ -150,10 +149,10 @@ async def leave(client: httpx.AsyncClient, question: str, seconds: float) -> Non
                 pass
 
 
-async def many_leave(server: Server, *, seed: int) -> None:
+async def many_leave(server: Server, leaving: int, *, seed: int) -> None:
     """Each connects, reads for a moment of its own, and is gone."""
     moments = random.Random(seed)
-    waiting = iter(range(LEAVING))
+    waiting = iter(range(leaving))
 
     async def visit() -> None:
         for number in waiting:
@@ -194,7 +193,7 @@ def shares(milliseconds: Sequence[float]) -> str:
     return " ".join(f"p{share:.0%} {percentile(milliseconds, share):.0f} ms".replace("%", "") for share in (0.5, 0.95))
 
 
-def report(home: Path) -> None:
+def report(home: Path, *, streams: int, rounds: int, leaving: int) -> None:
     silent = Reply(reply)
     for name, scripted, refining in (
         ("extractive", None, False),
@@ -205,17 +204,20 @@ def report(home: Path) -> None:
             print(f"first word, {name}: {shares(first_words(server))}", flush=True)
     for name, scripted in (("extractive", None), ("model at 20 ms a word", Reply(reply, 0.02))):
         with serving(home, scripted) as server:
-            firsts, memory = asyncio.run(many_at_once(server))
+            firsts, memory = asyncio.run(many_at_once(server, streams, rounds))
             grown = ", ".join(f"{mb:.0f}" for mb in memory)
-            print(f"{AT_ONCE} at once, {name}: first word {shares(firsts)}; MB after each round: {grown}", flush=True)
-            for seed in range(3):
-                asyncio.run(many_leave(server, seed=seed))
-                print(f"{LEAVING} came and left, {name}: {remains(server)}", flush=True)
+            print(f"{streams} at once, {name}: first word {shares(firsts)}; MB after each round: {grown}", flush=True)
+            for seed in range(SEEDS):
+                asyncio.run(many_leave(server, leaving, seed=seed))
+                print(f"{leaving} came and left, {name}: {remains(server)}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chunks", type=int, default=10_000)
+    parser.add_argument("--streams", type=int, default=50, help="at the same time")
+    parser.add_argument("--rounds", type=int, default=4, help="of so many streams, after two that warm the server up")
+    parser.add_argument("--leaving", type=int, default=1_000, help="clients that leave, three times")
     parser.add_argument("--home", type=Path, help="a folder that keeps the documents; without it, a temporary one")
     given = parser.parse_args()
     configure_logging("ERROR")
@@ -223,7 +225,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp") as temporary:
         home = given.home or Path(temporary)
         asyncio.run(fill(home, given.chunks))
-        report(home)
+        report(home, streams=given.streams, rounds=given.rounds, leaving=given.leaving)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """What the benchmark of chunking reports: tokens found, read and wanted."""
 
 import json
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag.embeddings.bundled import BundledEmbeddings
-from tests.benchmarks.chunking import WINDOW, WINDOW_OVERLAP, Texts, compare, load, main, union
+from tests.benchmarks.chunking import WINDOW, WINDOW_OVERLAP, Texts, compare, load, load_demo, union
 
 MODEL = BundledEmbeddings()
 TEXTS = Texts({"a": "one two three four five six seven eight nine ten", "b": "one " * 1_000})
@@ -68,10 +67,11 @@ def test_questions_are_read_with_their_texts(tmp_path: Path) -> None:
     assert texts[name][start:end] == "el horno"
 
 
-def test_without_data_it_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["chunking", "--data", str(tmp_path), "--out", str(tmp_path / "out")])
-    main()
-    assert "Skipped" in capsys.readouterr().out
-    assert not (tmp_path / "out").exists()
+def test_without_data_the_demo_documents_answer() -> None:
+    """R2.4 Each golden question that has its words in a sentence: in that sentence, of the right document."""
+    texts, questions = load_demo()
+    assert len(questions) > 20
+    for question in questions:
+        assert all(0 <= start < end <= len(texts[name]) for name, start, end in question.answer)
+    [cut] = [question for question in questions if "presupuesto de repuestos" in question.text]
+    assert ["41.000" in texts[name][start:end] for name, start, end in cut.answer] == [True]

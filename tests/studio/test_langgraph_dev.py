@@ -27,6 +27,7 @@ from graphrag.ingestion.sources import find_files
 from graphrag.models import LOCAL_OWNER
 from graphrag.retrieval.filters import KNOWN
 from graphrag.services import Services
+from tests.api.streams import read_blocks
 from tests.conftest import DEMO, with_services
 from tests.processes import ROOT, unused_port
 
@@ -211,13 +212,9 @@ def test_everything_is_streamed(studio: httpx.Client, thread: str) -> None:
     """R8.9 Tokens for Studio's chat mode, each node's update, and the events that our page has too."""
     modes = ["messages-tuple", "updates", "custom"]
     body = {"assistant_id": "causeway", "input": ASKED, "stream_mode": modes}
-    kind, told = "", list[tuple[str, Any]]()
     with studio.stream("POST", f"{thread}/runs/stream", json=body) as response:
-        for name, _, value in (line.partition(": ") for line in response.iter_lines()):
-            if name == "event":
-                kind = value
-            elif name == "data":
-                told.append((kind, json.loads(value)))
+        blocks = list(read_blocks(response.iter_lines()))
+    told = [(block["event"], json.loads(block["data"])) for block in blocks]
     updates = [name for kind, update in told if kind == "updates" for name in update]
     assert updates == CAUSAL
     events = Counter(data["event"] for kind, data in told if kind == "custom")

@@ -13,7 +13,17 @@ import pytest
 
 from tests.api.expectations import check_error
 from tests.api.scripted import ANSWER, ENDLESS, LEAVING_SECONDS, QUESTION, SLOW, asking, wait_for_disconnects
-from tests.api.streams import PATH, StreamedEvent, beginning, check_ids, joined, read_events, read_on, stream
+from tests.api.streams import (
+    PATH,
+    StreamedEvent,
+    beginning,
+    check_ids,
+    joined,
+    read_blocks,
+    read_events,
+    read_on,
+    stream,
+)
 from tests.conftest import DEMO, Server, run_server
 from tests.model_server import Hang, ModelServer, Reply
 
@@ -58,23 +68,12 @@ def client(server: Server) -> Iterator[httpx.Client]:
         yield client
 
 
-def opening(lines: Iterator[str]) -> dict[str, str]:
-    """The first block of a stream."""
-    fields: dict[str, str] = {}
-    for line in lines:
-        if not line:
-            return fields
-        name, _, value = line.partition(": ")
-        fields[name] = value
-    raise AssertionError(fields)
-
-
 def test_the_first_bytes_say_how_to_resume(client: httpx.Client, model: ModelServer) -> None:
     """R8.9 Also while the model is silent: the id, and after how long to come back; comments keep proxies waiting."""
     model.script(Hang(1))
     with client.stream("POST", PATH, json=BODY) as response:
         lines = response.iter_lines()
-        first = opening(lines)
+        first = next(read_blocks(lines))
         rest = list(lines)
     assert first == {"retry": "500", "id": f"{response.headers['x-stream-id']}:0"}
     assert len([line for line in rest if line.startswith(": ping")]) >= 2
@@ -225,14 +224,14 @@ def test_the_server_s_end_ends_stream_and_model(
     before = model.disconnects
     events: list[StreamedEvent] = []
     with run_server("--collection", "demo", **environment) as ending, ending.client() as client:
-        with client.stream("POST", PATH, json=BODY) as response:
-            lines: list[str] = []
-            with pytest.raises((httpx.RemoteProtocolError, httpx.ReadError)):
-                for line in response.iter_lines():
-                    lines.append(line)
-                    if len([text for text in lines if text == "event: token"]) == 3:
-                        ending.process.send_signal(end)
-            events = list(read_events(whole_events(lines)))
+        with (
+            client.stream("POST", PATH, json=BODY) as response,
+            pytest.raises((httpx.RemoteProtocolError, httpx.ReadError)),
+        ):
+            for event in read_events(response.iter_lines()):
+                events.append(event)
+                if sum(one.name == "token" for one in events) == 3:
+                    ending.process.send_signal(end)
         ending.process.wait(SOON)
     check_ids(events)
     wait_for_disconnects(model, before + 1, seconds=SOON)
@@ -243,12 +242,6 @@ def test_the_server_s_end_ends_stream_and_model(
         assert resumed[-1].name == "error"
         assert resumed[-1].data["error"]["code"] == "stream_interrupted"
         assert joined(stream(client, PATH, message=QUESTION)) == ANSWER
-
-
-def whole_events(lines: list[str]) -> list[str]:
-    while lines and lines[-1]:
-        lines.pop()
-    return lines
 
 
 @pytest.mark.usefixtures("server")  # the documents

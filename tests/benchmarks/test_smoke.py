@@ -1,0 +1,32 @@
+"""The run of every benchmark at its smallest size."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.benchmarks import smoke
+from tests.processes import ROOT
+
+
+def test_every_benchmark_has_a_smallest_size() -> None:
+    """R12 None is left out of the run by being new."""
+    assert smoke.find_benchmarks() == set(smoke.SMALLEST)
+
+
+def test_a_benchmark_that_fails_is_told_with_its_last_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R12 The others run nevertheless."""
+    monkeypatch.setitem(smoke.SMALLEST, "extraction", "--seconds none")
+    told: list[str] = []
+    [failed] = smoke.run_all(["extraction", "verification"], at_once=2, report=told.append)
+    assert (failed.name, failed.status) == ("extraction", 2)
+    assert any("extraction: FAILED with status 2" in line for line in told)
+    assert any("argument --seconds: invalid float value" in line for line in told)
+    assert any("verification: ran" in line for line in told)
+
+
+def test_a_name_that_is_no_benchmark_is_refused() -> None:
+    command = [sys.executable, "-m", "tests.benchmarks.smoke", "nothing"]
+    refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "no benchmarks: nothing" in refused.stderr
