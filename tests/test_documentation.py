@@ -1,6 +1,9 @@
 """README.md and docs/: what they point to is there."""
 
+import ast
 import re
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+FUNCTION = re.compile(r"`([\w/]+)\.py:([\w.]+)`")  # as docs/architecture.md names them
+REQUIREMENT = re.compile(r"\b(?:R\d+(?:\.\d+)*|P\d+)\b")
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -40,3 +45,37 @@ def test_every_page_is_found_from_the_readme() -> None:
 def test_pictures_are_light() -> None:
     """A page of documentation is loaded by everybody who looks."""
     assert [path.name for path in (ROOT / "docs").glob("*.png") if path.stat().st_size > 250_000] == []
+
+
+def test_every_requirement_that_tests_cite_is_listed() -> None:
+    """A citation such as R8.3 is a line of docs/requirements.md, and R9 one of its headings."""
+    page = (ROOT / "docs" / "requirements.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- \*\*(\S+)\*\* \S", page, re.MULTILINE) + re.findall(r"^## (R\d+) ", page, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    cited = set[str]()
+    for path in (ROOT / "tests").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                cited |= set(REQUIREMENT.findall(ast.get_docstring(node) or ""))
+    assert len(cited) > 60
+    assert cited - set(listed) == set()
+
+
+def test_every_function_that_the_architecture_names_exists() -> None:
+    """Modules and functions keep the names by which docs/architecture.md leads to them."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = FUNCTION.findall(page)
+    assert len(named) > 60
+    for module, function in named:
+        assert callable(attrgetter(function)(import_module(module.replace("/", ".")))), f"{module}.py:{function}"
+    paths = re.findall(r"`((?:api|agent|graphrag|tests)/[\w/.]*)`", page)
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_architecture_describes_every_package() -> None:
+    """Each folder of modules has its line in docs/architecture.md, or its parts have."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    described = re.findall(r"`((?:api|agent|graphrag)/(?:\w+/)*)`", page)
+    folders = {path.parent for package in ("api", "agent", "graphrag") for path in (ROOT / package).glob("*/*.py")}
+    names = {f"{folder.relative_to(ROOT).as_posix()}/" for folder in folders}
+    assert {name for name in names if not any(one.startswith(name) for one in described)} == set()

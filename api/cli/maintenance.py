@@ -78,9 +78,9 @@ async def _reembed(services: Services, name: str, model_id: str | None) -> str:
 INTRODUCTION = """\
 # Settings
 
-Everything is set by environment variables, which are checked at the start: a wrong value stops it, with its name.
-Where a heading says so, a collection may have values of its own (`PUT /api/v1/collections/NAME`), and a request too.
-This page is what `causeway settings` prints.
+Settings are environment variables, validated at start: an invalid value stops it with the variable's name. Where a
+heading says so, a collection can override them (`PUT /api/v1/collections/NAME`), and a request as well.
+`causeway settings` prints this page.
 """
 
 

@@ -36,57 +36,56 @@ def provider_and_model(name: object) -> object:
 
 
 class ChatConfig(BaseModel):
-    """The chat model, its context and its limits."""
+    """Chat model, context and limits."""
 
     model_config = ConfigDict(frozen=True)
 
     enabled: bool = Field(default=True, description="Answer from documents; false: plain chat with the model")
     chat_fallbacks: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="Models asked in this order where the chat model fails before its first word, separated by commas; "
-        "at last answers are extractive",
+        description="Models to try in this order if the chat model fails before its first token, separated by "
+        "commas; the last fallback is an extractive answer",
     )
     chat_first_token_seconds: PositiveFloat = Field(
-        default=30, description="Longest wait for an answer's first token, all retries together"
+        default=30, description="Timeout of an answer's first token, including retries"
     )
-    chat_token_seconds: PositiveFloat = Field(default=20, description="Longest wait from token to token")
-    chat_timeout_seconds: PositiveFloat = Field(default=120, description="Longest time for a whole answer")
-    chat_max_retries: NonNegativeInt = Field(
-        default=2, description="Times that one model is asked again, before the first token"
-    )
-    chat_concurrency: PositiveInt = Field(default=4, description="Calls to one model at the same time, in one process")
+    chat_token_seconds: PositiveFloat = Field(default=20, description="Timeout between tokens")
+    chat_timeout_seconds: PositiveFloat = Field(default=120, description="Timeout of a whole answer")
+    chat_max_retries: NonNegativeInt = Field(default=2, description="Retries per model, before the first token")
+    chat_concurrency: PositiveInt = Field(default=4, description="Concurrent calls to one model, per process")
     chat_queue: NonNegativeInt = Field(
-        default=32, description="Calls that wait for their turn with one model; the others go to the next model"
+        default=32, description="Calls queued for one model; further calls use the next model"
     )
     chat_breaker_failures: PositiveInt = Field(
-        default=3, description="Failures in a row after which a model is left alone"
+        default=3, description="Consecutive failures after which a model's circuit opens"
     )
     chat_breaker_seconds: PositiveFloat = Field(
-        default=30, description="How long it is left alone; then one call finds out"
+        default=30, description="How long the circuit stays open; then one call probes the model"
     )
-    chat_top_k: PositiveInt = Field(default=5, description="Chunks that an answer is made from")
-    max_context_chars: PositiveInt = Field(default=8_000, description="Characters of excerpts that a model is given")
-    max_context_tokens: PositiveInt = Field(default=3_000, description="Tokens of these excerpts; both limits hold")
+    chat_top_k: PositiveInt = Field(default=5, description="Chunks used for an answer")
+    max_context_chars: PositiveInt = Field(default=8_000, description="Maximum characters of excerpts in a prompt")
+    max_context_tokens: PositiveInt = Field(
+        default=3_000, description="Maximum tokens of excerpts in a prompt; both limits apply"
+    )
     max_document_share: float = Field(
-        default=0.6, gt=0, le=1, description="Share of the excerpts that one document may have where others were found"
+        default=0.6, gt=0, le=1, description="Maximum share of the excerpts for one document if others were found"
     )
-    history_messages: NonNegativeInt = Field(
-        default=8, description="Messages of the conversation that a model is given"
-    )
-    history_chars: NonNegativeInt = Field(default=4_000, description="Characters of these messages")
+    history_messages: NonNegativeInt = Field(default=8, description="Maximum messages of the conversation in a prompt")
+    history_chars: NonNegativeInt = Field(default=4_000, description="Maximum characters of these messages")
     verify_with_model: bool = Field(
-        default=False, description="The chat model judges an answer's statements beside the rules: a call an answer"
+        default=False,
+        description="The chat model judges an answer's statements in addition to the rules: one call per answer",
     )
     verify_timeout_seconds: PositiveFloat = Field(
-        default=10, description="Longest time for that call; then the rules' result stands"
+        default=10, description="Timeout of that call; then the rules' result stands"
     )
     title_refinement: bool | None = Field(
         default=None,
-        description="The chat model writes a conversation's title: a call a conversation; unset: as "
+        description="The chat model writes a conversation's title: one call per conversation; unset: as "
         "`RAG_QUERY_REFINEMENT`",
     )
     conversation_days: PositiveInt | None = Field(
-        default=None, description="A conversation is deleted after so long without a message; unset: it is kept"
+        default=None, description="Days without a message after which a conversation is deleted; unset: never"
     )
 
     @field_validator("chat_fallbacks", mode="before")
@@ -96,51 +95,53 @@ class ChatConfig(BaseModel):
 
 
 class SearchConfig(BaseModel):
-    """Questions, reranking, results that are kept."""
+    """Query transformation, reranking, query cache."""
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
-    max_question_chars: PositiveInt = Field(default=4_000, description="Longest question")
+    max_question_chars: PositiveInt = Field(default=4_000, description="Maximum length of a question")
     retrieve_timeout_seconds: PositiveFloat = Field(
-        default=2, description="Longest time of a search without an answer over HTTP"
+        default=2, description="Timeout of a search without an answer over HTTP"
     )
     query_refinement: bool = Field(
         default=True,
-        description="The chat model, where there is one, refines what the rules understand: a call a question",
+        description="The chat model refines the query transformation: one call per question",
     )
     # The search waits for it, and loses little without it.
     transform_timeout_seconds: PositiveFloat = Field(
-        default=1.5, description="Longest time for that call; then what the rules understand stands"
+        default=1.5, description="Timeout of that call; then the rules' result stands"
     )
     # So many hold 99 % of the ten best of 300,000 chunks.
     fulltext_candidates: PositiveInt = Field(
         default=400,
-        description="Chunks that BM25 ranks exactly; at most ten times as many, or 5,000, are looked at for them",
+        description="Chunks that BM25 ranks exactly, selected from at most ten times as many, or 5,000",
     )
     reranker: Literal["bundled", "cross_encoder", "llm"] = Field(
         default="bundled",
-        description="What orders the hits: rules on words, a sentence-transformers model (needs the extra "
-        "`local-models`), the chat model; each falls back to the one before it",
+        description="Reranker: rules on words, a sentence-transformers cross-encoder (needs the extra `local- "
+        "models`), or the chat model; failures fall back to the bundled one",
     )
     reranker_model: str | None = Field(default=None, description="Folder of the cross-encoder")
     diversity: float = Field(
         default=0.0,
         ge=0,
         le=1,
-        description="Weight of being different from better hits (maximal marginal relevance); 0: none",
+        description="Weight of diversity (maximal marginal relevance); 0: none",
     )
     query_cache_seconds: NonNegativeInt = Field(
-        default=300, description="How long a result is kept, unless its collection changes; 0: not at all"
+        default=300, description="Lifetime of cached search results, unless the collection changes; 0: no cache"
     )
     chunkenizer_url: SecretStr | None = Field(
         default=None,
         validation_alias="CHUNKENIZER_API_URL",
-        description="Another service whose `POST /search` is asked, too, as http://HOST:PORT: a Chunkenizer or a "
-        "Causeway; everybody's questions go there",
+        description="Chunkenizer, or another Causeway, to search as well, as http://HOST:PORT; it receives all "
+        "owners' questions",
     )
-    chunkenizer_api_key: SecretStr | None = Field(default=None, description="Its key, sent as a bearer token")
+    chunkenizer_api_key: SecretStr | None = Field(
+        default=None, description="API key of that service, sent as a bearer token"
+    )
     chunkenizer_timeout_seconds: PositiveFloat = Field(
-        default=1.5, description="Longest time for its answer; then what the collection has stands alone"
+        default=1.5, description="Timeout of that service; then only the collection's hits are used"
     )
 
     @field_validator("chunkenizer_url", "chunkenizer_api_key", mode="before")
@@ -156,11 +157,11 @@ class EvaluationConfig(BaseModel):
 
     judge_model: str | None = Field(
         default=None,
-        description='Model that judges answers in evaluations, "provider:model"; unset: the chat model; where there is '
-        "none, declared estimates stand in",
+        description='Model that judges answers in evaluations, as "provider:model"; unset: the chat model, else '
+        "declared estimates",
     )
     judge_timeout_seconds: PositiveFloat = Field(
-        default=60, description="Longest time for one verdict; then the answer is unjudged"
+        default=60, description="Timeout of one verdict; then the answer counts as not judged"
     )
 
     @field_validator("judge_model", mode="before")
@@ -175,8 +176,8 @@ class ProposalLimits(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     proposal_calls: NonNegativeInt = Field(
-        default=20, description="Most calls of the chat model that one request or command makes; 0: none"
+        default=20, description="Maximum calls of the chat model per request or command; 0: none"
     )
     proposal_seconds: PositiveFloat = Field(
-        default=60, description="Longest time for the chat model in one request; then rules propose"
+        default=60, description="Time limit of the chat model per request; then rules propose questions"
     )

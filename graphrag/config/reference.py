@@ -30,26 +30,33 @@ class Theme:
 
 
 OF_OTHERS = Theme(
-    "Variables of others",
+    "Variables of libraries",
     (
-        Variable("OPENAI_API_KEY", "text", UNSET, "Of OpenAI, or of the server at `OPENAI_BASE_URL`"),
-        Variable("OPENAI_BASE_URL", "address", "OpenAI's", "Of a server that speaks OpenAI's API"),
-        Variable("GOOGLE_API_KEY", "text", UNSET, "Of Gemini"),
-        Variable("OLLAMA_HOST", "address", "http://127.0.0.1:11434", "Of Ollama"),
-        Variable("OLLAMA_BASE_URL", "address", UNSET, "Of Ollama for the chat model alone, before `OLLAMA_HOST`"),
-        Variable("AWS_ACCESS_KEY_ID", "text", UNSET, "Of the S3 store; like Amazon's other ways to say who one is"),
-        Variable("AWS_SECRET_ACCESS_KEY", "text", UNSET, "Its secret"),
-        Variable("AWS_REGION", "text", UNSET, "Of the bucket, where the store has regions"),
-        Variable("FORWARDED_ALLOW_IPS", "list", "127.0.0.1", "Proxies whose `X-Forwarded-For` is believed; *: all"),
+        Variable("OPENAI_API_KEY", "text", UNSET, "API key of OpenAI, or of the server at `OPENAI_BASE_URL`"),
+        Variable("OPENAI_BASE_URL", "address", "OpenAI's", "Address of an OpenAI-compatible server"),
+        Variable("GOOGLE_API_KEY", "text", UNSET, "API key of Gemini"),
+        Variable("OLLAMA_HOST", "address", "http://127.0.0.1:11434", "Address of Ollama"),
+        Variable(
+            "OLLAMA_BASE_URL",
+            "address",
+            UNSET,
+            "Address of Ollama for chat models only; takes precedence over `OLLAMA_HOST`",
+        ),
+        Variable(
+            "AWS_ACCESS_KEY_ID", "text", UNSET, "Access key of the S3 store; AWS' other credential sources work as well"
+        ),
+        Variable("AWS_SECRET_ACCESS_KEY", "text", UNSET, "Secret of that access key"),
+        Variable("AWS_REGION", "text", UNSET, "Region of the bucket"),
+        Variable("FORWARDED_ALLOW_IPS", "list", "127.0.0.1", "Proxies whose `X-Forwarded-For` is trusted; *: all"),
         Variable("LANG", "text", "English", "Language of `causeway doctor`: Spanish, French or English"),
-        Variable("LANGSMITH_TRACING", "true, false", "false", "LangGraph sends traces of its own to LangSmith"),
-        Variable("OTEL_EXPORTER_OTLP_ENDPOINT", "address", UNSET, "Of a collector of traces; unset: there are none"),
-        Variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "address", UNSET, "The same, for traces alone"),
-        Variable("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", "http/protobuf", "No other is spoken"),
+        Variable("LANGSMITH_TRACING", "true, false", "false", "LangGraph sends its own traces to LangSmith"),
+        Variable("OTEL_EXPORTER_OTLP_ENDPOINT", "address", UNSET, "Address of a trace collector; unset: no traces"),
+        Variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "address", UNSET, "The same, for traces only"),
+        Variable("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", "http/protobuf", "Protocol; no other is supported"),
         Variable("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/protobuf", "http/protobuf", "The same"),
-        Variable("OTEL_TRACES_EXPORTER", "otlp, console, none", "otlp with an endpoint", "Where traces go"),
-        Variable("OTEL_SERVICE_NAME", "text", "causeway", "Who the traces say they are from"),
-        Variable("OTEL_SDK_DISABLED", "true, false", "false", "No traces, whatever else is said"),
+        Variable("OTEL_TRACES_EXPORTER", "otlp, console, none", "otlp with an endpoint", "Exporter of traces"),
+        Variable("OTEL_SERVICE_NAME", "text", "causeway", "Service name in traces"),
+        Variable("OTEL_SDK_DISABLED", "true, false", "false", "Turns traces off, whatever the other variables say"),
     ),
 )
 
@@ -66,7 +73,7 @@ def to_markdown(reference: list[Theme]) -> str:
         rows = "".join(
             f"| `{one.name}` | {one.takes} | {one.default} | {one.description} |\n" for one in theme.variables
         )
-        parts.append(f"## {theme.title}\n\n| variable | takes | default | what it is |\n|---|---|---|---|\n{rows}")
+        parts.append(f"## {theme.title}\n\n| variable | values | default | description |\n|---|---|---|---|\n{rows}")
     return "\n".join(parts)
 
 

@@ -31,35 +31,37 @@ class AccessLimits(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), description="Names that a proxy has the service under, separated by commas; this machine's own are"
+        default=(), description="Accepted host names, separated by commas, besides this machine's own"
     )
     cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="Sites whose pages may use the service, as https://HOST[:PORT], separated by commas; *: all, which "
-        "needs authentication",
+        description="Allowed CORS origins, as https://HOST[:PORT], separated by commas; *: all, which needs "
+        "authentication",
     )
     rate_per_minute: NonNegativeInt | None = Field(
-        default=None, description="Most requests of one owner; 0: no limit; unset: 600 where it is known who asks"
+        default=None, description="Maximum requests per owner and minute; 0: no limit; unset: 600 with authentication"
     )
     answers_per_minute: NonNegativeInt | None = Field(
-        default=None, description="Most questions of one owner; 0: no limit; unset: 60 where it is known who asks"
+        default=None, description="Maximum questions per owner and minute; 0: no limit; unset: 60 with authentication"
     )
     refusals_per_minute: NonNegativeInt = Field(
-        default=30, description="Most wrong keys or tokens from one address; 0: no limit"
+        default=30, description="Maximum failed authentications per address and minute; 0: no limit"
     )
     request_seconds: PositiveFloat = Field(
-        default=60, description="A request that sends nothing for so long, or less than 1 kB a second, is ended"
+        default=60, description="A request that sends nothing for this long, or less than 1 kB per second, is aborted"
     )
-    max_request_bytes: PositiveInt = Field(default=100_000_000, description="Largest upload, all files together")
-    max_json_bytes: PositiveInt = Field(default=5_000_000, description="Largest request of any other kind")
-    max_files: PositiveInt = Field(default=100, description="Most files of one upload")
+    max_request_bytes: PositiveInt = Field(
+        default=100_000_000, description="Maximum size of an upload, all files together"
+    )
+    max_json_bytes: PositiveInt = Field(default=5_000_000, description="Maximum size of any other request")
+    max_files: PositiveInt = Field(default=100, description="Maximum files per upload")
     max_owner_bytes: PositiveInt | None = Field(
-        default=None, description="All files of one owner together; unset: no limit"
+        default=None, description="Maximum size of all files of an owner; unset: no limit"
     )
     max_collections: PositiveInt | None = Field(
-        default=None, description="Most collections of one owner; unset: no limit"
+        default=None, description="Maximum collections per owner; unset: no limit"
     )
-    max_schedules: PositiveInt = Field(default=20, description="Most evaluation schedules of one owner")
+    max_schedules: PositiveInt = Field(default=20, description="Maximum evaluation schedules per owner")
 
     @field_validator("allowed_hosts", "cors_origins", mode="before")
     @classmethod
@@ -93,17 +95,15 @@ class AuthenticationConfig(BaseModel):
 
     auth: Literal["none", "api_key", "jwt"] = Field(
         default="none",
-        description="How it is known who asks over HTTP; none: nobody is asked, and only this machine served",
+        description="Authentication of HTTP requests; none: only this machine may connect",
     )
     owner: str = Field(
         default=LOCAL_OWNER,
-        description="Whose documents the command line works with, and the service where it asks nobody",
+        description="Owner that the command line acts as, and the service without authentication",
     )
-    api_key: SecretStr | None = Field(
-        default=None, description="The key that `causeway mcp` shows, where `RAG_AUTH` is not none"
-    )
-    jwt_issuer: str | None = Field(default=None, description="The `iss` of tokens, letter for letter")
-    jwt_audience: str | None = Field(default=None, description="The `aud` that tokens must name: this service")
+    api_key: SecretStr | None = Field(default=None, description="API key for `causeway mcp`, unless `RAG_AUTH` is none")
+    jwt_issuer: str | None = Field(default=None, description="Required `iss` of tokens, exactly")
+    jwt_audience: str | None = Field(default=None, description="Required `aud` of tokens: this service")
     jwt_jwks: str | None = Field(
         default=None, description="The issuer's public keys: a file, or an https address (http on this machine)"
     )
@@ -151,7 +151,7 @@ class StorageConfig(BaseModel):
     home: Path = Field(
         default_factory=default_home,
         validation_alias="CAUSEWAY_HOME",
-        description="Folder of the embedded PostgreSQL, of files and of uploads that wait",
+        description="Folder for the embedded PostgreSQL, original files and queued uploads",
     )
     database_url: SecretStr | None = Field(
         default=None,
@@ -162,8 +162,8 @@ class StorageConfig(BaseModel):
     redis_url: SecretStr | None = Field(
         default=None,
         validation_alias="REDIS_URL",
-        description="For the cache and the counting of rates, needs the extra `redis`; unset: the cache is in the "
-        "database, and each process counts alone",
+        description="Redis for the cache and shared rate limits, as redis://…; needs the extra `redis`; unset: "
+        "the database holds the cache, and each process counts alone",
     )
     embeddings_config: Path | None = Field(
         default=None,
@@ -173,24 +173,25 @@ class StorageConfig(BaseModel):
     index: str | None = Field(
         default=None,
         min_length=1,
-        description="Another system that searches vectors: `chroma` or `typesense`, each with the extra of its name; "
-        "unset: PostgreSQL does",
+        description="Search index: `chroma` or `typesense`, each needs the extra of the same name; unset: "
+        "PostgreSQL searches",
     )
     index_url: str | None = Field(
         default=None,
         min_length=1,
-        description="Its address, as http://HOST:PORT; unset: for Chroma the folder `chroma` in `CAUSEWAY_HOME`",
+        description="Address of the search index, as http://HOST:PORT; unset: for Chroma, the folder `chroma` in "
+        "`CAUSEWAY_HOME`",
     )
-    index_api_key: SecretStr | None = Field(default=None, description="Its key, where it asks for one")
-    index_timeout_seconds: PositiveFloat = Field(default=5, description="Longest time for one call to it")
+    index_api_key: SecretStr | None = Field(default=None, description="API key of the search index")
+    index_timeout_seconds: PositiveFloat = Field(default=5, description="Timeout of a call to the search index")
     collection: str | None = Field(
         default=None,
         min_length=1,
-        description="The collection that is asked when none is named; unset: `default`, else the only one",
+        description="Default collection; unset: `default`, else the only one",
     )
     files_url: str | None = Field(
         default=None,
-        description="Where original files are kept: `file:///FOLDER` or `s3://BUCKET/PREFIX` (needs the extra `s3`); "
+        description="Storage of original files: `file:///FOLDER` or `s3://BUCKET/PREFIX` (needs the extra `s3`); "
         "unset: the folder `files` in `CAUSEWAY_HOME`",
     )
     files_endpoint: str | None = Field(
@@ -198,7 +199,7 @@ class StorageConfig(BaseModel):
         validation_alias="AWS_ENDPOINT_URL",
         description="Address of MinIO or another S3-compatible store; unset: Amazon's",
     )
-    files_timeout_seconds: PositiveFloat = Field(default=30, description="Longest time for one call to S3")
+    files_timeout_seconds: PositiveFloat = Field(default=30, description="Timeout of a call to S3")
 
     @field_validator("database_url")
     @classmethod
@@ -229,17 +230,18 @@ class StorageConfig(BaseModel):
 
 
 class DatabaseLimits(BaseModel):
-    """The database."""
+    """Database."""
 
     model_config = ConfigDict(frozen=True)
 
     waiting_bytes: NonNegativeInt = Field(
-        default=200_000_000, description="Uploads that are kept on disk while the database is away; 0: they are refused"
+        default=200_000_000,
+        description="Maximum size of uploads stored on disk while the database is unreachable; 0: they are rejected",
     )
-    database_pool_size: PositiveInt = Field(default=8, description="Most connections of one process")
-    database_timeout_seconds: PositiveFloat = Field(default=3, description="Longest wait for a connection")
+    database_pool_size: PositiveInt = Field(default=8, description="Maximum connections per process")
+    database_timeout_seconds: PositiveFloat = Field(default=3, description="Timeout of waiting for a connection")
     database_statement_seconds: PositiveFloat = Field(
-        default=4, description="Longest statement that a request waits for; jobs and commands take their time"
+        default=4, description="Timeout of a statement in a request; jobs and commands have none"
     )
 
 
@@ -255,15 +257,16 @@ class LoadLimits(BaseModel):
 
     max_searches: PositiveInt = Field(
         default_factory=four_a_core,
-        description="Searches and answers prepared at the same time in one process; the others wait in their order",
+        description="Searches and answers prepared concurrently per process; further ones are queued",
     )
     load_queue_seconds: PositiveFloat = Field(
         default=3,
-        description="Longest wait for that, and at most half of `RAG_PREPARATION_SECONDS`; who would wait longer is "
-        "refused at once",
+        description="Maximum wait in that queue, and at most half of `RAG_PREPARATION_SECONDS`; requests that "
+        "would wait longer are rejected immediately",
     )
     preparation_seconds: PositiveFloat = Field(
-        default=4, description="Longest time from a question to the language model; what takes longer is left out"
+        default=4,
+        description="Time limit from the question to the call of the language model; stages that exceed it are skipped",
     )
 
 
@@ -273,17 +276,19 @@ class StreamLimits(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     stream_heartbeat_seconds: PositiveFloat = Field(
-        default=15, description="Pause between comments that keep proxies waiting"
+        default=15, description="Interval of the comments that keep connections through proxies open"
     )
-    stream_grace_seconds: NonNegativeFloat = Field(default=3, description="How long an answer goes on without a reader")
+    stream_grace_seconds: NonNegativeFloat = Field(
+        default=3, description="How long an answer continues without a connected client"
+    )
     stream_kept_seconds: NonNegativeFloat = Field(
-        default=60, description="How long a whole answer is kept for a reader that comes back"
+        default=60, description="How long a complete answer can be fetched by a client that reconnects"
     )
     stream_stalled_seconds: PositiveFloat = Field(
-        default=30, description="A reader that takes nothing for so long is dropped"
+        default=30, description="A client that reads nothing for this long is disconnected"
     )
     streams_per_owner: PositiveInt = Field(
-        default=100, description="Most streams of one owner at the same time, in all processes together"
+        default=100, description="Maximum concurrent streams per owner, in all processes together"
     )
 
 
@@ -293,23 +298,21 @@ class Observation(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        default="WARNING", description="What is logged, as JSON lines on standard error"
+        default="WARNING", description="Log level; logs are JSON lines on standard error"
     )
     slow_retrieval_seconds: PositiveFloat = Field(
-        default=2, description="A search that takes longer is warned of, once a minute"
+        default=2, description="Threshold of the warning about slow searches, at most once a minute"
     )
-    slow_fulltext_seconds: PositiveFloat = Field(default=0.2, description="Full text that takes longer")
-    slow_rerank_seconds: PositiveFloat = Field(default=1, description="Reranking that takes longer")
-    slow_transform_seconds: PositiveFloat = Field(
-        default=0.3, description="Understanding a question by rules, if it takes longer"
-    )
-    slow_expand_seconds: PositiveFloat = Field(default=0.1, description="Reading around the hits, if it takes longer")
-    slow_graph_seconds: PositiveFloat = Field(default=0.5, description="Following causes or names, if it takes longer")
-    slow_first_token_seconds: PositiveFloat = Field(default=2, description="An answer's first word that takes longer")
+    slow_fulltext_seconds: PositiveFloat = Field(default=0.2, description="The same for full text search")
+    slow_rerank_seconds: PositiveFloat = Field(default=1, description="The same for reranking")
+    slow_transform_seconds: PositiveFloat = Field(default=0.3, description="The same for query transformation by rules")
+    slow_expand_seconds: PositiveFloat = Field(default=0.1, description="The same for context expansion")
+    slow_graph_seconds: PositiveFloat = Field(default=0.5, description="The same for the graph")
+    slow_first_token_seconds: PositiveFloat = Field(default=2, description="The same for an answer's first token")
     log_salt: SecretStr | None = Field(
         default=None,
-        description="What owners' marks in logs are made with, the same for all processes; unset: a file in "
-        "`CAUSEWAY_HOME` holds it",
+        description="Key of the owners' pseudonyms in logs, the same for all processes; unset: stored in a file "
+        "in `CAUSEWAY_HOME`",
     )
 
     @property

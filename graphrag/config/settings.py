@@ -87,53 +87,53 @@ class CollectionConfig(BaseModel):
 
 
 class RetrievalConfig(CollectionConfig):
-    """Search: the service's values, then the collection's own, then the request's."""
+    """Retrieval, configurable per service, collection and request."""
 
     strategy: Literal["auto"] | Strategy = Field(
-        default="auto", description="Full text, vectors (semantic) or both; auto: by the question"
+        default="auto", description="Full text, vectors (semantic) or both; auto: selected by the question"
     )
     fulltext_ranking: FulltextRanking = Field(
         default="bm25",
-        description="How full text is scored; ts_rank_cd is PostgreSQL's own; index: by `RAG_INDEX` where that ranks "
+        description="Scoring of full text; ts_rank_cd is PostgreSQL's own; index: by `RAG_INDEX` if it ranks "
         "words, else bm25",
     )
     fusion: Fusion | None = Field(
         default=None,
-        description="How both lists become one: by standardised scores, or by ranks (RRF); unset: as the embedding "
-        "model's entry says",
+        description="Fusion of both rankings: by standardised scores, or by ranks (RRF); unset: as in the "
+        "embedding model's entry",
     )
     rrf_k: int = Field(
         default=60,
         ge=1,
         le=10_000,
-        description="k of RRF's 1 / (k + rank): the less it is, the more first places count",
+        description="k in RRF's 1 / (k + rank): smaller values favour the first places",
     )
     vector_weight: float | None = Field(
         default=None,
         ge=0,
         le=1,
-        description="What vectors count, full text having the rest; unset: as the embedding model's entry says",
+        description="Weight of vectors, with the rest for full text; unset: as in the embedding model's entry",
     )
-    candidates_per_leg: int = Field(default=50, ge=1, le=1000, description="Chunks that each of both lists has")
-    rerank: bool = Field(default=True, description="Order what was found once more, by question and text together")
-    rerank_candidates: int = Field(default=50, ge=1, le=200, description="Chunks that are reranked")
-    graph: bool = Field(default=True, description="Follow names from passage to passage where the question needs it")
-    chunkenizer: bool = Field(
-        default=True, description="Ask the service at `CHUNKENIZER_API_URL`, too, where there is one"
+    candidates_per_leg: int = Field(default=50, ge=1, le=1000, description="Candidates from each of the two searches")
+    rerank: bool = Field(default=True, description="Rerank the hits")
+    rerank_candidates: int = Field(default=50, ge=1, le=200, description="Hits to rerank")
+    graph: bool = Field(
+        default=True, description="Find further passages through the names they share, for questions that need it"
     )
-    top_k: int = Field(default=10, ge=1, le=1000, description="Chunks that a search gives")
-    window_sentences: int = Field(default=2, ge=0, le=50, description="Sentences that are read on either side of a hit")
+    chunkenizer: bool = Field(default=True, description="Search the service at `CHUNKENIZER_API_URL` as well")
+    top_k: int = Field(default=10, ge=1, le=1000, description="Hits returned by a search")
+    window_sentences: int = Field(default=2, ge=0, le=50, description="Sentences added on each side of a hit")
     least_share: float = Field(
         default=0.0,
         ge=0,
         le=1,
-        description="Hits below this share of the best score are not read for a simple question",
+        description="For simple questions, hits below this share of the best score are dropped",
     )
     parent_chars: int = Field(
         default=0,
         ge=0,
         le=20_000,
-        description="Length of the section that is read around a hit; 0: `RAG_WINDOW_SENTENCES` instead",
+        description="Length of the section returned around a hit; 0: use `RAG_WINDOW_SENTENCES`",
     )
 
     @property
@@ -147,44 +147,42 @@ class ParsingLimits(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    seconds: PositiveFloat = Field(default=30, description="Longest time that the parsing of one file may take")
-    memory_bytes: PositiveInt = Field(
-        default=2_000_000_000, description="Most memory that the parsing of one file may have"
-    )
-    processes: PositiveInt = Field(default_factory=processors, description="Files that are parsed at the same time")
-    pages: PositiveInt = Field(default=5_000, description="Most pages of a PDF")
-    characters: PositiveInt = Field(default=30_000_000, description="Longest text of one file")
+    seconds: PositiveFloat = Field(default=30, description="Time limit of parsing one file")
+    memory_bytes: PositiveInt = Field(default=2_000_000_000, description="Memory limit of parsing one file")
+    processes: PositiveInt = Field(default_factory=processors, description="Files parsed at the same time")
+    pages: PositiveInt = Field(default=5_000, description="Maximum pages of a PDF")
+    characters: PositiveInt = Field(default=30_000_000, description="Maximum characters of a file's text")
     archive_bytes: PositiveInt = Field(
-        default=256_000_000, description="Largest packed file (docx, xlsx, …) once unpacked"
+        default=256_000_000, description="Maximum size of a compressed file (docx, xlsx, …) once unpacked"
     )
     archive_entry_bytes: PositiveInt = Field(
-        default=128_000_000, description="Largest entry of a packed file once unpacked"
+        default=128_000_000, description="Maximum size of an entry of a compressed file once unpacked"
     )
     archive_ratio: PositiveInt = Field(
-        default=200, description="Most that a packed file may grow by when unpacked; honest files have 38 at most"
+        default=200, description="Maximum compression ratio of a file; legitimate files reach 38"
     )
 
 
 class IngestionConfig(CollectionConfig):
-    """Chunking and indexing: the service's values, then the collection's own."""
+    """Chunking and indexing, configurable per service and collection."""
 
-    chunking: Chunking = Field(default="auto", description="How a text becomes chunks; auto: by the text")
-    chunk_tokens: int = Field(default=512, ge=1, le=8_000, description="Most tokens of a chunk")
-    chunk_overlap_tokens: int = Field(default=50, ge=0, le=1_000, description="Tokens that it shares with the next")
-    child_tokens: int = Field(default=128, ge=16, le=8_000, description="Tokens of parent_child's small chunks")
+    chunking: Chunking = Field(default="auto", description="Chunking strategy; auto: selected by the text")
+    chunk_tokens: int = Field(default=512, ge=1, le=8_000, description="Maximum tokens per chunk")
+    chunk_overlap_tokens: int = Field(default=50, ge=0, le=1_000, description="Tokens shared with the next chunk")
+    child_tokens: int = Field(default=128, ge=16, le=8_000, description="Tokens of a child chunk (parent_child)")
     parent_child_chars: int = Field(
-        default=2_000, ge=200, le=20_000, description="Characters of the stretch that is read instead of one of these"
+        default=2_000, ge=200, le=20_000, description="Characters of the parent returned instead of a child chunk"
     )
     contextual_embeddings: bool = Field(
-        default=False, description="The chat model says where each chunk stands in its document: a call a chunk"
+        default=False, description="The chat model describes each chunk's context in its document: one call per chunk"
     )
     keywords: Literal["phrases", "embeddings"] = Field(
         default="phrases",
-        description="A document's keywords: the phrases that it uses most, or those of them that are nearest to it by "
-        "the collection's embedding model",
+        description="A document's keywords: its most frequent phrases, or those closest to it by the collection's "
+        "embedding model",
     )
     time_to_live_hours: float | None = Field(
-        default=None, gt=0, le=1_000_000, description="A document is deleted after so long; unset: it stays"
+        default=None, gt=0, le=1_000_000, description="Hours after which a document expires; unset: never"
     )
 
     @field_validator("chunking")
@@ -198,14 +196,16 @@ class IngestionConfig(CollectionConfig):
 
 
 class GenerationConfig(CollectionConfig):
-    """Answers: the service's values, then the collection's own."""
+    """Answers, configurable per service and collection."""
 
     chat_model: str | None = Field(
         default=None,
-        description='Of the service, "provider:model" (openai, ollama or google_genai), unset: answers are extractive; '
-        'of a collection, one of those that the service has, or "extractive"',
+        description='Chat model, as "provider:model" (openai, ollama or google_genai); unset: extractive answers. '
+        'For a collection: one of the service\'s models, or "extractive"',
     )
-    system_prompt: str = Field(default="", max_length=4_000, description="Said to the model after our own rules")
+    system_prompt: str = Field(
+        default="", max_length=4_000, description="Instructions that follow the built-in rules in the prompt"
+    )
 
     @field_validator("chat_model", mode="before")
     @classmethod
@@ -224,24 +224,24 @@ class GenerationConfig(CollectionConfig):
 class IngestionLimits(BaseModel):
     """Limits of ingestion."""
 
-    max_file_bytes: PositiveInt = Field(default=10_000_000, description="Largest file")
+    max_file_bytes: PositiveInt = Field(default=10_000_000, description="Maximum size of a file")
     max_documents: PositiveInt = Field(
-        default=100, description="Most documents of a collection, over HTTP; the command line has no limit"
+        default=100, description="Maximum documents of a collection, over HTTP; the command line has no limit"
     )
-    embedding_batch_size: PositiveInt = Field(default=100, description="Texts that are embedded by one call")
+    embedding_batch_size: PositiveInt = Field(default=100, description="Texts embedded per call")
     parsing: ParsingLimits = ParsingLimits()
     graph_max_calls: NonNegativeInt = Field(
         default=0,
-        description="Chunks that the chat model reads for causal relations, in one process; 0: rules alone find them",
+        description="Maximum chunks per process from which the chat model extracts causal relations; 0: rules only",
     )
     spacy_pipelines: Annotated[tuple[str, ...] | None, NoDecode] = Field(
         default=None,
-        description="Trained spaCy pipelines (needs the extra `linguistics`) that find names beside the rules, one a "
-        "language: packages or folders, separated by commas; none: rules alone; unset: the standard ones that are "
-        "installed",
+        description="spaCy pipelines for named entities (needs the extra `linguistics`), one per language: "
+        "packages or folders, separated by commas; none: rules only; unset: the standard ones that "
+        "are installed",
     )
-    worker: bool = Field(default=True, description="`causeway serve` does ingestion jobs itself")
-    worker_jobs: PositiveInt = Field(default=3, description="Ingestion jobs that one process does at the same time")
+    worker: bool = Field(default=True, description="`causeway serve` runs background jobs itself")
+    worker_jobs: PositiveInt = Field(default=3, description="Concurrent ingestion jobs per process")
 
     @field_validator("spacy_pipelines", mode="before")
     @classmethod

@@ -164,7 +164,7 @@ def test_cells_come_with_their_headers_and_the_rows_around(api: httpx.Client, pa
 
 
 def test_what_can_t_be_shown_is_told(api: httpx.Client, paths: dict[str, str]) -> None:
-    """R9.9 A page that is not there, a document without pages or cells, parameters beyond their bounds."""
+    """R9.4 A page that is not there, a document without pages or cells, parameters beyond their bounds."""
     error = check_error(api.get(f"{paths[AUDIT]}/pages/3"), 404, "page_not_found")
     assert error["details"] == {"page": 3, "page_count": 2}
     for path in ("pages/1", "pages/1/picture", "cells"):

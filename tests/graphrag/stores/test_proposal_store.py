@@ -296,7 +296,7 @@ async def test_ratings_at_the_same_time_propose_as_they_come_to(shelf: Shelf) ->
 
 
 async def test_a_deleted_conversation_takes_its_proposals_along(shelf: Shelf) -> None:
-    """R6.4, security 19: of what is decided the question's words go, too."""
+    """R10.1, security 19: of what is decided the question's words go, too."""
     talk = Talk(shelf)
     first = await talk.ask(HORNO, cited=[], found=["horno.md"])
     second = await talk.ask(PUENTE, cited=[], found=["puente.md"])
