@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from graphrag.causal_graph.extraction import GRAMMARS
+from graphrag.causal_graph.grammar import read_grammar
 from graphrag.linguistics.language import content_words, words
 from graphrag.linguistics.names import NAME
 from graphrag.linguistics.normalization import shadow
@@ -181,7 +181,7 @@ def _is_particular(text: str, asked: Asked, language: str) -> bool:
 
 def _verb(text: str, language: str) -> re.Match[str] | None:
     """The first finite one; no name that looks like one: «Abadía»."""
-    found = re.finditer(GRAMMARS[language].finite, shadow(text))
+    found = re.finditer(read_grammar(language).finite, shadow(text))
     return next((match for match in found if text[match.start()].islower()), None)
 
 
