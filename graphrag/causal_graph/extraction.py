@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from graphrag.causal_graph.connectives import because, midway, so_that, therefore
 from graphrag.causal_graph.cue_matches import REACH, Draft, Site, sites
-from graphrag.causal_graph.grammar import CausalGrammar, Form, read_grammar
+from graphrag.causal_graph.grammar import CausalGrammar, Form, read_causal_grammar
 from graphrag.causal_graph.predicates import attributes, cause_of, labelled, passive, verb
 from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.linguistics.normalization import shadow
@@ -36,7 +36,7 @@ def extract_relations(text: str, *, language: str) -> list[CausalRelation]:
     """Spans are characters of the text. Of any language but Spanish, French and English: none."""
     if language not in ANSWER_LANGUAGES:
         return []
-    grammar = read_grammar(language)
+    grammar = read_causal_grammar(language)
     s = shadow(text)
     relations: list[CausalRelation] = []
     previous: Span | None = None

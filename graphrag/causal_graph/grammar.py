@@ -175,6 +175,6 @@ def pattern(text: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=len(ANSWER_LANGUAGES))
-def read_grammar(language: str) -> CausalGrammar:
+def read_causal_grammar(language: str) -> CausalGrammar:
     """Return the grammar of Spanish, French or English."""
     return read_rules(CausalGrammar, "graphrag.causal_graph", language)

@@ -62,7 +62,7 @@ def split_words(text: str) -> list[str]:
 
 
 def join_patterns(patterns: str | list[str]) -> str:
-    return patterns if isinstance(patterns, str) else "|".join(f"(?:{pattern})" for pattern in patterns)
+    return "|".join(f"(?:{pattern})" for pattern in ([patterns] if isinstance(patterns, str) else patterns))
 
 
 WordList = Annotated[list[str], BeforeValidator(split_words)]
