@@ -11,7 +11,7 @@ from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stem, stop_wor
 from graphrag.linguistics.lexicon import opposite_of
 from graphrag.linguistics.names import name_places
 from graphrag.linguistics.negation import denying_words, is_negative, negated_words
-from graphrag.linguistics.numbers import RATES, TIME, UNITS, Quantity, read_quantities
+from graphrag.linguistics.numbers import TIME, Quantity, number_rules, read_quantities
 from graphrag.linguistics.sentences import split_sentences
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
@@ -103,11 +103,12 @@ def read(text: str, language: str) -> ComparedText:
         if not (is_table and any(start <= words[place].start < end for start, end in headers))
     )
     signs = tuple(_signs(words, language))
+    rules = number_rules()
     counted = [(quantity.start, quantity.end) for quantity in quantities]
     rates = tuple(
         place
         for place, word in enumerate(words)
-        if (word.folded in RATES or UNITS.get(word.folded, ("",))[0] == TIME)
+        if (word.folded in rules.rates or rules.measures.get(word.folded, ("",))[0] == TIME)
         and len(word.folded) > 1
         and not any(start <= word.start < end for start, end in counted + taken)
     )

@@ -8,7 +8,7 @@ from itertools import combinations
 from agent.verification.alignment import SAME_PAIR, Alignment
 from agent.verification.reading import ComparedText, ComparedWord
 from graphrag.linguistics.lexicon import is_actor, opposite_of
-from graphrag.linguistics.numbers import VALUES
+from graphrag.linguistics.numbers import number_rules
 
 _BY = {"es": frozenset({"por"}), "fr": frozenset({"par"}), "en": frozenset({"by"})}
 _TO = {"es": frozenset({"a", "al"}), "fr": frozenset({"a", "au", "aux"}), "en": frozenset({"to"})}
@@ -100,7 +100,7 @@ def _goes_on(reading: ComparedText, at: int) -> bool:
 
 def counts(reading: ComparedText, at: int) -> bool:
     folded = reading.words[at].folded
-    return folded[0].isdigit() or folded in VALUES.get(reading.language, {})
+    return folded[0].isdigit() or folded in number_rules().values.get(reading.language, {})
 
 
 def is_noun(reading: ComparedText, at: int) -> bool:

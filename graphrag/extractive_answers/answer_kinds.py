@@ -3,9 +3,8 @@
 import re
 from collections.abc import Callable, Set
 from dataclasses import dataclass
-from functools import lru_cache
 
-from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stop_words, words
+from graphrag.linguistics.language import all_stop_words, fold, words
 
 Shows = Callable[[str, Set[str]], bool]  # a sentence, the question's words without case and accents
 
@@ -98,7 +97,7 @@ def _has_date(sentence: str, asked: Set[str]) -> bool:
 def _has_name(sentence: str, asked: Set[str]) -> bool:
     """A capital says little of a function word, which begins the sentence."""
     names = (fold(word) for found in _NAME.findall(sentence) for word in words(found))
-    return any(name not in asked and name not in _function_words() for name in names)
+    return any(name not in asked and name not in all_stop_words() for name in names)
 
 
 def _has_place(sentence: str, asked: Set[str]) -> bool:
@@ -107,11 +106,6 @@ def _has_place(sentence: str, asked: Set[str]) -> bool:
 
 def _has_reason(sentence: str, asked: Set[str]) -> bool:
     return _REASON.search(sentence) is not None and not denies_reason(sentence)
-
-
-@lru_cache(maxsize=1)
-def _function_words() -> frozenset[str]:
-    return frozenset().union(*(stop_words(language) for language in ANSWER_LANGUAGES))
 
 
 _KINDS = (

@@ -12,7 +12,7 @@ from babel.units import format_unit
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.extractive_answers.table_answers import asks_what_is_late
 from graphrag.linguistics.cell_values import read_numbers
-from graphrag.linguistics.dates import Period, find_told_dates, name, of_day, only_year, percent
+from graphrag.linguistics.dates import Period, breaking_spaces, find_told_dates, name, of_day, only_year, percent
 from graphrag.linguistics.language import content_words, fold, labelled, stem
 from graphrag.linguistics.numbers import AmountInText, find_quantities, write_number, write_quantity
 
@@ -146,7 +146,7 @@ def _joined(counts: list[tuple[int, str]], language: str) -> str:
 
 def _written(count: int, unit: str, language: str) -> str:
     text = format_unit(count, f"duration-{unit}", length="long", locale=language)
-    return text.replace("\u202f", " ").replace("\u00a0", " ")
+    return breaking_spaces(text)
 
 
 _AMOUNT = re.compile(
