@@ -10,8 +10,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from graphrag.errors import ProviderError
 from graphrag.linguistics.normalization import flatten
-from graphrag.query_transformation.grammars import GRAMMARS
-from graphrag.query_transformation.phrases import beginning
+from graphrag.query_transformation.phrases import beginning, read_question_grammar
 from graphrag.query_transformation.transformation import READ_CHARS, find_language
 
 LONGEST = 60  # characters
@@ -25,7 +24,7 @@ def title_of(question: str) -> str:
     line = _line(question)[:READ_CHARS]
     if len(line) > LONGEST:
         flat = flatten(line)
-        line = line[beginning(flat, GRAMMARS[find_language(line)].asking) :]
+        line = line[beginning(flat, read_question_grammar(find_language(line)).asking) :]
     short = _shortened(line.strip(_EDGES).strip("¿? "))
     return short[:1].upper() + short[1:] if short else "…"
 

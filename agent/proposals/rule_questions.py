@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from agent.proposals.questions import MadeQuestion, ReadDocument
 from agent.proposals.wording import ask, ask_cause, has_verb, is_alone, lowered
@@ -12,6 +13,7 @@ from graphrag.linguistics.dates import Period, ToldDate, find_told_dates, months
 from graphrag.linguistics.language import fold, words
 from graphrag.linguistics.names import FULL_NAME
 from graphrag.linguistics.numbers import write_number
+from graphrag.linguistics.rules import AnyCase, Pattern, Rules, read_rules
 from graphrag.models.evaluation import Category
 from graphrag.models.graph import CausalRelation, Polarity, RelationType
 from graphrag.parsers.source_locations import rows_within
@@ -41,16 +43,28 @@ def _is_predicate(read: ReadDocument, relation: CausalRelation) -> bool:
 
 
 MOST_WORDS = 9  # of what is paid for
-_COST = {
-    "es": re.compile(
-        r"^(?P<what>[^,;:.()]+?) (?:costó|ha costado|costaron|cuesta) (?:unos |solo )?(?P<price>\d[\d., ]*(?:euros|€))"
-    ),
-    "fr": re.compile(
-        r"^(?P<what>[^,;:.()]+?) (?:a coûté|ont coûté|coûte) (?:environ )?(?P<price>\d[\d., \u00a0\u202f]*(?:euros|€))"
-    ),
-    "en": re.compile(r"^(?P<what>[^,;:.()]+?) cost (?:us )?(?:about |only )?(?P<price>[€£$]\d[\d,.]*\d)"),
-}
-_ASKS_COST = {"es": "¿Cuánto costó {}?", "fr": "Combien a coûté {} ?", "en": "How much did {} cost?"}
+
+
+class RuleQuestionRules(Rules):
+    cost: dict[str, Pattern]
+    asks_cost: dict[str, str]
+    before: dict[str, AnyCase]
+    range: dict[str, AnyCase]
+    roles: dict[str, str]
+    open: dict[str, str]
+    asks_role: dict[str, str]
+    infinitive: dict[str, Pattern]
+    who_of: dict[str, tuple[str, ...]]
+    when_of: dict[str, tuple[str, ...]]
+    counted: dict[str, AnyCase]
+    in_period: dict[str, str]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> RuleQuestionRules:
+    return read_rules(RuleQuestionRules, "agent.proposals", "rule_questions")
+
+
 _OPENING = re.compile(r"(?:el|la|le|the|an?|un|una|une) |l['’]|[A-ZÁÉÍÓÚÑÀÂÇÈÊÎÔŒ]", re.IGNORECASE)
 _PLURAL = re.compile(r"(?:los|las|les|des) ", re.IGNORECASE)
 
@@ -58,29 +72,15 @@ _PLURAL = re.compile(r"(?:los|las|les|des) ", re.IGNORECASE)
 def cost_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
     for span in read.sentences:
         sentence = read.read(span)
-        told = _COST[read.language].match(sentence)
+        told = _rules().cost[read.language].match(sentence)
         if told is None:
             continue
         what = lowered(told["what"].strip())
         is_one_thing = _OPENING.match(what) and not _PLURAL.match(what) and len(words(what)) <= MOST_WORDS
         if is_one_thing and is_alone(what, read.language):
             quote = read.text[span.start : span.end].strip()
-            yield MadeQuestion(_ASKS_COST[read.language].format(what), told["price"].strip(), quote, "factual", "cost")
-
-
-# What stands around a date that is the time of the whole clause; «desde el», "until" say something else.
-_BEFORE = {
-    "es": re.compile(
-        r"(?:^|(?<=\s))(?:el (?:día |lunes |martes |miércoles |jueves |viernes |sábado |domingo )?|en )$", re.I
-    ),
-    "fr": re.compile(r"(?:^|(?<=\s))(?:le (?:lundi |mardi |mercredi |jeudi |vendredi |samedi |dimanche )?|en )$", re.I),
-    "en": re.compile(r"(?:^|(?<=\s))(?:on (?:\w+day,? )?|in )$", re.I),
-}
-_RANGE = {
-    "es": re.compile(r"\b(?:desde|hasta|antes|después|partir|entre|del?|para|dese|a|mismo)\s*$", re.I),
-    "fr": re.compile(r"\b(?:depuis|jusqu'à|jusqu'au|avant|après|partir|dès|entre|du|au|que|pour)\s*$", re.I),
-    "en": re.compile(r"\b(?:since|until|till|before|after|from|by|between|to|as|due)\s*$", re.I),
-}
+            asks = _rules().asks_cost[read.language].format(what)
+            yield MadeQuestion(asks, told["price"].strip(), quote, "factual", "cost")
 
 
 def dated_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
@@ -103,8 +103,8 @@ def _clause(sentence: str, date: ToldDate, language: str) -> tuple[str, str]:
     The words that the question leaves out must not be what was dated.
     """
     before, after = sentence[: date.start], sentence[date.end :]
-    opening = _BEFORE[language].search(before)
-    if opening is None or _RANGE[language].search(before[: opening.start()]):
+    opening = _rules().before[language].search(before)
+    if opening is None or _rules().range[language].search(before[: opening.start()]):
         return "", ""
     head = before[: opening.start()].strip(" ,")
     clause = head if head and (not after.strip(" .") or after.startswith(",")) else "" if head else after.strip(" ,.")
@@ -112,23 +112,6 @@ def _clause(sentence: str, date: ToldDate, language: str) -> tuple[str, str]:
     return (clause, found[-1] if head else found[0].lower()) if found else ("", "")
 
 
-_ROLES = {
-    "es": r"(?:(?:responsable|jef[ea]|técnic[oa]|gerente|encargad[oa]|operari[oa]|presidente|vocal)"
-    r"|(?:director|ajustador|conductor|coordinador)a?)",
-    "fr": r"(?:responsable|direct(?:eur|rice)|chef(?:fe)?|technicien(?:ne)?|gérante?|acheteu(?:r|se)|audit(?:eur|rice)"
-    r"|présidente?)",
-    "en": r"(?:(?:\w+ )?(?:manager|director|buyer|engineer|mixer|technician|supervisor|auditor)|head|chair|leader)",
-}
-_OPEN = {
-    "es": r"(?:(?:el|la|su|nuestr[oa]) )?",
-    "fr": r"(?:(?:le|la|son|sa|leur|notre) |l['’])?",
-    "en": r"(?:(?:the|an?|his|her|its|our|their) |[A-Z]\w+['’]s )?",
-}
-_ASKS_ROLE = {
-    "es": "¿Qué puesto tiene {}?",
-    "fr": "Quelle est la fonction de {} ?",
-    "en": "What is {}’s role?",
-}
 _OPENS = re.compile(r"(?:el|la|su|nuestr[oa]|le|son|sa|leur|notre|the|an?|his|her|its|our|their) |l['’]", re.IGNORECASE)
 _PRAISE = re.compile(r"\b(?:muy|très|very)\b")  # no role: «una encargada muy querida»
 _VOWEL = re.compile(r"[AEIOUÉÈÊÎÔ]", re.IGNORECASE)
@@ -160,20 +143,20 @@ def _bare(role: str) -> str:
 
 
 def _pattern(language: str) -> re.Pattern[str]:
-    role = rf"{_OPEN[language]}{_ROLES[language]}\b[^,.;:()\d]{{0,50}}"
+    role = rf"{_rules().open[language]}{_rules().roles[language]}\b[^,.;:()\d]{{0,50}}"
     return re.compile(
         rf"(?P<a>{FULL_NAME}), (?P<x>{role})(?=[,.;)])"
         rf"|(?P<b>{FULL_NAME}) \((?P<y>{role})\)"
-        rf"|(?<![\w'’-])(?P<z>(?i:{_OPEN[language]}){_ROLES[language]}\b[^,.;:()\d]{{0,40}}), "
+        rf"|(?<![\w'’-])(?P<z>(?i:{_rules().open[language]}){_rules().roles[language]}\b[^,.;:()\d]{{0,40}}), "
         rf"(?P<c>{FULL_NAME})(?=[,.;)])"
     )
 
 
 def _question(name: str, language: str) -> str:
     asks = (
-        _ASKS_ROLE[language].replace("de {}", "d'{}")
+        _rules().asks_role[language].replace("de {}", "d'{}")
         if language == "fr" and _VOWEL.match(name)
-        else _ASKS_ROLE[language]
+        else _rules().asks_role[language]
     )
     return asks.format(name)
 
@@ -181,20 +164,7 @@ def _question(name: str, language: str) -> str:
 MOST_OF_A_COLUMN = 1  # in one table: those of its other rows would read alike
 _WHO = frozenset("responsable responsible who owner quien encargado".split())
 _WHEN = frozenset("plazo when by deadline due echeance fecha delai".split())
-_INFINITIVE = {
-    "es": re.compile(r"[A-ZÁÉÍÓÚÑ]\w+(?:ar|er|ir)(?:se)?\b"),
-    "fr": re.compile(r"[A-ZÀÂÇÉÈÊÎÔŒ]\w+(?:er|ir|re)\b(?! (?:de|du|des)\b)"),
-}
-_WHO_OF = {"es": ("¿Quién tiene que {}?", "¿Quién es responsable de «{}»?"),
-           "fr": ("Qui doit {} ?", "Qui est responsable de « {} » ?"),
-           "en": ("", "Who is responsible for “{}”?")}  # fmt: skip
-_WHEN_OF = {"es": ("¿Para cuándo hay que {}?", "¿Para cuándo está previsto «{}»?"),
-            "fr": ("Pour quand faut-il {} ?", "Pour quand est prévu « {} » ?"),
-            "en": ("", "When is “{}” planned?")}  # fmt: skip
-_COUNTED = {"es": re.compile(r"[a-záéíóúñ]+(?:os|as|etes|eles)", re.I), "fr": re.compile(r"[a-zàâçéèêîô]{3,}s", re.I),
-            "en": re.compile(r"[a-z]{3,}s", re.I)}  # fmt: skip
 _WHOLE = re.compile(r"\d{1,3}(?:[ .,\u202f\u00a0]\d{3})*|\d+")
-_IN = {"es": "en {}", "fr": "en {}", "en": "in {}"}
 _ROW_VOWEL = re.compile(r"[aeiouyhâàéèêîô]", re.IGNORECASE)
 _UNIT = re.compile(r"\s*\((?P<unit>[€£$%]|\w{1,5})\)\s*$")
 _TOTAL = re.compile(r"\W*(?:sub-?)?(?:total|suma|sum|somme|media|moyenne|average)", re.I)
@@ -245,11 +215,11 @@ def _written(value: str, language: str) -> str:
 
 def _of_task(header: str, label: str, value: str, language: str) -> str | None:
     """Ask about a plan's row: its label is the task."""
-    asks = _WHO_OF if fold(header) in _WHO else _WHEN_OF if fold(header) in _WHEN else None
-    if asks is None or (asks is _WHEN_OF and not _is_time(value)) or parse_period(label):
+    asks = _rules().who_of if fold(header) in _WHO else _rules().when_of if fold(header) in _WHEN else None
+    if asks is None or (asks is _rules().when_of and not _is_time(value)) or parse_period(label):
         return None
     to_do, named = asks[language]
-    is_to_do = language in _INFINITIVE and _INFINITIVE[language].match(label)
+    is_to_do = language in _rules().infinitive and _rules().infinitive[language].match(label)
     return to_do.format(label[0].lower() + label[1:].rstrip(".")) if is_to_do else named.format(label.rstrip("."))
 
 
@@ -257,11 +227,13 @@ def _of_count(table: SeenTable, number: int, label: str, value: str, language: s
     """Ask how many, for a column that is named by what it counts: «Pedidos», "Packs"; or how much money."""
     unit = _UNIT.search(table.headers[number])
     counted = _UNIT.sub("", table.headers[number]).strip()
-    if not _WHOLE.fullmatch(value) or not _COUNTED[language].fullmatch(counted):
+    if not _WHOLE.fullmatch(value) or not _rules().counted[language].fullmatch(counted):
         return None
     counted = counted.lower() if not counted.isupper() else counted
     period = _period(label, table)
-    where = (_IN[language].format(name(period, language)) if period.unit != "year" else "") if period else ""
+    where = (
+        (_rules().in_period[language].format(name(period, language)) if period.unit != "year" else "") if period else ""
+    )
     if (period and not where) or (not period and re.fullmatch(r"[\d.,\s]+", label)):
         return None
     if unit:

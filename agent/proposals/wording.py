@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Literal
 
-from graphrag.causal_graph.extraction import GRAMMARS
+from graphrag.causal_graph.grammar import read_causal_grammar
 from graphrag.linguistics.language import content_words, words
 from graphrag.linguistics.names import NAME
 from graphrag.linguistics.normalization import shadow
+from graphrag.linguistics.rules import AnyCase, Pattern, Rules, read_rules
 
 _IRREGULAR = {
     past: base
@@ -20,14 +22,27 @@ _IRREGULAR = {
     ).split()
     for past, base in [pair.split(":")]
 }
-_DOUBLED = re.compile(r"(\w*[aeiou])([bdgmnprt])\2ed")
-_WITHOUT_E = re.compile(
-    r"(\w+(?:ll|ss|sh|ch|sk|st|ct|pt|nt|rt|lt|nd|ld|rd|ck|wn|en|on|er|ow|ew|ay|ey|oy|rn|rm|lp|mp|lk|rk|nk|ai[lnrt]|ea[dlt]|oa[dn]"
-    r"|oin|ook|eed|eet|ff|ss|sit|fit|mit|al|x))ed"
-)
-_WITH_E = re.compile(
-    r"(\w+(?:[cuvz]|(?:[aeiou]|[lnpr])s|[dr]g|ang|ir|ur|ar|[bdkptfgz]l|in|id|od|ud|iz|ot|ut|ok|ik|op|ap|am|um|im)e)d"
-)
+
+
+class QuestionWordingRules(Rules):
+    doubled: Pattern
+    without_e: Pattern
+    with_e: Pattern
+    words: dict[str, dict[str, str]]
+    cause_of: dict[str, str]
+    trigger_of: dict[str, str]
+    points: dict[str, AnyCase]
+    opening: dict[str, Pattern]
+    article: AnyCase
+    noun: Pattern
+    second: dict[str, Pattern]
+    connective: dict[str, Pattern]
+    group: Pattern
+
+
+@lru_cache(maxsize=1)
+def _rules() -> QuestionWordingRules:
+    return read_rules(QuestionWordingRules, "agent.proposals", "wording")
 
 
 def base_form(past: str) -> str | None:
@@ -36,72 +51,22 @@ def base_form(past: str) -> str | None:
         return _IRREGULAR[past]
     if past.endswith("ied"):
         return f"{past[:-3]}y"
-    if doubled := _DOUBLED.fullmatch(past):
+    if doubled := _rules().doubled.fullmatch(past):
         return doubled[1] + doubled[2]
-    found = _WITHOUT_E.fullmatch(past) or _WITH_E.fullmatch(past)
+    found = _rules().without_e.fullmatch(past) or _rules().with_e.fullmatch(past)
     return found[1] if found else None
 
 
 Asked = Literal["why", "when"]
 MOST_WORDS, FEWEST_WORDS = 18, 3  # of a clause that makes a question which is read at once
 MOST_SUBJECT_WORDS = 10
-WORDS = {
-    "es": {"why": "¿Por qué {}?", "when": "¿Cuándo {}?"},
-    "fr": {"why": "Pourquoi {} ?", "when": "Quand {} ?"},
-    "en": {"why": "Why {}?", "when": "When {}?"},
-}
-CAUSE_OF = {"es": "¿Qué causó {}?", "fr": "Qu'est-ce qui a causé {} ?", "en": "What caused {}?"}
-TRIGGER_OF = {"es": "¿Qué desencadenó {}?", "fr": "Qu'est-ce qui a déclenché {} ?", "en": "What triggered {}?"}
 MOST_PHRASE_WORDS = 8  # of a noun phrase: a longer one may be a clause whose verb nobody recognised
 FEWEST_CONTENT_WORDS = {
     "why": 4,
     "when": 2,
 }  # of a question without a name or a number: else it is nobody's in particular
-# What points outside of the clause, or speaks as one who was there: a question with it is not understood alone.
-_POINTS = {
-    "es": re.compile(
-        r"\b(?:este|esta|esto|estos|estas|ese|esa|eso|esos|esas|aquel|aquella|ello|ella|ellos|ellas|él|nos|me|mi|mis"
-        r"|nuestr[oa]s?|yo|nosotros|ambos|otr[oa]s?|mism[oa]s?|uno|alguno|allí|aquí|entonces|tampoco|también|así|hoy|ayer|lo)\b|\w+[aei]mos\b",
-        re.IGNORECASE,
-    ),
-    "fr": re.compile(
-        r"\b(?:ce|cet|cette|ces|cela|ceci|ça|il|elle|ils|elles|eux|lui|celui|celle|ceux|nous|notre|nos|je"
-        r"|me|mon|ma|mes|on|y|autres?|même|là|ici|aussi|aujourd|hier|vous|votre|vos|dernier|dernière)\b|\b(?:j|c)['’]",
-        re.IGNORECASE,
-    ),
-    "en": re.compile(
-        r"\b(?:he|she|it|they|him|hers|them|this|that|these|those|there|here|we|us|our|ours|i|me|my|you"
-        r"|your|other|others|same|both|also|then|today|yesterday|nor|so|last|which|who)\b",
-        re.IGNORECASE,
-    ),
-}
 _POSSESSIVE = re.compile(r"\b(?:sus?|son|sa|ses|leurs?|his|her|its|their)\b", re.IGNORECASE)  # of the subject, after it
-_OPENING = {
-    "es": re.compile(r"(?:el|la|los|las|un|una|unos|unas)\s|[A-ZÁÉÍÓÚÑ]|\d|se\s\w|no (?:hay|hubo|había)\b"),
-    "fr": re.compile(r"(?:le|la|les|un|une|des)\s|l['’]|[A-ZÀÂÇÉÈÊÎÔŒ]|\d"),
-    "en": re.compile(r"(?:the|an?|some|no|all|most|half)\s|[A-Z]|\d"),
-}
-_ARTICLE = re.compile(
-    r"l['’]|(?:el|la|los|las|un|una|unos|unas|se|no|le|les|des|une|the|an?|some|all|most|half|deux|dos|two)(?![\w-])",
-    re.IGNORECASE,
-)
-_NOUN = re.compile(
-    r"[A-Z][a-z]+ (?:(?:of|to|from|for|between|in) |[A-Z]-?\d)"
-)  # "Sales of the blue model", "Lot A-2518"
 _DETERMINER = re.compile(r"(?:el|la|los|las|un|una|le|les|une|the|an?)\s|l['’]", re.IGNORECASE)
-_SECOND = {
-    "es": re.compile(r"\s(?:y|e|pero|ni|aunque|mientras|cuando)\s"),
-    "fr": re.compile(r"\s(?:et|mais|ni|tandis|alors)\s"),
-    "en": re.compile(r"\s(?:and|but|or|while|when|although|after|because)\s"),
-}
-_CONNECTIVE = {
-    "es": re.compile(r"\s(?:por tanto|entonces|además|después)\b"),
-    "fr": re.compile(r"\s(?:donc|alors|ensuite|justement)\b"),
-    "en": re.compile(r"\s(?:therefore|thus|also|then)\b"),
-}
-_GROUP = re.compile(
-    r"\s*(?!demasiad)(?:\w+(?:ad[oa]|id[oa]|iert[oa])s?|hecho|visto|roto|puesto|escrito)\b"
-)  # a participle after its verb
 _BEFORE_VERB = re.compile(r"(?:\b(?:no|se|le|les|ya|apenas|casi|nunca|nadie)\s+)+$")
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|would|must)\b")
 _VOWEL = re.compile(r"[aeiouyhàâéèêëîïôûœ]", re.IGNORECASE)
@@ -115,7 +80,7 @@ def ask(asked: Asked, clause: str, language: str) -> str | None:
     if _POSSESSIVE.search(bare, 0, verb.start()):
         return None
     told = _TURNED[language](bare, verb, asked)
-    return WORDS[language][asked].format(told) if told else None
+    return _rules().words[language][asked].format(told) if told else None
 
 
 def ask_cause(phrase: str, language: str, *, triggered: bool = False) -> str | None:
@@ -125,7 +90,7 @@ def ask_cause(phrase: str, language: str, *, triggered: bool = False) -> str | N
         return None
     if len(words(bare)) > MOST_PHRASE_WORDS or not _is_particular(bare, "why", language):
         return None
-    return (TRIGGER_OF if triggered else CAUSE_OF)[language].format(bare)
+    return (_rules().trigger_of if triggered else _rules().cause_of)[language].format(bare)
 
 
 def has_verb(text: str, language: str) -> bool:
@@ -134,22 +99,22 @@ def has_verb(text: str, language: str) -> bool:
 
 def is_alone(text: str, language: str) -> bool:
     """Return whether it is understood without the text around it."""
-    return _POINTS[language].search(text) is None
+    return _rules().points[language].search(text) is None
 
 
 def lowered(text: str) -> str:
     """Lower the first letter for the middle of a sentence: of an article or a noun, not of a name."""
-    return text[0].lower() + text[1:] if _ARTICLE.match(text) or _NOUN.match(text) else text
+    return text[0].lower() + text[1:] if _rules().article.match(text) or _rules().noun.match(text) else text
 
 
 def _tidy(clause: str, language: str) -> str | None:
     """One clause without asides, or None."""
     text = " ".join(clause.split()).strip(" .;:,")
-    text = _CONNECTIVE[language].sub("", _without_aside(text, language))
+    text = _rules().connective[language].sub("", _without_aside(text, language))
     text = _first_clause(text, language)
     count = len(words(text))
     is_read = FEWEST_WORDS <= count <= MOST_WORDS and not re.search(r"[;:?!()\[\]«»\"“”—–|]", text)
-    if not text or not is_read or not _OPENING[language].match(text) or not is_alone(text, language):
+    if not text or not is_read or not _rules().opening[language].match(text) or not is_alone(text, language):
         return None
     return lowered(text)
 
@@ -168,7 +133,7 @@ def _without_aside(text: str, language: str) -> str:
 
 
 def _first_clause(text: str, language: str) -> str:
-    for joint in _SECOND[language].finditer(text):
+    for joint in _rules().second[language].finditer(text):
         if _verb(text[: joint.start()], language) and _verb(text[joint.end() :], language):
             return text[: joint.start()]
     return text
@@ -181,7 +146,7 @@ def _is_particular(text: str, asked: Asked, language: str) -> bool:
 
 def _verb(text: str, language: str) -> re.Match[str] | None:
     """The first finite one; no name that looks like one: «Abadía»."""
-    found = re.finditer(GRAMMARS[language].finite, shadow(text))
+    found = re.finditer(read_causal_grammar(language).finite, shadow(text))
     return next((match for match in found if text[match.start()].islower()), None)
 
 
@@ -190,7 +155,7 @@ def _spanish(clause: str, verb: re.Match[str], asked: Asked) -> str | None:
     start, end = verb.span()
     if before := _BEFORE_VERB.search(clause[:start]):
         start = before.start()
-    if participle := _GROUP.match(clause, end):
+    if participle := _rules().group.match(clause, end):
         end = participle.end()
     subject, rest = clause[:start].strip(), clause[end:].strip()
     if not subject:

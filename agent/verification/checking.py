@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from uuid import UUID
 
 from agent.verification.statements import Statement, find_statements, remove_unknown_marks
 from agent.verification.support import Support, find_support
 from graphrag.linguistics.dates import name, period_of
 from graphrag.linguistics.language import fold, words
+from graphrag.linguistics.rules import Rules, read_rules
 from graphrag.models import Passage, SourceLocation
 from graphrag.parsers.source_locations import cite_location
 
@@ -162,23 +164,13 @@ def _lines(passage: Passage, start: int, end: int) -> tuple[int | None, int | No
     return first, first + passage.content.count("\n", start, end)
 
 
-_WORDS = {
-    "es": {
-        "cell": "Según la celda", "cells": "Según las celdas", "page": "Según la página", "line": "Según la línea",
-        "lines": "Según las líneas", "document": "Según el documento",
-        "sheet": "hoja", "file": "archivo", "date": "fecha",
-    },
-    "fr": {
-        "cell": "Selon la cellule", "cells": "Selon les cellules", "page": "Selon la page", "line": "Selon la ligne",
-        "lines": "Selon les lignes", "document": "Selon le document",
-        "sheet": "feuille", "file": "fichier", "date": "date",
-    },
-    "en": {
-        "cell": "According to cell", "cells": "According to cells", "page": "According to page",
-        "line": "According to line", "lines": "According to lines", "document": "According to the document",
-        "sheet": "sheet", "file": "file", "date": "date",
-    },
-}  # fmt: skip
+class CitationWording(Rules):
+    words: dict[str, dict[str, str]]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> CitationWording:
+    return read_rules(CitationWording, "agent.verification", "checking")
 
 
 def reference(citation: Citation) -> str:
@@ -187,7 +179,7 @@ def reference(citation: Citation) -> str:
 
 def sentence(citation: Citation, language: str) -> str:
     """Return a sentence with the citation's location, facts and quote, its white space as single spaces."""
-    words = _WORDS[language]
+    words = _rules().words[language]
     quote = " ".join(citation.quote.split())
     where, facts = _where(citation, words), _facts(citation, words, language)
     told = f" ({', '.join(facts)})" if facts else ""

@@ -7,11 +7,10 @@ from itertools import combinations, pairwise, permutations
 from agent.verification.alignment import LEAST, Alignment, Fact, is_elsewhere, starts
 from agent.verification.reading import ComparedText
 from graphrag.linguistics.dates import Moment
-from graphrag.linguistics.numbers import RATES, TIME, UNITS, Quantity
+from graphrag.linguistics.numbers import TIME, Quantity, unit_days
 
 _TIMES = frozenset({"fois", "veces", "times"})
 MOST = 8  # operands
-_YEAR, _MONTH = UNITS["year"][1], UNITS["month"][1]  # days
 _NEAR_BY = 9  # characters
 
 
@@ -73,14 +72,9 @@ def _multiples(given: list[Quantity], told: Quantity, statement: ComparedText) -
         if value and not told.unit:
             yield from (min(other.values) / value for other in others if other.unit == known.unit)
         if known.unit == TIME and value and not told.unit:
-            yield from (_unit_of(statement, place) / value for place in statement.rates)
+            yield from (unit_days(statement.words[place].folded) / value for place in statement.rates)
         if known.unit == "%":
             yield from (count * value / 100 for count in counts)
-
-
-def _unit_of(reading: ComparedText, place: int) -> float:
-    word = reading.words[place].folded
-    return RATES.get(word) or UNITS[word][1]
 
 
 def _shares(given: list[Quantity], told: Quantity, passage: ComparedText) -> Iterator[float]:
@@ -102,10 +96,11 @@ def _days(told: Quantity, statement: ComparedText, passage: ComparedText, today:
         return
     moments = [*statement.moments, *passage.moments, *([today] if today else [])]
     days = {day for moment in moments if (day := _day(moment))}
+    year, month = unit_days("year"), unit_days("month")
     for one, other in combinations(sorted(days)[: 3 * MOST], 2):
         yield float((other - one).days)
         months = 12 * (other.year - one.year) + other.month - one.month - (other.day < one.day)
-        yield from (_YEAR * (months // 12), _MONTH * (months % 12), _MONTH * months)  # «1 año y 7 meses»
+        yield from (year * (months // 12), month * (months % 12), month * months)  # «1 año y 7 meses»
 
 
 def _day(moment: Moment) -> date | None:
@@ -214,18 +209,13 @@ def wrong_rates(both: Alignment) -> Iterator[str]:
     """«al mes» where the passage has «al trimestre»."""
     statement, passage = both.statement, both.passage
     for at in statement.rates:
-        said = _unit(statement, at)
-        lists_weekdays = said == UNITS["week"][1] and sum(each.weekday is not None for each in statement.moments) > 1
+        said = unit_days(statement.words[at].folded)
+        lists_weekdays = said == unit_days("week") and sum(each.weekday is not None for each in statement.moments) > 1
         if set(both.links.get(at, ())) & set(passage.rates) or not passage.rates or lists_weekdays:
             continue
-        held = [_unit(passage, place) for place in passage.rates]
+        held = [unit_days(passage.words[place].folded) for place in passage.rates]
         if said not in held and max((both.nearness(at, place) for place in passage.rates), default=0.0) > 2 * LEAST:
             yield "unit"
-
-
-def _unit(reading: ComparedText, place: int) -> float:
-    word = reading.words[place].folded
-    return RATES.get(word) or UNITS[word][1]
 
 
 def wrong_moments(both: Alignment, beside: ComparedText, today: Moment | None) -> Iterator[str]:

@@ -11,33 +11,23 @@ from agent.verification.roles import CONVERSE
 from graphrag.causal_graph.extraction import extract_relations
 from graphrag.linguistics.lexicon import opposite_of
 from graphrag.linguistics.negation import is_negative
+from graphrag.linguistics.rules import AnyCase, Rules, read_rules
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Span
 
-_BEFORE = re.compile(
-    r"\b(?:antes (?:del?|que)|(?:previ[oa]|anterior(?:es)?) al?|avant(?: (?:que|de|d['’]))?|antérieure?s? (?:à|aux?)"
-    r"|before|prior to|ahead of|precedi[oó](?: al?)?|precede al?|précède|précéda|précédé|preceded|precedes)"
-    r"(?!\w| (?:by|por|par)\b)",
-    re.IGNORECASE,
-)
-_AFTER = re.compile(
-    r"\b(?:despu[eé]s (?:del?|que)|luego de|tras|posterior(?:es)? al?|apr[eè]s(?! quoi)(?: que)?"
-    r"|postérieure?s? (?:à|aux?)|suivit|a suivi|sigui[oó] al?|after|followed|once|une fois|una vez)"
-    r"(?!\w| (?:by|por|par)\b)",
-    re.IGNORECASE,
-)
-_THEN = re.compile(
-    r"\b(?:(?:y|et|and) (?:despu[eé]s|luego|then|ensuite|puis)|luego|puis|ensuite|then|afterwards|later"
-    r"|m[aá]s tarde|plus tard)\b(?! (?:de|del|que|than)\b)",
-    re.IGNORECASE,
-)
-_COMPARED = re.compile(
-    r"\b(?:(?P<degree>m[aá]s|menos|more|less|fewer|plus|moins)(?P<between>(?:\s+[^\W\d_]+){0,4}?)"
-    r"|(?P<word>mayor(?:es)?|menor(?:es)?|mejor(?:es)?|peor(?:es)?|superior(?:es)?|inferior(?:es)?|meilleure?s?"
-    r"|pires?|(?:sup|inf)érieure?s?|better|worse|later|[^\W\d_]{3,}er)(?:\s+[^\W\d_]+){0,4}?)"
-    r"\s+(?P<than>que|than|à|al?)\s+(?!\d)",
-    re.IGNORECASE,
-)
+
+class PolarityRules(Rules):
+    before: AnyCase
+    after: AnyCase
+    then: AnyCase
+    compared: AnyCase
+
+
+@lru_cache(maxsize=1)
+def _rules() -> PolarityRules:
+    return read_rules(PolarityRules, "agent.verification", "polarity")
+
+
 _OPENING = re.compile(r"(?:^|[.;:!?\n]|,)\W*(?:(?:y|et|and|pero|mais|but)\s+)?$", re.IGNORECASE)
 _STOP = re.compile(r"[;\n]")
 
@@ -131,23 +121,23 @@ def _sides(text: str, part: Span, match: re.Match[str]) -> tuple[Span, Span]:
 
 
 def _before(text: str, part: Span) -> Iterator[Relation]:
-    for match in _BEFORE.finditer(text, part.start, part.end):
+    for match in _rules().before.finditer(text, part.start, part.end):
         yield Relation("time", *_sides(text, part, match))
 
 
 def _after(text: str, part: Span) -> Iterator[Relation]:
-    for match in _AFTER.finditer(text, part.start, part.end):
+    for match in _rules().after.finditer(text, part.start, part.end):
         of, led_in = _sides(text, part, match)
         yield Relation("time", led_in, of)
 
 
 def _then(text: str, part: Span) -> Iterator[Relation]:
-    for match in _THEN.finditer(text, part.start, part.end):
+    for match in _rules().then.finditer(text, part.start, part.end):
         yield Relation("time", Span(part.start, match.start()), Span(match.end(), part.end))
 
 
 def _compared(text: str, part: Span) -> Iterator[Relation]:
-    for match in _COMPARED.finditer(text, part.start, part.end):
+    for match in _rules().compared.finditer(text, part.start, part.end):
         told = _degree(match)
         if told:
             kind, side = told

@@ -11,21 +11,25 @@ from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stem, stop_wor
 from graphrag.linguistics.lexicon import opposite_of
 from graphrag.linguistics.names import name_places
 from graphrag.linguistics.negation import denying_words, is_negative, negated_words
-from graphrag.linguistics.numbers import RATES, TIME, UNITS, Quantity, read_quantities
+from graphrag.linguistics.numbers import TIME, Quantity, number_rules, read_quantities
+from graphrag.linguistics.rules import Pattern, Rules, WordSet, read_rules
 from graphrag.linguistics.sentences import split_sentences
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _CLAUSE_END = re.compile(r"[,;()«»“”—–|]")
-_CONJUNCTIONS = {
-    "es": frozenset("y e pero aunque mientras sino mas que porque pues si".split()),
-    "fr": frozenset("et mais tandis alors quoique bien que qui parce car puisque si".split()),
-    "en": frozenset("and but while whereas although though that which who because if so".split()),
-}
-_PRONOUNS = {
-    "es": frozenset("lo su sus este esta estos estas ello ellos ella ellas dicho dicha".split()),
-    "fr": frozenset("il ils elle elles son sa ses leur leurs celui celle ceux celles ce cette ces y en l".split()),
-    "en": frozenset("it its he his him she her they their them this that these those".split()),
-}
+
+
+class ReadingRules(Rules):
+    conjunctions: dict[str, WordSet]
+    pronouns: dict[str, WordSet]
+    letters: dict[str, Pattern]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> ReadingRules:
+    return read_rules(ReadingRules, "agent.verification", "reading")
+
+
 _HEADER = re.compile(r"(?:^|[;\n])\s*[^;:\n]{1,40}?\s?:(?=\s)")  # «Fecha: » of a row
 _OTHER_WORDS = frozenset({("fr", "sur"), ("fr", "est"), ("es", "este")})  # «on», "is", "this": no directions there
 _MEANS = frozenset({"average", "media", "moyenne", "promedio", "zero", "cero", "normal"})
@@ -103,11 +107,12 @@ def read(text: str, language: str) -> ComparedText:
         if not (is_table and any(start <= words[place].start < end for start, end in headers))
     )
     signs = tuple(_signs(words, language))
+    rules = number_rules()
     counted = [(quantity.start, quantity.end) for quantity in quantities]
     rates = tuple(
         place
         for place, word in enumerate(words)
-        if (word.folded in RATES or UNITS.get(word.folded, ("",))[0] == TIME)
+        if (word.folded in rules.rates or rules.measures.get(word.folded, ("",))[0] == TIME)
         and len(word.folded) > 1
         and not any(start <= word.start < end for start, end in counted + taken)
     )
@@ -116,7 +121,7 @@ def read(text: str, language: str) -> ComparedText:
         for place, word in enumerate(words)
         if (place == 0 or words[place - 1].sentence != word.sentence) and word.written[0].isupper() and word.says
     )
-    resuming = frozenset(word.sentence for word in words if word.folded in _PRONOUNS.get(language, ()))
+    resuming = frozenset(word.sentence for word in words if word.folded in _rules().pronouns.get(language, ()))
     return ComparedText(text, language, words, quantities, moments, names, signs, rates, openers, is_table, resuming)
 
 
@@ -128,7 +133,7 @@ def _words(text: str, language: str) -> Iterator[ComparedWord]:
     negated = negated_words(text, matches, folded, cues, language)
     clause, before, previous = 0, 0, 0
     empty = stop_words(language)
-    conjunctions = _CONJUNCTIONS.get(language, frozenset())
+    conjunctions = _rules().conjunctions.get(language, frozenset())
     for place, match in enumerate(matches):
         sentence = bisect_right(ends, match.start())
         if _CLAUSE_END.search(text, before, match.start()) or folded[place] in conjunctions or sentence != previous:
@@ -159,13 +164,6 @@ def _signs(words: Sequence[ComparedWord], language: str) -> Iterator[Sign]:
             yield Sign(concept, -side if word.negated else side, place, word.negated)
 
 
-_LETTERS = {
-    "es": re.compile(r"[ñáíóú¿¡]"),
-    "fr": re.compile(r"[àâçèêëîïôùûœ]|\b[cdjlmnqst]['’]"),
-    "en": re.compile(r"['’]s\b|th"),
-}
-
-
 def language_of(text: str, likely: Sequence[str]) -> str:
     """Return a statement's language by its function words and letters; the first of the likely ones in a tie."""
     found = [fold(match.group()) for match in _WORD.finditer(text)]
@@ -173,7 +171,7 @@ def language_of(text: str, likely: Sequence[str]) -> str:
     known = [language for language in order if language in ANSWER_LANGUAGES]
 
     def signs(language: str) -> int:
-        own = len(_LETTERS[language].findall(text.lower()))
+        own = len(_rules().letters[language].findall(text.lower()))
         return own + sum(word in stop_words(language) for word in found)
 
     return max(known, key=signs, default=order[0])

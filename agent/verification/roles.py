@@ -3,42 +3,38 @@
 import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from functools import lru_cache
 from itertools import combinations
 
 from agent.verification.alignment import SAME_PAIR, Alignment
 from agent.verification.reading import ComparedText, ComparedWord
 from graphrag.linguistics.lexicon import is_actor, opposite_of
-from graphrag.linguistics.numbers import VALUES
+from graphrag.linguistics.numbers import number_rules
+from graphrag.linguistics.rules import Pattern, Rules, WordSet, read_rules
 
-_BY = {"es": frozenset({"por"}), "fr": frozenset({"par"}), "en": frozenset({"by"})}
-_TO = {"es": frozenset({"a", "al"}), "fr": frozenset({"a", "au", "aux"}), "en": frozenset({"to"})}
-_OF = frozenset("de del d du des of s".split())
-_BE = frozenset(
-    "fue fueron es son era eran sido ser sera seran sea fuera est sont fut furent ete etait etaient etre sera"
-    " seront soit was were is are been being be get got gets".split()
-)
-_HAVE = frozenset(
-    "ha han he hemos habia habian haber hubo habra a ai ont avons avait avaient avoir aura auront eut aurait has have"
-    " had having".split()
-)
-_BESIDE = frozenset(  # what they lead in is no end of the verb: «tras la riada»
-    "tras en durante desde hasta para con sin segun ante bajo sobre entre contra hacia dans pendant depuis jusqu"
-    " jusque pour avec sans selon chez sur sous apres avant lors vers entre contre after before in on at during since"
-    " until for with without from into under over within about against between among across despues antes".split()
-)
-_DETERMINERS = frozenset(
-    "du au aux del al el la los las un una unos unas su sus este esta estos le les l une des leur leurs son sa ses"
-    " ce cette the a an his her its their this that these".split()
-)
-_CLITICS = frozenset({"lo", "la", "los", "las", "le", "les"})
-_TITLES = frozenset("mr mrs ms dr sr sra don dona m mme mlle senor senora monsieur madame".split())
+
+class RoleRules(Rules):
+    by: dict[str, WordSet]
+    to: dict[str, WordSet]
+    of: WordSet
+    be: WordSet
+    have: WordSet
+    beside: WordSet
+    determiners: WordSet
+    clitics: WordSet
+    titles: WordSet
+    past: Pattern
+    participle: dict[str, Pattern]
+    leading: WordSet
+    halts: WordSet
+
+
+@lru_cache(maxsize=1)
+def _rules() -> RoleRules:
+    return read_rules(RoleRules, "agent.verification", "roles")
+
+
 _REFLEXIVE = frozenset({"se", "s"})
-_PAST = re.compile(r"(?:ó|aron|ieron|aba|aban|ía|ían|ará|arán)$")
-_PARTICIPLE = {
-    "es": re.compile(r"(?:[ai]d[oa]s?|ich[oa]s?|ech[oa]s?|crit[oa]s?|uest[oa]s?|iert[oa]s?|uelt[oa]s?)$"),
-    "fr": re.compile(r"(?:ée?s?|ies?|ue?s?|[iua]ts?|[iua]tes?|ise?s?)$"),
-    "en": re.compile(r"(?:ed|en|wn|ght|ld|nt|ade)$"),
-}
 
 
 class Case(Enum):
@@ -68,13 +64,13 @@ def case_of(reading: ComparedText, at: int) -> Case:
             or ":" in reading.text[led_in.end : reading.words[before + 1].start]
         ):
             break
-        if led_in.folded in _BESIDE:
+        if led_in.folded in _rules().beside:
             return Case.BESIDE
-        if led_in.folded in _BY.get(reading.language, ()):
+        if led_in.folded in _rules().by.get(reading.language, ()):
             return Case.BY
         if _is_to(reading, before):
             return Case.TO
-        is_of = is_of or led_in.folded in _OF
+        is_of = is_of or led_in.folded in _rules().of
         if not _goes_on(reading, before):
             break
     return Case.OF if is_of else Case.BARE
@@ -83,24 +79,28 @@ def case_of(reading: ComparedText, at: int) -> Case:
 def _is_to(reading: ComparedText, at: int) -> bool:
     """Return whether the word means "to", unlike the French «a», whose accent the folding removes."""
     word = reading.words[at]
-    return word.folded in _TO.get(reading.language, ()) and (reading.language != "fr" or word.written != "a")
+    return word.folded in _rules().to.get(reading.language, ()) and (reading.language != "fr" or word.written != "a")
 
 
 def _determiners(reading: ComparedText) -> frozenset[str]:
-    return _DETERMINERS if reading.language == "en" else _DETERMINERS - {"a", "an"}
+    return _rules().determiners if reading.language == "en" else _rules().determiners - {"a", "an"}
 
 
 def _goes_on(reading: ComparedText, at: int) -> bool:
     """Return whether the next words may belong to the same phrase: «la vieja casa de su tía»."""
     word = reading.words[at]
-    if word.folded in _determiners(reading) | _OF | _TITLES or word.written[0].isupper() or counts(reading, at):
+    if (
+        word.folded in _determiners(reading) | _rules().of | _rules().titles
+        or word.written[0].isupper()
+        or counts(reading, at)
+    ):
         return True
-    return at > 0 and word.says and reading.words[at - 1].folded in _determiners(reading) | _OF
+    return at > 0 and word.says and reading.words[at - 1].folded in _determiners(reading) | _rules().of
 
 
 def counts(reading: ComparedText, at: int) -> bool:
     folded = reading.words[at].folded
-    return folded[0].isdigit() or folded in VALUES.get(reading.language, {})
+    return folded[0].isdigit() or folded in number_rules().values.get(reading.language, {})
 
 
 def is_noun(reading: ComparedText, at: int) -> bool:
@@ -108,11 +108,15 @@ def is_noun(reading: ComparedText, at: int) -> bool:
     article = reading.words[at - 1].folded if at else ""
     if article in {"no", "any", "some", "ningun", "ninguna", "aucun", "aucune"}:
         return article != "no" or reading.language == "en"
-    if article in _BESIDE | _OF - {"s"} or article in _BY.get(reading.language, ()) or _follows_comma(reading, at):
+    if (
+        article in _rules().beside | _rules().of - {"s"}
+        or article in _rules().by.get(reading.language, ())
+        or _follows_comma(reading, at)
+    ):
         return True
-    if article in _CLITICS:
+    if article in _rules().clitics:
         is_resumed = at > 1 and reading.words[at - 2].says
-        return not (is_resumed and _PAST.search(reading.words[at].written))
+        return not (is_resumed and _rules().past.search(reading.words[at].written))
     return article in _determiners(reading)
 
 
@@ -131,27 +135,29 @@ def voice_of(reading: ComparedText, verb: int) -> Voice:
     behind = [word.folded for word in words[verb + 1 : verb + 7] if word.clause == words[verb].clause]
     if before and before[-1] in _REFLEXIVE:
         return Voice.UNSURE
-    by = _BY.get(reading.language, frozenset())
-    if set(behind[:1]) & by or (by & set(behind) and _BE & set(before)):
+    by = _rules().by.get(reading.language, frozenset())
+    if set(behind[:1]) & by or (by & set(behind) and _rules().be & set(before)):
         return Voice.PASSIVE
-    if reading.language == "es" and verb > 1 and before[-1:] and before[-1] in _CLITICS and words[verb - 2].says:
-        return Voice.PASSIVE if _PAST.search(words[verb].written) else Voice.ACTIVE
+    if (
+        reading.language == "es"
+        and verb > 1
+        and before[-1:]
+        and before[-1] in _rules().clitics
+        and words[verb - 2].says
+    ):
+        return Voice.PASSIVE if _rules().past.search(words[verb].written) else Voice.ACTIVE
     if _is_participle(words[verb], reading.language):
-        if _BE & set(before):
+        if _rules().be & set(before):
             return Voice.PASSIVE
-        return Voice.ACTIVE if reading.language == "en" or _HAVE & set(before) else Voice.UNSURE
+        return Voice.ACTIVE if reading.language == "en" or _rules().have & set(before) else Voice.UNSURE
     return Voice.ACTIVE
 
 
 def _is_participle(word: ComparedWord, language: str) -> bool:
-    ending = _PARTICIPLE.get(language)
+    ending = _rules().participle.get(language)
     return ending is not None and ending.search(word.written) is not None
 
 
-_LEADING = frozenset(
-    "que cuando donde como si porque pues quand lorsque dont ou si parce comme when once where while if because as that"
-    " whom which whose pero mais but aunque although".split()
-)
 AND = frozenset({"y", "e", "et", "and", "o", "ou", "or"})
 _BREAK = re.compile(r"[;:()]|,(?! (?:et|y|e|and) )")
 
@@ -237,7 +243,7 @@ def _are_joined_by_a_verb(reading: ComparedText, first: int, last: int) -> bool:
     words = reading.words
     if words[first].sentence != words[last].sentence:
         return False
-    led_in = {word.folded for word in words[first + 1 : last]} & _LEADING
+    led_in = {word.folded for word in words[first + 1 : last]} & _rules().leading
     return not led_in and not _BREAK.search(reading.text, words[first].end, words[last].start)
 
 
@@ -257,7 +263,6 @@ def _voices(reading: ComparedText, one: int, other: int) -> set[Voice]:
 
 
 _REACH = 9  # words on either side of a verb
-_HALTS = frozenset("pero mas aunque mientras mais tandis but while whereas although que dont".split())
 CONVERSE = frozenset({"buy", "lend", "teach", "before", "give", "win", "own", "employ"})
 _AGENT_NOUN = re.compile(r"(?:eur|euse|er|or|ora)s?$")
 
@@ -343,8 +348,8 @@ def _around(reading: ComparedText, verb: int, step: int) -> Iterator[int]:
             return
         if later.clause != earlier.clause:
             between = reading.text[earlier.end : later.start]
-            if later.folded in AND | _HALTS or not between.strip(" ,"):
-                if later.folded in AND | _HALTS:
+            if later.folded in AND | _rules().halts or not between.strip(" ,"):
+                if later.folded in AND | _rules().halts:
                     return
                 is_beyond = is_beyond or "," in between
             else:

@@ -6,17 +6,14 @@ from dataclasses import replace
 
 from graphrag.causal_graph.connectives import because, midway, so_that, therefore
 from graphrag.causal_graph.cue_matches import REACH, Draft, Site, sites
-from graphrag.causal_graph.english import ENGLISH
-from graphrag.causal_graph.french import FRENCH
-from graphrag.causal_graph.grammar import CausalGrammar, Form
+from graphrag.causal_graph.grammar import CausalGrammar, Form, read_causal_grammar
 from graphrag.causal_graph.predicates import attributes, cause_of, labelled, passive, verb
-from graphrag.causal_graph.spanish import SPANISH
+from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.linguistics.normalization import shadow
 from graphrag.linguistics.sentences import is_heading, split_sentences
 from graphrag.models import Chunk, Span
 from graphrag.models.graph import CausalRelation
 
-GRAMMARS: Mapping[str, CausalGrammar] = {"es": SPANISH, "fr": FRENCH, "en": ENGLISH}
 _READERS: Mapping[Form, Callable[[Site], list[Draft]]] = {
     Form.BECAUSE: because,
     Form.BECAUSE_OF: because,
@@ -37,9 +34,9 @@ _READERS: Mapping[Form, Callable[[Site], list[Draft]]] = {
 
 def extract_relations(text: str, *, language: str) -> list[CausalRelation]:
     """Spans are characters of the text. Of any language but Spanish, French and English: none."""
-    grammar = GRAMMARS.get(language)
-    if grammar is None:
+    if language not in ANSWER_LANGUAGES:
         return []
+    grammar = read_causal_grammar(language)
     s = shadow(text)
     relations: list[CausalRelation] = []
     previous: Span | None = None

@@ -1,19 +1,23 @@
-"""Types of the tables that describe a language's wording of cause and effect."""
+"""Wording of cause and effect in a language: its cues, and the words that bound the clauses around them."""
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import Enum, auto
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum, auto
+from functools import cached_property, lru_cache
+from typing import Annotated, Any
 
+from pydantic import BeforeValidator
+
+from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.linguistics.prefix_index import LENGTHS, LETTERS, beginnings
+from graphrag.linguistics.rules import Rules, WordSet, read_rules
 from graphrag.models.graph import RelationType
 
-CAUSES, TRIGGERS, LEADS_TO = RelationType.CAUSES, RelationType.TRIGGERS, RelationType.LEADS_TO
 SURE, CLEAR, LIKELY, VAGUE = 0.95, 0.85, 0.7, 0.55  # confidence in a wording
+_CONFIDENCES = {"sure": SURE, "clear": CLEAR, "likely": LIKELY, "vague": VAGUE}
 
 
-class Form(Enum):
+class Form(StrEnum):
     """The order of cause and effect around the words that join them."""
 
     BECAUSE = auto()  # effect BECAUSE cause; BECAUSE cause, effect: two clauses
@@ -40,14 +44,13 @@ MOST_BEGINNINGS = 50_000  # of words, that are remembered
 _WORD_START = re.compile(r"(?<![\w-])\S")
 
 
-@dataclass(frozen=True, slots=True)
-class Cue:
+class Cue(Rules):
     """Words that join a cause and an effect. Patterns are over lower-case text; they capture nothing."""
 
     pattern: str
     form: Form
-    type: RelationType = CAUSES
-    confidence: float = CLEAR
+    type: RelationType
+    confidence: Annotated[float, BeforeValidator(_CONFIDENCES.__getitem__)]
     joint: str = ""  # what stands between the two in ATTRIBUTES, CAUSE_OF, RESULT_OF and SO_THAT
     cause: str = ""  # must be found in the cause
     not_cause: str = ""  # must not be found in it
@@ -55,49 +58,62 @@ class Cue:
     not_effect: str = ""
 
 
-@dataclass(frozen=True)
-class CausalGrammar:
+def _expand_phrases(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return an entry for each cue; a file may list the phrases of several that are otherwise alike."""
+    found: list[dict[str, Any]] = []
+    for entry in entries:
+        alike = dict(entry)
+        phrases = alike.pop("phrases", None)
+        found += [alike] if phrases is None else [{**alike, "pattern": _spaced(phrase)} for phrase in phrases]
+    return found
+
+
+def _spaced(phrase: str) -> str:
+    return phrase.replace(" ", r"\s+")
+
+
+class CausalGrammar(Rules):
     """Patterns are over lower-case text with straight apostrophes; sets hold lower-case words."""
 
-    cues: tuple[Cue, ...]
+    cues: Annotated[tuple[Cue, ...], BeforeValidator(_expand_phrases)]
     word: str  # a token
     finite: str  # a finite verb, as far as its form tells, with the clitics before it
-    auxiliaries: frozenset[str]  # between a subject and its verb: they are no part of either
-    weak_auxiliaries: frozenset[str]  # such words only where an auxiliary stands before them
+    auxiliaries: WordSet  # between a subject and its verb: they are no part of either
+    weak_auxiliaries: WordSet  # such words only where an auxiliary stands before them
     adverb: str  # may stand among auxiliaries
-    hypothetical_words: frozenset[str]  # among the auxiliaries, or beside a connective
+    hypothetical_words: WordSet  # among the auxiliaries, or beside a connective
     hypothetical_verb: str  # forms of the cue's verb: future, conditional, subjunctive
     hypothetical_frame: str  # before the subject: «existe el riesgo de que …»
     infinitive: str
-    modals: frozenset[str]  # take the infinitive
+    modals: WordSet  # take the infinitive
     participle: str  # past participle: active only after an auxiliary
     gerund: str
-    negations: frozenset[str]
+    negations: WordSet
     negative_object: str  # an effect that says that there is none begins so
     reporting: str  # «dice que»: the clause that is meant begins after it
-    conjunctions: frozenset[str]  # at the beginning of a clause: no part of it
-    focus: frozenset[str]  # between a clause and its connective: «sobre todo», "partly"
-    copulas: frozenset[str]
+    conjunctions: WordSet  # at the beginning of a clause: no part of it
+    focus: WordSet  # between a clause and its connective: «sobre todo», "partly"
+    copulas: WordSet
     coordination: str  # «y», "and": may join two clauses
     phrase_end: str  # a noun phrase surely ends before it
     aside: str  # a part between commas that is no clause of its own begins so: «según …», «que …»
-    relatives: frozenset[str]  # the pronoun before a verb
+    relatives: WordSet  # the pronoun before a verb
     clause_relative: str  # «lo que», «ce qui»: stands for the clause before
-    anaphors: frozenset[str]  # a subject that stands for the sentence before
-    pronouns: frozenset[str]  # a cause or an effect that says nothing without the text before
-    prepositions: frozenset[str]  # at the beginning of a noun phrase: no part of it
+    anaphors: WordSet  # a subject that stands for the sentence before
+    pronouns: WordSet  # a cause or an effect that says nothing without the text before
+    prepositions: WordSet  # at the beginning of a noun phrase: no part of it
     correction: str  # after a negated clause: it was not for this reason: «sino», «simplemente»
     contrast_not: str  # «y no a»: what follows is not the cause
     cleft: str  # «c'est» before a connective whose effect follows with «que»
     cleft_that: str
     condition: str  # a clause that only supposes begins so
     bare_participle: str  # passive without an auxiliary: «un corte provocado por»
-    exclusive: frozenset[str]  # «no solo porque» denies nothing
+    exclusive: WordSet  # «no solo porque» denies nothing
     post_negation: str  # after the verb: «n'entraîne pas»
-    object_clitics: frozenset[str]  # «los mareos los provoca …»: what stands before is the effect
-    reflexive: frozenset[str]  # «se»: a verb with it has no object
-    complementizers: frozenset[str]  # «que», "that"
-    without: frozenset[str]  # before a verb: it did not happen
+    object_clitics: WordSet  # «los mareos los provoca …»: what stands before is the effect
+    reflexive: WordSet  # «se»: a verb with it has no object
+    complementizers: WordSet  # «que», "that"
+    without: WordSet  # before a verb: it did not happen
 
     @cached_property
     def search(self) -> re.Pattern[str]:
@@ -158,13 +174,7 @@ def pattern(text: str) -> re.Pattern[str]:
     return re.compile(text or r"(?!)")  # re remembers what it has compiled
 
 
-def any_of(*phrases: str) -> str:
-    return "(?:" + "|".join(phrases).replace(" ", r"\s+") + ")"
-
-
-def word_set(*words: str) -> frozenset[str]:
-    return frozenset(" ".join(words).split())
-
-
-def cues(form: Form, type_: RelationType, confidence: float, phrases: Iterable[str]) -> tuple[Cue, ...]:
-    return tuple(Cue(phrase.replace(" ", r"\s+"), form, type_, confidence) for phrase in phrases)
+@lru_cache(maxsize=len(ANSWER_LANGUAGES))
+def read_causal_grammar(language: str) -> CausalGrammar:
+    """Return the grammar of Spanish, French or English."""
+    return read_rules(CausalGrammar, "graphrag.causal_graph", language)

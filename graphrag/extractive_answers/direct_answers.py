@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from typing import Literal
 
 from babel.units import format_unit
@@ -12,54 +13,36 @@ from babel.units import format_unit
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.extractive_answers.table_answers import asks_what_is_late
 from graphrag.linguistics.cell_values import read_numbers
-from graphrag.linguistics.dates import Period, find_told_dates, name, of_day, only_year, percent
+from graphrag.linguistics.dates import Period, breaking_spaces, find_told_dates, name, of_day, only_year, percent
 from graphrag.linguistics.language import content_words, fold, labelled, stem
 from graphrag.linguistics.numbers import AmountInText, find_quantities, write_number, write_quantity
+from graphrag.linguistics.rules import Pattern, Rules, read_rules
 
 Asked = Literal["distance", "duration", "age", "validity"]
 LONG_DAYS = 60  # from which years and months say more than days
 _TIME_UNIT = r"(?:dias?|semanas?|mes(?:es)?|anos?|jours?|semaines?|mois|ans?|annees?|days?|weeks?|months?|years?)"
-_AGE = re.compile(r"\bque edad\b|\bcuantos anos (?:tiene|cumple)|\bquel age\b|\bhow old\b")
-_VALIDITY = re.compile(
-    r"\b(?:sigue|siguen|continua|todavia|aun|esta|estan)\b.*\b(?:vigente|valid|en vigor)"
-    r"|\b(?:ha|han) (?:caducad|vencid|expirad)"
-    r"|\b(?:esta|estan) (?:caducad|vencid)|\b(?:caduco|vencio|expiro) (?:ya|el|la)\b"
-    r"|\b(?:encore|toujours) (?:valable|valide|en vigueur|en cours)"
-    r"|\best-(?:il|elle) (?:valable|valide|en vigueur|perime|expire)"
-    r"|\b(?:a-t-(?:il|elle)|est) (?:expire|perime)"
-    r"|\bstill (?:valid|in force|current|good|running|in effect)\b"
-    r"|\b(?:has|have)\b.* (?:expired|lapsed|run out)\b|\bis\b.* (?:expired|out of date)\b"
-)
-_DURATION = re.compile(
-    rf"\bdesde (?:hace )?cuant|\bcuant\w+ (?:tiempo|{_TIME_UNIT}) lleva|\bdepuis (?:combien|quand)\b|\bsince when\b"
-    rf"|\b(?:for )?how (?:long|many {_TIME_UNIT}) (?:has|have)\b(?!.* (?:until|left|passed|elapsed))"
-)
-_DISTANCE = re.compile(
-    rf"\bhace cuant|\bcuant\w+ (?:(?:tiempo|{_TIME_UNIT}) )?(?:hace|falta|faltan|queda|quedan|han? pasado)\b"
-    rf"|\bdentro de cuant"
-    rf"|\bil y a combien\b|\bdans combien\b"
-    rf"|\bcombien (?:de (?:temps|{_TIME_UNIT}) )?(?:reste|manque|s'est-il ecoule|se sont ecoules|avant|jusqu)"
-    rf"|\bcombien de (?:temps|{_TIME_UNIT}) y a-t-il\b"
-    rf"|\bhow (?:long|many {_TIME_UNIT}) (?:ago|until|till|before|left|remain|is it (?:since|until)|(?:has"
-    rf"|have) (?:passed|elapsed)|(?:are|is) left|(?:are|is) there until)\b|\bin how many {_TIME_UNIT}\b|\bhow soon\b"
-)
-_UNITS = {
-    "day": re.compile(r"\b(?:cuantos dias|(?:combien de|dans combien de) jours|how many days)\b"),
-    "week": re.compile(r"\b(?:cuantas semanas|combien de semaines|how many weeks)\b"),
-}
-_ENDS = re.compile(
-    r"\bvenc|\bcaduc|\bexpir|\bhasta\b|\btermin|\bfinaliz|\bjusqu|\bechea|\bprend(?:ra)? fin\b|\bse termine"
-    r"|\bvalable|\bperim"
-    r"|\buntil\b|\bends?\b|\bended\b|\bvalid\b|\bruns? out\b|\bvalid[oae]s?\b"
-)
-_SENTENCES = {
-    "es": {"past": "hace {length}", "future": "dentro de {length}", "today": "hoy", "since": "desde hace {length}",
-           "over": "vencido hace {length}", "left": "vence dentro de {length}", "on": "a {today}", "and": " y "},
-    "fr": {"past": "il y a {length}", "future": "dans {length}", "today": "aujourd'hui", "since": "depuis {length}",
-           "over": "expiré depuis {length}", "left": "encore {length}", "on": "au {today}", "and": " et "},
-    "en": {"past": "{length} ago", "future": "in {length}", "today": "today", "since": "for {length}",
-           "over": "expired {length} ago", "left": "{length} left", "on": "as of {today}", "and": " and "},
-}  # fmt: skip
+
+
+class DirectAnswerRules(Rules):
+    age: Pattern
+    validity: Pattern
+    duration: Pattern
+    distance: Pattern
+    units: dict[str, Pattern]
+    ends: Pattern
+    sentences: dict[str, dict[str, str]]
+    amount: Pattern
+    count: Pattern
+    share: Pattern
+    date: Pattern
+    beside: Pattern
+    span: Pattern
+    difference: dict[str, str]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> DirectAnswerRules:
+    return read_rules(DirectAnswerRules, "graphrag.extractive_answers", "direct_answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +55,10 @@ def read_relative(question: str) -> RelativeQuestion | None:
     """None where nothing is asked against today."""
     folded = fold(question).replace("’", "'")
     kinds: tuple[tuple[Asked, re.Pattern[str]], ...] = (
-        ("age", _AGE), ("validity", _VALIDITY), ("distance", _DISTANCE), ("duration", _DURATION)
+        ("age", _rules().age), ("validity", _rules().validity), ("distance", _rules().distance), ("duration", _rules().duration)
     )  # fmt: skip
     asked = next((kind for kind, pattern in kinds if pattern.search(folded)), None)
-    unit = next((unit for unit, pattern in _UNITS.items() if pattern.search(folded)), "")
+    unit = next((unit for unit, pattern in _rules().units.items() if pattern.search(folded)), "")
     return RelativeQuestion(asked, unit) if asked else None
 
 
@@ -88,9 +71,9 @@ def say_relative(
     only year named there.
     """
     period = _only_date(statement, only_year(around))
-    if period is None or (question.asked == "validity" and not _ENDS.search(fold(statement.text))):
+    if period is None or (question.asked == "validity" and not _rules().ends.search(fold(statement.text))):
         return None
-    says = _SENTENCES[language]
+    says = _rules().sentences[language]
     day = period.first_day or today
     as_of = says["on"].format(today=name(of_day(today), language))
     if question.asked == "age" and day < today:
@@ -141,31 +124,12 @@ def _full_months(first: date, last: date) -> int:
 
 
 def _joined(counts: list[tuple[int, str]], language: str) -> str:
-    return _SENTENCES[language]["and"].join(_written(count, unit, language) for count, unit in counts if count)
+    return _rules().sentences[language]["and"].join(_written(count, unit, language) for count, unit in counts if count)
 
 
 def _written(count: int, unit: str, language: str) -> str:
     text = format_unit(count, f"duration-{unit}", length="long", locale=language)
-    return text.replace("\u202f", " ").replace("\u00a0", " ")
-
-
-_AMOUNT = re.compile(
-    r"\bcuanto (?:dinero|cost|cuesta|vale|pag|cobr|se pag|nos (?:cost|cobr))"
-    r"|\bcuanto (?:ha|han|hemos) (?:costado|pagado|cobrado)|\bque (?:precio|importe|coste)\b"
-    r"|\bcombien\b.*\b(?:cout|pay|factur)|\bquel (?:prix|montant|cout)\b|\bque(?:l est)? (?:le )?(?:prix|cout)\b"
-    r"|\bhow much\b.*\b(?:cost|pay|paid|charge|price|spend|spent|worth)"
-    r"|\bwhat (?:did|does|do|will)\b.*\b(?:cost|pay)\b|\bwhat (?:price|amount)\b"
-)
-_COUNT = re.compile(r"\bcuant[oa]s\b|\bcombien (?:de|d')|\bhow many\b")
-_SHARE = re.compile(r"\bque porcentaje\b|\bquel pourcentage\b|\bwhat (?:percentage|percent|share)\b")
-_DATE = re.compile(
-    r"\bcuando\b|\b(?:que|cual) (?:dia|fecha)\b|\bquand\b|\bquelle? (?:date|jour)\b|\bwhen\b"
-    r"|\b(?:what|which) (?:day|date)\b"
-)
-_BESIDE = re.compile(
-    r"\b(?:antes|despues|hasta|avant|apres|jusqu['’]?(?:au|en|a)?|before|after|until|by)(?: de| del| el| le| la)*\s*$"
-)
-_SPAN = re.compile(r"\b(?:dias?|semanas?|meses|anos|jours?|semaines?|mois|annees?|days?|weeks?|months?|years?)\b")
+    return breaking_spaces(text)
 
 
 def direct_answer(
@@ -189,7 +153,7 @@ def direct_answer(
 
 
 def _asked_value(question: str, statement: ExtractedStatement, excerpt: Excerpt, language: str) -> str | None:
-    if _DATE.search(question):
+    if _rules().date.search(question):
         return _the_date(statement, only_year(f"{excerpt.title} {excerpt.text}"), language)
     return _the_quantity(question, find_quantities(statement.text, statement.language), language)
 
@@ -198,24 +162,23 @@ def _the_date(statement: ExtractedStatement, year: int, language: str) -> str | 
     """Return the statement's only date, unless something was before or after it."""
     told = find_told_dates(statement.text, statement.language, year=year)
     periods = {each.period for each in told}
-    if len(periods) != 1 or any(_BESIDE.search(fold(statement.text[: each.start])) for each in told):
+    if len(periods) != 1 or any(_rules().beside.search(fold(statement.text[: each.start])) for each in told):
         return None
     return name(periods.pop(), language)
 
 
 def _the_quantity(question: str, quantities: list[AmountInText], language: str) -> str | None:
-    if _AMOUNT.search(question):
+    if _rules().amount.search(question):
         fitting = [quantity for quantity in quantities if quantity.is_money]
-    elif _SHARE.search(question):
+    elif _rules().share.search(question):
         fitting = [quantity for quantity in quantities if quantity.unit == "%"]
-    elif _COUNT.search(question) and not _SPAN.search(question):
+    elif _rules().count.search(question) and not _rules().span.search(question):
         fitting = quantities
     else:
         return None
     return write_quantity(fitting[0], language) if len(set(fitting)) == 1 else None
 
 
-_DIFFERENCE = {"es": "Diferencia", "fr": "Différence", "en": "Difference"}
 _ASIDE = re.compile(r"\([^()]*\)|, [+−-]\d.*|[,;] (?:contra|frente a|contre|against|up from|down from) .*")
 _CELL = re.compile(r"(?P<header>[^:;]+): (?P<value>[^;]+)")
 _SHARES = frozenset(("%", "°C"))  # of which a difference in per cent misleads
@@ -238,7 +201,7 @@ def say_difference(
     result = write_quantity(replace(more, value=more.value - less.value), language)
     share = percent(more.value / less.value - 1, language) if less.value > 0 and more.unit not in _SHARES else ""
     terms = f"{write_number(more.value, language)} − {write_number(less.value, language)} = {result}"
-    label = f"{_DIFFERENCE[language]} ({more_label} − {less_label})"
+    label = f"{_rules().difference[language]} ({more_label} − {less_label})"
     return labelled(label, f"{terms}{f' ({share})' if share else ''}", language)
 
 

@@ -1,10 +1,11 @@
 """Excerpts that are read, and the statements extracted from them."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graphrag.linguistics.language import fold, words
+from graphrag.linguistics.rules import Pattern, Rules, read_rules
 from graphrag.models import Span
 from graphrag.parsers.source_locations import split_around_rows
 
@@ -77,7 +78,7 @@ def finished(text: str) -> str:
 
 
 def points_back(text: str) -> bool:
-    return _POINTS_BACK.match(fold(text).replace("’", "'")) is not None
+    return _rules().points_back.match(fold(text).replace("’", "'")) is not None
 
 
 def opened(text: str) -> str:
@@ -89,17 +90,10 @@ def opened(text: str) -> str:
 SAME = 0.6  # share of words from which two sentences say the same
 
 
-# The first words of a sentence that is not understood without the one before it.
-_POINTS_BACK = re.compile(
-    r"(?:est[oae]|es[oae]|ell[oa]s?|aquell[oa]s?|est[oa]s|es[oa]s|por (?:est|es|ell|lo tanto|tanto)\w*"
-    r"|a pesar de (?:est|ell)\w+|sin embargo"
-    r"|no obstante|ademas|tambien|asi|en cambio|por el contrario|entonces|despues|luego|de ahi|a causa de (?:est|es)\w*"
-    r"|cela|ceci|ca|c'est|c'etait|ce (?:fut|n'est|sera)|celui-ci|celle-ci|ceux-ci|celles-ci|il|elle|ils|elles|eux"
-    r"|cependant|toutefois|neanmoins|pourtant"
-    r"|de plus|en outre|en revanche|par consequent|ainsi|ensuite|puis|alors|de ce fait|d'ou|pour cette raison"
-    r"|a la suite de c\w+"
-    r"|this|that|these|those|it|they|he|she|its|their|his|her|however|nevertheless|therefore"
-    r"|as a (?:result|consequence)|moreover"
-    r"|furthermore|besides|instead|hence|thus|then|afterwards|for (?:this|that) reason|because of (?:this|that)"
-    r"|so)\b(?!-)"
-)
+class StatementRules(Rules):
+    points_back: Pattern
+
+
+@lru_cache(maxsize=1)
+def _rules() -> StatementRules:
+    return read_rules(StatementRules, "graphrag.extractive_answers", "statements")

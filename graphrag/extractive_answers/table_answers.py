@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import groupby
 from math import fsum, isclose
 from typing import Literal
@@ -13,37 +14,31 @@ from graphrag.linguistics.cell_values import Number, read_numbers, read_periods
 from graphrag.linguistics.dates import Period, months, name, of_day, parse_period
 from graphrag.linguistics.language import content_words, fold, labelled, stem, words
 from graphrag.linguistics.numbers import AmountInText, write_number, write_quantity
+from graphrag.linguistics.rules import AnyCase, Pattern, Rules, read_rules
 from graphrag.linguistics.sentences import plain
 from graphrag.parsers.source_locations import named_cells
 
-_LATE_ASKED = re.compile(
-    r"\bretard|\bretras|\batras|\blate\b|\boverdue\b|\bdelayed\b|\bpast due\b|\bvencid|\bfuera de plazo\b"
-    r"|\bhors d[ée]lai",
-    re.IGNORECASE,
-)
-_LISTED = re.compile(
-    r"\b(?:(?:les)?quel(?:le)?s?|qu[ée]|cu[áa]l(?:es)?|cu[áa]nt[oa]s|combien|which|what|how many|list|hay|any)\b"
-    r"|\by a-t-il\b|\b(?:est|sont|est[áa]n?|is|are)\b.*\b(?:retard|retras|atras|late|overdue|delayed|vencid)",
-    re.IGNORECASE,
-)
-_LATE_CAUSE = re.compile(
-    r"\bpor qu[ée]|\bpourquoi\b|\bwhy\b|\bhow come\b|\bcaus|\braison\b|\bmotiv|\braz[óo]n\b", re.IGNORECASE
-)
-_DUE = re.compile(
-    r"previst|prevu|\bdue\b|expected|planned|scheduled|promised|vencimiento|echeance|limite|deadline|plazo|comprometid|\beta\b"
-)
-_DONE = re.compile(
-    r"entrega|recib|recepcion|llegada|real|cierre|pago|terminad|finalizad"
-    r"|livr|recu|reception|arrivee|reel|effective|cloture|paye|termine"
-    r"|deliver|received|arriv|actual|complet|closed|paid|done"
-)
-_STATE = re.compile(r"^(?:estado|situacion|statut|etat|status|state)\b")
-_IS_OPEN = re.compile(r"\b(?:no|non|not|sin|pas|pendiente|partial|parcial|partiel)")
-_IS_DONE = re.compile(
-    r"\b(?:entregad|recibid|complet|terminad|finalizad|cerrad|pagad|hech|livre|recu|termine|clos|paye|deliver|receiv|done"
-    r"|closed|paid|finished)"
-)
-_IS_DROPPED = re.compile(r"\b(?:anulad|cancel|annul|abandon|descartad)")
+Reckoning = Literal["maximum", "minimum", "total", "mean"]
+
+
+class TableAnswerRules(Rules):
+    late_asked: AnyCase
+    listed: AnyCase
+    late_cause: AnyCase
+    due: Pattern
+    done: Pattern
+    state: Pattern
+    is_open: Pattern
+    is_done: Pattern
+    is_dropped: Pattern
+    sentences: dict[str, tuple[str, ...]]
+    asked: dict[Reckoning, Pattern]
+    of: dict[str, dict[str, str]]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> TableAnswerRules:
+    return read_rules(TableAnswerRules, "graphrag.extractive_answers", "table_answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,9 @@ class _Columns:
 
 def asks_what_is_late(question: str) -> bool:
     """Return whether the question asks for late items, not for the reason."""
-    return bool(_LATE_ASKED.search(question) and _LISTED.search(question)) and not _LATE_CAUSE.search(question)
+    return bool(
+        _rules().late_asked.search(question) and _rules().listed.search(question)
+    ) and not _rules().late_cause.search(question)
 
 
 def late_rows(headers: Sequence[str], rows: Sequence[Mapping[int, str]], *, today: date, language: str) -> list[Late]:
@@ -86,19 +83,19 @@ def late_rows(headers: Sequence[str], rows: Sequence[Mapping[int, str]], *, toda
 
 
 def _late(row: int, due: date | None, done: date | None, state: str, today: date) -> Late | None:
-    if due is None or _IS_DROPPED.search(state):
+    if due is None or _rules().is_dropped.search(state):
         return None
     if done:
         return Late(row, due, done, (done - due).days) if done > due else None
-    is_done = _IS_DONE.search(state) and not _IS_OPEN.search(state)
+    is_done = _rules().is_done.search(state) and not _rules().is_open.search(state)
     return Late(row, due, None, (today - due).days) if today > due and not is_done else None
 
 
 def _date_columns(headers: Sequence[str]) -> _Columns | None:
     folded = [fold(header) for header in headers]
-    state = next((place for place, header in enumerate(folded) if _STATE.search(header)), None)
-    due = [place for place, header in enumerate(folded) if _DUE.search(header)]
-    done = [place for place, header in enumerate(folded) if _DONE.search(header) and place not in (*due, state)]
+    state = next((place for place, header in enumerate(folded) if _rules().state.search(header)), None)
+    due = [place for place, header in enumerate(folded) if _rules().due.search(header)]
+    done = [place for place, header in enumerate(folded) if _rules().done.search(header) and place not in (*due, state)]
     dated = [place for place in done if re.search(r"\b(?:fecha|date|dia|jour|day|el|le|on)\b", folded[place])] or done
     if due and (dated or state is not None):
         return _Columns(due[0], dated[0] if dated else None, state)
@@ -109,16 +106,9 @@ def _date_columns(headers: Sequence[str]) -> _Columns | None:
 
 def say_late(late: Late, *, today: date, language: str) -> str:
     """«13 días de retraso el 2 de febrero de 2026», as of today where it is still open."""
-    one, many, still, was = _SENTENCES[language]
+    one, many, still, was = _rules().sentences[language]
     days = (one if late.days == 1 else many).format(days=late.days)
     return (was if late.done else still).format(days=days, today=name(of_day(today), language))
-
-
-_SENTENCES = {
-    "es": ("1 día de retraso", "{days} días de retraso", "sin hacer: {days} el {today}", "hecho con {days}"),
-    "fr": ("1 jour de retard", "{days} jours de retard", "pas encore fait : {days} le {today}", "fait avec {days}"),
-    "en": ("1 day late", "{days} days late", "still open: {days} on {today}", "done {days}"),
-}
 
 
 def _dates(rows: Sequence[Mapping[int, str]], column: int | None, language: str) -> dict[int, date]:
@@ -209,30 +199,12 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in _BAR.split(line.strip().removeprefix("|").removesuffix("|"))]
 
 
-Reckoning = Literal["maximum", "minimum", "total", "mean"]
 MIN_ROWS = 2
 MAX_TERMS = 24  # of a sum that is written out
-_ASKED: tuple[tuple[Reckoning, re.Pattern[str]], ...] = (
-    ("mean", re.compile(r"\b(?:media|promedio|moyenne|average|mean)\b")),
-    ("total", re.compile(r"\b(?:total(?:e|es|aux)?|totaux|suma|sumaron|somme|altogether|in all)\b")),
-    ("maximum", re.compile(
-        r"(?<!que )\bmas(?! de| que \d)\b|\b(?:mayor|mejor|maxim[oa]|record)\b"
-        r"|\b(?:le|la|les) plus (?!faible|bas|petit)|\ble meilleur\b"
-        r"|\bmaximum\b|\b(?:most|highest|largest|biggest|best|greatest)\b|\bplus d[e'](?! \d)")),
-    ("minimum", re.compile(
-        r"\bmenos(?! de)\b|\b(?:menor|peor|minim[oa])\b|\b(?:le|la|les) (?:moins|plus (?:faible|bas|petit))"
-        r"|\ble pire\b|\bminimum\b"
-        r"|\b(?:least|lowest|smallest|fewest|worst)\b|\bmoins d[e'](?! \d)")),
-)  # fmt: skip
 _CAUSE = re.compile(r"\bpor que\b|\bpourquoi\b|\bwhy\b|\bhow come\b")
 _YEARS = frozenset(("ano", "annee", "an", "year"))  # headers whose numbers are no amounts
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _TOTAL_ROW = re.compile(r"(?:sub-?|gran |grand |sous-?)?(?:total|suma|sum|somme|media|promedio|moyenne|average|mean)")
-_OF = {
-    "es": {"maximum": "el máximo de «{column}»", "minimum": "el mínimo de «{column}»"},
-    "fr": {"maximum": "le maximum de « {column} »", "minimum": "le minimum de « {column} »"},
-    "en": {"maximum": "the maximum of “{column}”", "minimum": "the minimum of “{column}”"},
-}
 _SIGN = re.compile(r"[€£$%]")
 _UNIT = re.compile(r"\(([^\W\d][^\s()]{0,7})\)")
 
@@ -271,7 +243,7 @@ def _asked(question: str) -> Reckoning | None:
     folded = fold(question).replace("’", "'")
     if _CAUSE.search(folded):
         return None
-    found = [kind for kind, pattern in _ASKED if pattern.search(folded)]
+    found = [kind for kind, pattern in _rules().asked.items() if pattern.search(folded)]
     return found[0] if len(found) == 1 else None
 
 
@@ -341,7 +313,7 @@ def _extreme(column: _Column, asked: Reckoning, excerpt: Excerpt, language: str)
     labels = [label for label, value in sums.items() if isclose(value, best)]
     if len(labels) > 1 or len(groups) < MIN_ROWS:
         return None
-    values, of = groups[labels[0]], _OF[language][asked].format(column=column.header)
+    values, of = groups[labels[0]], _rules().of[language][asked].format(column=column.header)
     value = column.write(best, language)
     if len(values) > 1:
         terms = _terms(values, language)

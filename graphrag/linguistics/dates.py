@@ -14,49 +14,31 @@ from babel.numbers import format_decimal
 
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold
 from graphrag.linguistics.normalization import flatten
+from graphrag.linguistics.rules import Rules, WordSet, read_rules
 from graphrag.models import TemporalContext
 
 Unit = Literal["day", "month", "quarter", "year"]
 UNITS: tuple[Unit, ...] = ("day", "month", "quarter", "year")
 PARTS = {"month": 12, "quarter": 4, "year": 1}  # of a year
 YEARS = range(1900, 2101)  # a number outside is no year
-AGAINST: dict[str, dict[Unit, str]] = {
-    "es": {
-        "day": "frente al día anterior",
-        "month": "frente al mes anterior",
-        "quarter": "frente al trimestre anterior",
-        "year": "frente al año anterior",
-    },
-    "fr": {
-        "day": "par rapport au jour précédent",
-        "month": "par rapport au mois précédent",
-        "quarter": "par rapport au trimestre précédent",
-        "year": "par rapport à l'année précédente",
-    },
-    "en": {
-        "day": "on the previous day",
-        "month": "on the previous month",
-        "quarter": "on the previous quarter",
-        "year": "on the previous year",
-    },
-}
-_PREVIOUS: dict[str, dict[Unit, str]] = {
-    "es": {"day": "día anterior", "month": "mes anterior", "quarter": "trimestre anterior", "year": "año anterior"},
-    "fr": {
-        "day": "jour précédent",
-        "month": "mois précédent",
-        "quarter": "trimestre précédent",
-        "year": "année précédente",
-    },
-    "en": {"day": "previous day", "month": "previous month", "quarter": "previous quarter", "year": "previous year"},
-}
-_NAMES: dict[str, dict[Unit, str]] = {
-    "es": {"day": "d 'de' MMMM 'de' y", "month": "MMMM 'de' y", "quarter": "QQQQ 'de' y", "year": "y"},
-    "fr": {"day": "d MMMM y", "month": "MMMM y", "quarter": "QQQQ y", "year": "y"},
-    "en": {"day": "d MMMM y", "month": "MMMM y", "quarter": "QQQQ y", "year": "y"},
-}
-_SHORT_NAMES: dict[Unit, str] = {"day": "d MMM y", "month": "MMM y", "quarter": "QQQ y", "year": "y"}
-_YEARLESS_NAMES: dict[Unit, str] = {"month": "LLLL", "quarter": "QQQQ"}
+
+
+class DateRules(Rules):
+    against: dict[str, dict[Unit, str]]
+    previous: dict[str, dict[Unit, str]]
+    formats: dict[str, dict[Unit, str]]
+    short_formats: dict[Unit, str]
+    yearless_formats: dict[Unit, str]
+    empty_words: WordSet
+    months: dict[str, int]
+    quarters: dict[str, int]
+    unsure_months: WordSet
+
+
+@lru_cache(maxsize=1)
+def _rules() -> DateRules:
+    return read_rules(DateRules, "graphrag.linguistics", "dates")
+
 
 _LONGEST = 40  # characters
 _TIME = r"(?:[ t]\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?z?)?"
@@ -70,10 +52,6 @@ _QUARTER = re.compile(
 )
 _WORDS = re.compile(r"\d+|[a-z]+")
 _NAMED = re.compile(r"[\da-z .,'/-]{3,40}")
-_EMPTY_WORDS = frozenset(
-    "de del le of the st nd rd th er lunes martes miercoles jueves viernes sabado domingo lundi mardi mercredi jeudi"
-    " vendredi samedi dimanche monday tuesday wednesday thursday friday saturday sunday".split()
-)
 _SHORT_YEAR = re.compile(r"[a-z]{3,10}\.?[-'/]\d{2}")  # «dic-25»; «Dec 25» may be a day
 
 
@@ -137,16 +115,21 @@ def name(period: Period, language: str, *, short: bool = False) -> str:
     day = period.first_day
     if day is None:
         day = period.of_year(2000).first_day
-        return format_date(day, _YEARLESS_NAMES[period.unit], locale=language) if day else ""
+        return format_date(day, _rules().yearless_formats[period.unit], locale=language) if day else ""
     if short:
-        return format_date(day, _SHORT_NAMES[period.unit], locale=language).replace(".", "")
-    return format_date(day, _NAMES[language][period.unit], locale=language)
+        return format_date(day, _rules().short_formats[period.unit], locale=language).replace(".", "")
+    return format_date(day, _rules().formats[language][period.unit], locale=language)
+
+
+def against(unit: Unit, language: str) -> str:
+    """Return «frente al mes anterior»."""
+    return _rules().against[spoken(language)][unit]
 
 
 def trend(change: float, unit: Unit, language: str, *, measure: str = "") -> str:
     """«+25 % frente al mes anterior»; `measure` opens it."""
-    against = f"{percent(change, language)} {AGAINST[spoken(language)][unit]}"
-    return f"{measure}: {against}" if measure else against
+    changed = f"{percent(change, language)} {against(unit, language)}"
+    return f"{measure}: {changed}" if measure else changed
 
 
 def brief_trend(temporal: TemporalContext, language: str) -> str:
@@ -154,7 +137,7 @@ def brief_trend(temporal: TemporalContext, language: str) -> str:
     if temporal.change is None:
         return ""
     measure, unit = _read_label(temporal)
-    against = f"{percent(temporal.change, 'en')} vs {_PREVIOUS[spoken(language)][unit]}"
+    against = f"{percent(temporal.change, 'en')} vs {_rules().previous[spoken(language)][unit]}"
     return f"{measure}: {against}" if measure else against
 
 
@@ -168,8 +151,8 @@ def trend_in(temporal: TemporalContext, language: str) -> str:
 
 def _read_label(temporal: TemporalContext) -> tuple[str, Unit]:
     """The measure and the unit that it was made with: a day's change may be against the month before."""
-    for against in AGAINST.values():
-        for unit, words in against.items():
+    for wording in _rules().against.values():
+        for unit, words in wording.items():
             if temporal.label.endswith(words):
                 return temporal.label.removesuffix(words).rpartition(": ")[0], unit
     return "", temporal.period
@@ -182,11 +165,13 @@ def percent(share: float, language: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _percent(thousandths: int, language: str) -> str:
-    number = _plain(format_decimal(thousandths / 10, "+#,##0.#;-#,##0.#" if thousandths else "0", locale=language))
+    number = breaking_spaces(
+        format_decimal(thousandths / 10, "+#,##0.#;-#,##0.#" if thousandths else "0", locale=language)
+    )
     return f"{number}%" if language == "en" else f"{number} %"
 
 
-def _plain(text: str) -> str:
+def breaking_spaces(text: str) -> str:
     """Spaces that break no line read as words joined, to a tokenizer and to whoever searches the text."""
     return text.replace("\u202f", " ").replace("\u00a0", " ")
 
@@ -230,7 +215,7 @@ def _quarter(text: str) -> Period | None:
 def _in_words(text: str, year: int) -> Period | None:
     if not _NAMED.fullmatch(text):
         return None
-    found = [word for word in _WORDS.findall(text) if word not in _EMPTY_WORDS]
+    found = [word for word in _WORDS.findall(text) if word not in _rules().empty_words]
     named = [word for word in found if word in months()]
     numbers = [int(word) for word in found if word.isdecimal() and len(word) <= 4]
     if len(named) != 1 or len(numbers) + 1 != len(found):
@@ -253,7 +238,7 @@ def _in_words(text: str, year: int) -> Period | None:
 @lru_cache(maxsize=1)
 def months() -> dict[str, int]:
     """Folded names and abbreviations in our languages → 1 … 12."""
-    found = {"setiembre": 9, "set": 9, "sept": 9, "sep": 9, "aou": 8}
+    found = dict(_rules().months)
     for language in ANSWER_LANGUAGES:
         for width in ("wide", "abbreviated"):
             for number, month in Locale(language).months["format"][width].items():
@@ -352,15 +337,8 @@ _YEAR_ALONE = re.compile(r"(?<![\w.,€$£/-])(?P<year>(?:19|20)\d\d)(?![\w/-]|[
 _OLD_YEAR = re.compile(
     r"(?<!\w)(?:en|in|de|desde|hacia|hasta|since|from|until|by|depuis|vers)\s+(?P<year>1[5-8]\d\d)(?![\w/.,-]\d|\s?[€$£%\d])"
 )
-_QUARTERS = {
-    "primer": 1, "primero": 1, "segundo": 2, "tercer": 3, "tercero": 3, "cuarto": 4, "premier": 1, "deuxieme": 2,
-    "second": 2, "troisieme": 3, "quatrieme": 4, "first": 1, "third": 3, "fourth": 4,
-}  # fmt: skip
 _QUARTER_WORDS = frozenset({"trimestre", "quarter"})
 _QUARTER_OF_HOUR = re.compile(r"(?<!\w)[QT]([1-4])(?!\w)")
-_UNSURE = frozenset(
-    "may mars march sept set mar dec ago avr abr".split()
-)  # also other words: with a day, or not at all
 _LONG = 4
 
 
@@ -466,8 +444,8 @@ def _moments_in_words(text: str, language: str) -> Iterator[Moment]:
             and _is_month(word, match.group(), language)
         ):
             yield Moment(match.start(), match.end(), month=months()[word])
-        elif word in _QUARTER_WORDS and at and words[at - 1] in _QUARTERS:
-            yield Moment(matches[at - 1].start(), match.end(), quarter=_QUARTERS[words[at - 1]])
+        elif word in _QUARTER_WORDS and at and words[at - 1] in _rules().quarters:
+            yield Moment(matches[at - 1].start(), match.end(), quarter=_rules().quarters[words[at - 1]])
     for found in _QUARTER_OF_HOUR.finditer(text):
         yield Moment(found.start(), found.end(), quarter=int(found[1]))
     for found in _YEAR_ALONE.finditer(text):
@@ -482,4 +460,4 @@ def _is_month(word: str, written: str, language: str) -> bool:
         return language == "en" and written[0].isupper()
     if word == "mars":
         return language == "fr"
-    return word not in _UNSURE
+    return word not in _rules().unsure_months

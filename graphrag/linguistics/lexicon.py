@@ -1,10 +1,10 @@
 """Words by their meaning in three languages: opposites, synonyms, people and bodies."""
 
-import re
 from functools import lru_cache
 from importlib.resources import files
 
 from graphrag.linguistics.language import fold
+from graphrag.linguistics.rules import Pattern, Rules, WordSet, read_rules
 
 _OPPOSITE_MOST_LONGER = 7  # letters
 _OPPOSITE_SHORTEST = 3
@@ -15,7 +15,9 @@ def _opposites() -> tuple[dict[str, tuple[str, int]], dict[str, tuple[str, int]]
     """Whole words, and beginnings of words (those with a *); a line is a concept, a side and its words."""
     whole: dict[str, tuple[str, int]] = {}
     begun: dict[str, tuple[str, int]] = {}
-    for line in files("graphrag.linguistics").joinpath("opposites.txt").read_text(encoding="utf-8").splitlines():
+    for line in (
+        files("graphrag.linguistics").joinpath("rules", "opposites.txt").read_text(encoding="utf-8").splitlines()
+    ):
         concept, side, *words = line.split()
         for word in words:
             (begun if word.endswith("*") else whole).setdefault(word.rstrip("*"), (concept, 1 if side == "+" else -1))
@@ -44,7 +46,7 @@ _SHORTEST = 3
 def _synonyms() -> tuple[dict[str, set[int]], dict[str, set[int]]]:
     whole: dict[str, set[int]] = {}
     begun: dict[str, set[int]] = {}
-    text = files("graphrag.linguistics").joinpath("meanings.txt").read_text(encoding="utf-8")
+    text = files("graphrag.linguistics").joinpath("rules", "meanings.txt").read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines()):
         for word in line.split():
             (begun if word.endswith("*") else whole).setdefault(fold(word.rstrip("*")), set()).add(number)
@@ -62,60 +64,25 @@ def meanings(word: str) -> frozenset[int]:
     return frozenset(found)
 
 
-_PEOPLE = frozenset(
-    """
-    abuela abuelo alcalde alcaldesa alumna alumno amiga amigo arquitecta arquitecto becaria becario capitan casero
-    chofer cliente clienta cocinera companera companero cunada cunado doctor doctora duena dueno enfermera enfermero
-    esposa esposo guardia hermana hermano hija hijo huesped ingeniera ingeniero inquilina inquilino jefa jefe joven
-    juez jueza madre maestra maestro marido medica medico mujer nieta nieto nina nino notario novia novio padre parroco
-    primo profesor profesora sobrina sobrino socia socio suegra suegro tia tio vecina vecino viuda yerno
-    ami amie architecte avocat avocate beau-pere capitaine chef cousin cousine cure docteur eleve employe employee
-    enfant epouse etudiant etudiante femme fille fils frere gendre grand-mere grand-pere greffier infirmiere infirmier
-    ingenieur juge maire mari medecin mere neveu niece notaire oncle patron patronne pere prefet proprietaire salarie
-    salariee soeur stagiaire syndic tante veuve voisin voisine
-    aunt boy brother captain chair chairman chairwoman child clerk client cook cousin customer daughter doctor driver
-    editor father friend gardener girl grandfather grandmother guest husband judge keeper landlord landlady lawyer man
-    manager mayor mentor mother neighbour neighbor nephew niece nurse officer owner plumber president priest
-    pupil secretary sister solicitor son student supplier surgeon teacher tenant trainee treasurer tutor uncle vicar
-    vet widow wife winner woman worker baker builder buyer seller carpenter carrier caterer coach contractor dealer
-    designer director employer farmer glazier grocer insurer lender borrower mechanic miller painter
-    partner photographer printer publisher referee roofer shareholder shepherd vendor weaver
-    """.split()
-)
-_BODIES = frozenset(
-    """
-    agencia aseguradora asociacion ayuntamiento banco banda clinica club colegio comision comite compania
-    comunidad conservatorio consejo consejeria cooperativa diputacion editorial empresa equipo escuela fabrica
-    federacion fiscalia fundacion gobierno hospital instituto junta juzgado laboratorio ministerio museo naviera
-    parroquia policia sindicato sociedad taller tribunal universidad
-    agence assurance association banque clinique college comite commission commune communaute compagnie
-    conseil cooperative ecole editeur entreprise equipe etat federation fondation gouvernement hopital mairie
-    ministere musee parquet police prefecture region societe syndicat universite usine
-    agency airline association authority band bank board brewery choir church club college commission committee
-    company cooperative council court department federation festival firm foundation government hospital
-    institute insurer ministry museum orchestra parish police school society team theatre trust union university
-    """.split()
-)
-_CALLINGS = {
-    "es": re.compile(r"(?:[aeit]dor|[cs]tor|ista)(?:a|as|es|s)?$|(?:let|ader|in|art|ot|en|ch)er[oa]s?$"),
-    "fr": re.compile(
-        r"(?:t|s|d|l|n|ch)(?:eur|euse|rice)s?$|(?:n|t|ss|l|rr|m|ch)i(?:er|ere)s?$|istes?$|[ct]ien(?:ne)?s?$"
-    ),
-    "en": re.compile(r"(?:ist|ician|keeper|holder|maker|owner)s?$"),
-}
-_THINGS = frozenset(
-    "moteur hauteur longueur largeur valeur couleur chaleur ordinateur secteur capteur compteur ascenseur refrigerateur"
-    " tracteur detecteur radiateur aspirateur congelateur serveur convecteur dossier papier chantier cahier quartier"
-    " metier premier dernier grenier fichier atelier ordenador motor sector factor lista vista revista pista"
-    " contador congelador ascensor radiador aspirador generador comedor corredor tractor".split()
-)
+class LexiconRules(Rules):
+    people: WordSet
+    bodies: WordSet
+    things: WordSet  # that end as callings do
+    callings: dict[str, Pattern]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> LexiconRules:
+    return read_rules(LexiconRules, "graphrag.linguistics", "lexicon")
 
 
 def is_actor(word: str, language: str) -> bool:
     """Return whether a folded word denotes a person or a body that acts."""
-    if word in _THINGS or word.removesuffix("s") in _THINGS:
+    rules = _rules()
+    if word in rules.things or word.removesuffix("s") in rules.things:
         return False
-    if {word, word.removesuffix("s"), word.removesuffix("es")} & (_PEOPLE | _BODIES):
+    singulars = {word, word.removesuffix("s"), word.removesuffix("es")}
+    if singulars & rules.people or singulars & rules.bodies:
         return True
-    calling = _CALLINGS.get(language)
+    calling = rules.callings.get(language)
     return calling is not None and calling.search(word) is not None

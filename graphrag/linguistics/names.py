@@ -8,7 +8,8 @@ from typing import Protocol
 from babel import Locale
 from babel.dates import get_day_names, get_month_names
 
-from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stop_words
+from graphrag.linguistics.language import ANSWER_LANGUAGES, all_stop_words, fold
+from graphrag.linguistics.rules import Rules, WordList, WordSet, read_rules
 from graphrag.models import Chunk
 from graphrag.models.graph import TITLE_WEIGHT, Mention
 
@@ -43,7 +44,7 @@ def name_key(name: str) -> str:
     """Return a name without case, accents, articles and possessives: «L'Épicerie Valadour» → "epicerie valadour"."""
     words = [_POSSESSIVE.sub("", fold(_ELISION.sub("", word, count=1))) for word in name.split()]
     words = [word.strip('.,;:!?()[]"«»“”*_') for word in words]
-    while words and words[0] in _empty_words():
+    while words and words[0] in all_stop_words():
         words = words[1:]
     key = " ".join(filter(None, words))
     return key if 1 < len(key) <= _LONGEST and not _is_date(key) else ""
@@ -105,16 +106,11 @@ def _without_first(run: str, common_words: Set[str]) -> str:
     """Drop the first word if only the sentence's beginning gave it its capital."""
     first, _, rest = run.partition(" ")
     word = fold(_ELISION.sub("", first, count=1))
-    return _JOIN.sub("", f" {rest}", count=1).lstrip() if word in common_words or word in _empty_words() else run
+    return _JOIN.sub("", f" {rest}", count=1).lstrip() if word in common_words or word in all_stop_words() else run
 
 
 def _is_date(key: str) -> bool:
     return all(word in _calendar() or not any(map(str.isalpha, word)) for word in key.split())
-
-
-@lru_cache(maxsize=1)
-def _empty_words() -> frozenset[str]:
-    return frozenset().union(*map(stop_words, ANSWER_LANGUAGES))
 
 
 @lru_cache(maxsize=1)
@@ -128,34 +124,14 @@ def _calendar() -> frozenset[str]:
     return frozenset(fold(name).rstrip(".") for by_number in names for name in by_number.values())
 
 
-_TITLES = frozenset(
-    "sr sra srta don dona d dr dra m mr mrs ms mme mlle me ing lic miss senor senora madame monsieur docteur doctor"
-    " doctora"
-    " maitre q t i ii iii iv id no nº pdf".split()
-)  # fmt: skip
-_EXONYMS = (
-    "londres london", "paris", "lisboa lisbonne lisbon", "ginebra geneve geneva", "bruselas bruxelles brussels",
-    "sevilla seville", "zaragoza saragosse saragossa", "barcelona barcelone", "marsella marseille marseilles",
-    "burdeos bordeaux", "lyon", "tolosa toulouse", "viena vienne vienna", "roma rome", "milan milano", "turin torino",
-    "florencia florence", "venecia venise venice", "napoles naples", "amberes anvers antwerp", "munich",
-    "hamburgo hambourg hamburg", "colonia cologne", "berlin", "atenas athenes athens", "moscu moscou moscow",
-    "varsovia varsovie warsaw", "praga prague", "copenhague copenhagen", "estocolmo stockholm", "edimburgo"
-    " edimbourg edinburgh",
-    "dublin", "bale basilea basel", "zurich", "berna berne bern", "rin rhin rhine", "danubio danube", "tamesis"
-    " tamise thames",
-    "valencia valence", "cordoba cordoue", "europa europe", "america amerique", "asia asie", "africa afrique",
-    "antartida antarctique antarctica", "alpes alps", "pirineos pyrenees", "cataluna catalogne catalonia",
-    "andalucia andalousie andalusia", "bretana bretagne brittany", "escocia ecosse scotland", "gales wales",
-    "inglaterra angleterre england", "borgona bourgogne burgundy", "provenza provence", "la haya haye hague",
-    "oporto porto", "tajo tage tagus tejo", "duero douro", "sena seine", "rodano rhone", "mosa meuse", "escalda escaut"
-    " scheldt", "garona garonne", "cairo caire", "pekin beijing", "palermo palerme", "genova genes genoa",
-    "padua padoue padova", "bolonia bologne bologna", "brujas bruges", "gante gand ghent", "lieja liege",
-    "niza nice", "perpinan perpignan", "bayona bayonne", "lovaina louvain leuven", "cracovia cracovie krakow",
-    "belgrado belgrade", "argel alger algiers", "tunez tunis", "tanger tangier", "habana havane havana",
-    "canarias canaries canary", "baleares balearic", "galicia galice", "asturias asturies", "navarra navarre",
-    "normandia normandie normandy", "gascuna gascogne gascony", "alsacia alsace", "cornualles cornouailles cornwall",
-    "atlantico atlantique atlantic", "mediterraneo mediterranee mediterranean", "pacifico pacifique pacific",
-)  # fmt: skip
+class NameRules(Rules):
+    titles: WordSet
+    exonyms: list[WordList]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> NameRules:
+    return read_rules(NameRules, "graphrag.linguistics", "names")
 
 
 class _Written(Protocol):
@@ -183,9 +159,9 @@ def name_places(words: Sequence[_Written]) -> Iterator[int]:
 def _may_name(folded: str) -> bool:
     return (
         len(folded) > 1
-        and folded not in _TITLES
+        and folded not in _rules().titles
         and folded not in _month_and_day_names()
-        and folded not in _small_words()
+        and folded not in all_stop_words()
     )
 
 
@@ -197,11 +173,6 @@ def _month_and_day_names() -> frozenset[str]:
         for language in ANSWER_LANGUAGES
         for name in get("wide", locale=language).values()
     )
-
-
-@lru_cache(maxsize=1)
-def _small_words() -> frozenset[str]:
-    return frozenset().union(*map(stop_words, ANSWER_LANGUAGES))
 
 
 @lru_cache(maxsize=1)
@@ -217,9 +188,9 @@ def _translations() -> dict[str, int]:
             for name in names:
                 if name and " " not in name:
                     found.setdefault(name, number)
-    for line in _EXONYMS:
+    for alike in _rules().exonyms:
         number += 1
-        for name in line.split():
+        for name in alike:
             found.setdefault(name, number)
     return found
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.linguistics.normalization import flatten
-from graphrag.query_transformation.grammars import GRAMMARS
 from graphrag.query_transformation.phrases import (
     Phrase,
     QuestionGrammar,
@@ -15,6 +15,7 @@ from graphrag.query_transformation.phrases import (
     find_phrases,
     inner_phrase,
     is_weak,
+    read_question_grammar,
     read_words,
     span_of,
 )
@@ -119,9 +120,9 @@ def _trimmed(flat: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-@lru_cache(maxsize=len(GRAMMARS))
+@lru_cache(maxsize=len(ANSWER_LANGUAGES))
 def _joints(language: str) -> re.Pattern[str]:
-    grammar = GRAMMARS[language]
+    grammar = read_question_grammar(language)
     return re.compile(grammar.clauses.joint.pattern.replace("OPENING", grammar.asking.opening.pattern))
 
 

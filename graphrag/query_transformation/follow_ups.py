@@ -3,11 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from graphrag.linguistics.language import content_words, fold, stop_words
 from graphrag.linguistics.language import words as words_of
 from graphrag.linguistics.normalization import flatten
+from graphrag.linguistics.rules import Pattern, Rules, read_rules
 from graphrag.query_transformation.decomposition import Antecedents, find_antecedents, words_of_opening
 from graphrag.query_transformation.phrases import (
     Phrase,
@@ -80,13 +82,26 @@ def _english(part: str, flat: str, found: Antecedents, grammar: QuestionGrammar)
     return said
 
 
-_ES_AFTER_PREPOSITION = re.compile(
-    r"\b(a|ante|con|contra|de|desde|en|hacia|para|por|segun|sin|sobre|tras) (?:el|ella|ellos|ellas|ello|eso|esto)(?= *(?:$|[a-z]{0,2}$|y\b|en\b|por\b|cada\b))"
-)
-_ES_CLITIC = re.compile(
-    r" *(?:[a-z]+ )?(?:no |ya |tambien )?(?:(?<=a )|(?<![a-z]))((?:se |me |nos |te )?(lo|la|los|las)) (?=(?:ha|han|habia|habian|va|van|vamos|puede|pueden|podemos|debe|deben|he|hemos|suele|suelen|quiere|estan?|voy)\b"
-    r"|[a-z]+(?: (?:por|en|a|al|con|para|desde|hasta|cada|ayer|hoy|ahora|antes|despues|actualmente|primero|ya|no|segun|durante|tras|sin|mejor|peor)\b.*)?$)"
-)
+class FollowUpRules(Rules):
+    es_after_preposition: Pattern
+    es_clitic: Pattern
+    fr_inverted: Pattern
+    fr_elided: Pattern
+    fr_clitic: Pattern
+    goes_on: Pattern
+    pronouns: dict[str, Pattern]
+    pointing: Pattern
+    empty_subject: Pattern
+    clitic: Pattern
+    that_of: Pattern
+    of_something: Pattern
+
+
+@lru_cache(maxsize=1)
+def _rules() -> FollowUpRules:
+    return read_rules(FollowUpRules, "graphrag.query_transformation", "follow_ups")
+
+
 _ES_ENCLITIC = re.compile(r"\b([a-z]+[aei]r)(?:me|se|te|nos)?(lo|la|los|las)\b")
 _ES_POSSESSIVE = re.compile(r"\b(su|sus) ([a-z]+)\b")
 _ES_SUBJECT_OPENING = re.compile(r"(?:QUIEN(?:ES)?|quien(?:es)?)\b|(?:CUANT[OA]S|cuant[oa]s) [a-z]+ [a-z]+n\b")
@@ -109,7 +124,7 @@ def _spanish(part: str, flat: str, found: Antecedents, grammar: QuestionGrammar)
         return _replace(
             part, match, f"{article} {noun} de {found.person() if not found.things else found.thing()}"
         ).replace(" de el ", " del ")
-    if match := _ES_AFTER_PREPOSITION.search(low):
+    if match := _rules().es_after_preposition.search(low):
         filled = found.thing()
         said = _contracted(_replace(part, match, f"{part[match.start(1) : match.end(1)]} {filled}"))
         has_subject = has_subject and bool(_ES_SUBJECT_OPENING.match(flat))
@@ -153,7 +168,7 @@ def _clitic(
     low: str, position: int, words: Sequence[QuestionToken], asked: int, grammar: QuestionGrammar
 ) -> re.Match[str] | None:
     """«lo» and «la» right after the question phrase, or after its noun, are no articles where a verb follows."""
-    match = _ES_CLITIC.match(low, position)
+    match = _rules().es_clitic.match(low, position)
     noun = words[asked].flat if match and asked < len(words) else ""
     has_noun = noun not in ("", "se", "me", "nos", "te", "no", "ya", "tambien", "lo", "la", "los", "las")
     if has_noun and (noun in grammar.clauses.prepositions | grammar.clauses.breaks or not _takes_noun(low[:position])):
@@ -180,17 +195,8 @@ def _contracted(text: str) -> str:
     return re.sub(r"\b(a|de) el\b", r"\1l", text)
 
 
-_FR_INVERTED = re.compile(
-    r"((?:\b(?:s'|l'|n'|la |le |les |lui |y |en |se |ne )*)\b[a-z]+)-(?:t-)?(il|elle|ils|elles)\b"
-)
 _FR_IMPERSONAL = re.compile(r"\b(?:reste|restait|faut|fallait|manque|existe|s'agit|y a|y avait)-(?:t-)?il\b")
 _FR_PRONOUN = re.compile(r"\b(il|elle|ils|elles)\b(?! y a)")
-_FR_ELIDED = re.compile(
-    r"\bl'(?=(?:a|as|ont|ai|avait|avaient|aura|avons|avez|est)\b|[aeiouyh][a-z]*-(?:t-)?(?:il|elle|on|ils|elles|vous|nous|tu)\b|on\b(?!))"
-)
-_FR_CLITIC = re.compile(
-    r"(?:(?<=\bqui )|(?<=\bon )|(?<=\bil )|(?<=\belle ))(?:la|le|les|l'(?=[a-z]))\b ?|\b(?:la|le|les) (?=[a-z]+-(?:t-)?(?:il|elle|on|ils|elles|vous|nous|tu)\b)"
-)
 _FR_POSSESSIVE = re.compile(r"\b(son|sa|ses|leur|leurs) ([a-z]+)\b")
 
 
@@ -205,13 +211,13 @@ def _french(part: str, flat: str, found: Antecedents, grammar: QuestionGrammar) 
             _replace(part, match, f"{article} {noun} de {found.thing() if found.things else found.person()}"),
         )
     object_ = ""
-    if match := _FR_ELIDED.search(low) or _FR_CLITIC.search(low):
+    if match := _rules().fr_elided.search(low) or _rules().fr_clitic.search(low):
         object_ = found.thing(_has_feminine(low) or "")
         if "la " in match[0]:
             object_ = found.thing("f")
         said = part[: match.start()] + part[match.end() :]
         low = flatten(said).lower()
-    inverted = None if _FR_IMPERSONAL.search(low) else _FR_INVERTED.search(low)
+    inverted = None if _FR_IMPERSONAL.search(low) else _rules().fr_inverted.search(low)
     if inverted and not _has_own_subject(said, low[: inverted.start()], grammar):
         subject = _french_subject(found, inverted[2], object_)
         verb = said[inverted.start(1) : inverted.end(1)]
@@ -253,41 +259,6 @@ MOST_EARLIER = 4  # questions; what was asked before them is no longer the topic
 MOST_TOPIC_WORDS = 12
 _EDGES = " ¿?¡!.,;:"
 
-_GOES_ON = re.compile(
-    r"\W*(?:(?:and|but|also|ok|so) )?(?:what|how) about\b|\W*(?:and|but|y|e|pero|et|mais|or|o|ou)\b|\W*(?:que (?:hay|pasa|tal) (?:de|con)|qu'en est-il d[eu']|quid d[eu'])"
-)
-_PRONOUNS = {
-    "en": re.compile(
-        r"\b(?:he|she|it|they|him|her|them|his|its|their|hers|theirs|there)\b(?! (?:is|are|was|were) (?:an?|any|some|no)\b)|\b(?:this|that|those|these)\b(?= (?:is|are|was|were|has|have|did|does|mean|cost|happen|work)\b|\W*$)"
-    ),
-    "es": re.compile(
-        r"\b(?:ella|ellos|ellas|ello|eso|esto|esa|ese|aquello|su|sus|alli|ahi)\b|\b(?:por|con|de|para|a|en|sobre) el\b(?=\W*$)"
-    ),
-    "fr": re.compile(
-        r"(?:^|[\s'-])(?:il|elle|ils|elles|lui|eux|celui-ci|celle-ci|cela|ca|son|sa|ses|leurs?|celui-la|celle-la|la-bas)\b(?! y a)"
-    ),
-}
-_POINTING = re.compile(
-    r"\bthe (?:first|second|third|last|latter|former|other|previous|next|same)(?: ones?| two)?\W*$|\b(?:that|this|the other|which) one\b"
-    r"|\b(?:el|la|los|las) (?:primer[oa]?|segund[oa]|tercer[oa]?|ultim[oa]|otr[oa]|mism[oa]|anterior|siguiente)s?\W*$"
-    r"|\b(?:le|la|les|l')\s?(?:premiere?|premier|second|seconde|deuxieme|troisieme|derniere?|autre|meme|precedente?|suivante?)s?\W*$|\bce(?:tte)? dernier(?:e)?\b"
-)
-_EMPTY_SUBJECT = re.compile(
-    r"\bis it (?:true|possible|ok|okay|necessary|normal|legal|allowed|safe to|worth|better|cheaper|correct)\b|\bwhat time is it\b|\bthat\b(?= \w+ (?:is|are|was|were|has|have|did))"
-    r"|\b(?:est-il|il est|est-ce qu'il est) (?:vrai|possible|necessaire|normal|permis|exact)\b|\bil (?:y a|faut|pleut)\b|\bfaut-il\b|\by a-t-il\b"
-)
-_CLITIC = re.compile(
-    r"^(?:(?:a|de|con|por|para|en|desde|hasta) )?(?:quien(?:es)?|cuando|como|donde|por que|cuanto|cual)\b(?: se)? (?:lo|la|los|las|le|les) [a-z]+|^qui (?:l'|la |le |les )[a-z]+|\b(?:l'|la |le |les )[a-z]+-(?:t-)?(?:on|il|elle)\b"
-)
-
-
-_THAT_OF = re.compile(
-    r"(?:el|la|los|las|that|those|the one|celui|celle|ceux|celles) (?:de (?:la |los |las |el )?|del |of (?:the )?|for (?:the )?|du |des |de la |d')"
-)
-_OF_SOMETHING = re.compile(
-    r"\b(?:de la |de los |de las |de l'|de |del |of the |of |for the |du |des |d')(\w[\w-]*(?: [A-Z0-9][\w-]*)*)"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
@@ -301,22 +272,22 @@ def is_follow_up(question: str, grammar: QuestionGrammar) -> bool:
     It does by a pronoun that nothing before it in the question explains, or by leaving out its subject.
     """
     flat = flatten(question)
-    low = _EMPTY_SUBJECT.sub(" ", flat.lower())
+    low = _rules().empty_subject.sub(" ", flat.lower())
     bare = _bare(question, low)
-    is_clitic = grammar.language != "en" and _CLITIC.search(flatten(bare).lower())
-    if _POINTING.search(low) or is_clitic or is_bare_question_word(bare, grammar):
+    is_clitic = grammar.language != "en" and _rules().clitic.search(flatten(bare).lower())
+    if _rules().pointing.search(low) or is_clitic or is_bare_question_word(bare, grammar):
         return True
     words = read_words(question, flat)
     phrases = find_phrases(words, question, grammar)
     named = find_names(question, grammar)
-    if (pronoun := _PRONOUNS[grammar.language].search(low)) and not _is_explained(
+    if (pronoun := _rules().pronouns[grammar.language].search(low)) and not _is_explained(
         pronoun.start(), phrases, named, question
     ):
         return True
     asks = find_focus(flat, grammar.asking) is not None
-    if _GOES_ON.match(low) and not asks:
+    if _rules().goes_on.match(low) and not asks:
         return True
-    if _GOES_ON.match(low) and re.match(r"\W*(?:(?:and|but|also|ok|so) )?(?:what|how) about\b", low):
+    if _rules().goes_on.match(low) and re.match(r"\W*(?:(?:and|but|also|ok|so) )?(?:what|how) about\b", low):
         return True
     is_empty = not phrases and not named and not any(word.is_name for word in words[1:])
     return asks and is_empty and _says_little(question, grammar)
@@ -327,7 +298,7 @@ def _plain(question: str) -> str:
 
 
 def _bare(question: str, low: str) -> str:
-    match = _GOES_ON.match(low)
+    match = _rules().goes_on.match(low)
     return (question[match.end() :] if match else question).strip(_EDGES)
 
 
@@ -381,7 +352,7 @@ def _told_with(question: str, before: str, grammar: QuestionGrammar) -> str:
     asks = find_focus(flat, grammar.asking) is not None
     if asks and not re.match(r"\W*(?:(?:and|but|also|ok|so) )?(?:what|how) about\b", flat.lower()):
         return understood_alone(bare, before, grammar)
-    if _PRONOUNS[grammar.language].search(flat.lower()) and not _GOES_ON.match(flat.lower()):
+    if _rules().pronouns[grammar.language].search(flat.lower()) and not _rules().goes_on.match(flat.lower()):
         return understood_alone(bare, before, grammar)
     return _with_fragment(bare, before, grammar)
 
@@ -395,7 +366,7 @@ def _with_fragment(fragment: str, before: str, grammar: QuestionGrammar) -> str:
             before,
         )
         return " ".join(f"{kept} {fragment}".split())
-    if match := _THAT_OF.match(flatten(fragment).lower()):
+    if match := _rules().that_of.match(flatten(fragment).lower()):
         return _with_other_owner(fragment[match.end() :], before, grammar) or f"{before} {fragment}"
     words = read_words(fragment, flatten(fragment))
     wanted = {word.flat for word in words if not word.is_name and word.flat not in grammar.clauses.determiners}
@@ -403,7 +374,7 @@ def _with_fragment(fragment: str, before: str, grammar: QuestionGrammar) -> str:
     alike = [phrase for phrase in phrases if wanted & {word.flat for word in phrase.words} - grammar.clauses.binding]
     if not alike and any(word.is_name for word in words):
         alike = [phrase for phrase in phrases if phrase.is_bare] or [phrase for phrase in phrases if phrase.has_name]
-    if not alike or _POINTING.search(flatten(fragment)):
+    if not alike or _rules().pointing.search(flatten(fragment)):
         return f"{before} {fragment}"
     start, end = alike[0].words[0].start, alike[0].words[-1].end
     return f"{before[:start]}{fragment}{before[end:]}"
@@ -411,7 +382,7 @@ def _with_fragment(fragment: str, before: str, grammar: QuestionGrammar) -> str:
 
 def _with_other_owner(owner: str, before: str, grammar: QuestionGrammar) -> str:
     """«¿y el de Zamora?» after «¿qué dice el contrato de Lugo?»; empty where nothing was somebody's."""
-    owners = list(_OF_SOMETHING.finditer(before))
+    owners = list(_rules().of_something.finditer(before))
     match = next((owner for owner in owners if owner[1][0].isupper()), owners[-1] if owners else None)
     return f"{before[: match.start(1)]}{owner}{before[match.end(1) :]}" if match else ""
 

@@ -3,87 +3,74 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
+from graphrag.linguistics.language import ANSWER_LANGUAGES
+from graphrag.linguistics.rules import AnyCase, Pattern, Rules, WordSet, read_rules
 from graphrag.linguistics.sentences import ABBREVIATIONS
 from graphrag.models import TransformedQuery
 from graphrag.observability.request_context import note
 
 
-def alternatives(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
-
-
-def exactly(*patterns: str) -> re.Pattern[str]:
-    """Compile the patterns as alternatives; capitals match only accented question words."""
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
-
-
-def one_of(words: str) -> str:
-    return f"(?:{'|'.join(words.split())})"
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(Rules):
     """Patterns of a question's beginning, all for flattened text."""
 
-    opening: re.Pattern[str]  # a question phrase: «para qué», "by when"
-    sure: re.Pattern[str] | None  # one that can't be anything else, wherever it stands
-    verbs: re.Pattern[str]  # «dime», "can you find out": what asks without a question mark
-    polite: re.Pattern[str]  # what may stand before all that
-    relative: re.Pattern[str]  # after a comma: it may go on with what was said
-    last: re.Pattern[str]  # a question word at the end
+    opening: Pattern  # a question phrase: «para qué», "by when"
+    sure: Pattern | None = None  # one that can't be anything else, wherever it stands
+    verbs: AnyCase  # «dime», "can you find out": what asks without a question mark
+    polite: AnyCase  # what may stand before all that
+    relative: Pattern  # after a comma: it may go on with what was said
+    last: AnyCase  # a question word at the end
 
 
-@dataclass(frozen=True, slots=True)
-class Intents:
+class Intents(Rules):
     """`…` patterns are matched where the question begins to ask; those of `found` anywhere in it."""
 
-    effects: re.Pattern[str]
-    causes: re.Pattern[str]
-    times: re.Pattern[str]  # question words that can ask for nothing else
-    timely: re.Pattern[str]  # nouns of time
-    compares: re.Pattern[str]
-    found_comparing: re.Pattern[str]
-    not_comparing: re.Pattern[str]  # blotted out first
-    last_time: re.Pattern[str]
+    effects: AnyCase
+    causes: AnyCase
+    times: AnyCase  # question words that can ask for nothing else
+    timely: AnyCase  # nouns of time
+    compares: AnyCase
+    found_comparing: AnyCase
+    not_comparing: AnyCase  # blotted out first
+    last_time: AnyCase
 
 
-@dataclass(frozen=True, slots=True)
-class Clauses:
+class Clauses(Rules):
     """Words that join parts, and words of a part that belong together."""
 
-    joint: re.Pattern[str]  # before a further question
-    determiners: frozenset[str]
-    prepositions: frozenset[str]
-    binding: frozenset[str]  # prepositions that make one phrase of two
-    breaks: frozenset[str]  # words that no noun phrase goes across
-    weak_heads: frozenset[str]  # «ruido», "price": of «the noise of the pump» one goes on to speak of the pump
+    joint: Pattern  # before a further question
+    determiners: WordSet
+    prepositions: WordSet
+    binding: WordSet  # prepositions that make one phrase of two
+    breaks: WordSet  # words that no noun phrase goes across
+    weak_heads: WordSet  # «ruido», "price": of «the noise of the pump» one goes on to speak of the pump
 
 
-@dataclass(frozen=True, slots=True)
-class Comparing:
+class Comparing(Rules):
     """Wording of comparisons in a question."""
 
-    joints: re.Pattern[str]  # between the things
-    than: re.Pattern[str]
-    grades: re.Pattern[str]  # «peor», "colder": adjectives that compare
-    words: frozenset[str]  # of comparing: no part of what is compared
-    rest: frozenset[str]  # «the others», «last year»: nothing to be searched for apart
+    joints: AnyCase  # between the things
+    than: AnyCase
+    grades: AnyCase  # «peor», "colder": adjectives that compare
+    words: WordSet  # of comparing: no part of what is compared
+    rest: WordSet  # «the others», «last year»: nothing to be searched for apart
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionGrammar:
+class QuestionGrammar(Rules):
     language: str
     asking: Asking
     intents: Intents
     clauses: Clauses
     comparing: Comparing
-    multi_hop: re.Pattern[str]
+    multi_hop: AnyCase
 
 
-def folded(*lines: str) -> frozenset[str]:
-    return frozenset(word for line in lines for word in line.split())
+@lru_cache(maxsize=len(ANSWER_LANGUAGES))
+def read_question_grammar(language: str) -> QuestionGrammar:
+    """Return the grammar of Spanish, French or English."""
+    return read_rules(QuestionGrammar, "graphrag.query_transformation", language)
 
 
 def note_kinds(query: TransformedQuery) -> dict[str, Any]:

@@ -19,8 +19,13 @@ from graphrag.query_transformation.follow_ups import (
     is_bare_question_word,
     understood_alone,
 )
-from graphrag.query_transformation.grammars import GRAMMARS
-from graphrag.query_transformation.phrases import QuestionGrammar, beginning, find_focus, note_kinds
+from graphrag.query_transformation.phrases import (
+    QuestionGrammar,
+    beginning,
+    find_focus,
+    note_kinds,
+    read_question_grammar,
+)
 from graphrag.query_transformation.question_names import find_dates, find_names
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -104,7 +109,7 @@ def transform(question: str, earlier: Sequence[Exchange] = ()) -> TransformedQue
 
 def _transform(question: str, earlier: Sequence[Exchange]) -> TransformedQuery:
     language = find_language(question, earlier)
-    grammar = GRAMMARS[language]
+    grammar = read_question_grammar(language)
     read = question[:READ_CHARS]
     told, strategy = contextualize(read, earlier, grammar)
     flat = without_quotes(flatten(told))

@@ -12,7 +12,6 @@ import numpy as np
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, OutOfTime, ProviderError, RetrievalUnavailable
 from graphrag.linguistics import language as languages
-from graphrag.linguistics.language import QUESTION_WORDS
 from graphrag.models import Hit, Strategy
 from graphrag.observability.request_context import note
 from graphrag.observability.telemetry import count_results, count_retrieval, log, stage
@@ -30,7 +29,6 @@ LEAST_WORDS_OF_MEANING = 9  # so many words that carry meaning outvote a wording
 _QUOTED = re.compile(r'"(?=\S)([^"]{2,})(?<=\S)"|«([^«»]{2,})»|“([^“”]{2,})”')
 _IDENTIFIER = re.compile(r"\d")  # A-2517, L4, 2025: to be found as they are written
 _NAME = re.compile(r"(?<=\w[ ,'’])[A-ZÀ-ÖØ-Þ]\w")
-_ASKING = {languages.fold(word) for text in QUESTION_WORDS.values() for word in text.split()}
 
 
 def choose_strategy(question: str, language: str, *, model_is_strong: bool) -> tuple[Strategy, Reason]:
@@ -50,7 +48,7 @@ def quoted_phrases(text: str) -> list[str]:
 
 def _is_keywords(question: str, language: str) -> bool:
     words = languages.words(question)
-    asks = "?" in question or any(languages.fold(word) in _ASKING for word in words)
+    asks = "?" in question or any(languages.fold(word) in languages.question_words() for word in words)
     return not asks and 0 < len(languages.content_words(question, language)) <= MOST_KEYWORDS
 
 

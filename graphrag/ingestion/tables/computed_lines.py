@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from babel.numbers import format_decimal
 
 from graphrag.linguistics.cell_values import Number
-from graphrag.linguistics.dates import AGAINST, Period, Unit, name, percent, spoken, trend
+from graphrag.linguistics.dates import Period, Unit, against, breaking_spaces, name, percent, spoken, trend
 from graphrag.models import TemporalContext
 
 MOST_DECIMALS = 6
@@ -114,7 +114,7 @@ class Wording:
             "change",
             **words,
             percent=percent(share, self.language),
-            against=AGAINST[spoken(self.language)][unit],
+            against=against(unit, self.language),
             previous=self.number(before[1]),
             verb=SENTENCES[spoken(self.language)]["up" if difference > 0 else "down"],
             difference=self.number(abs(difference)),
@@ -146,7 +146,7 @@ def _number(value: Number, language: str, decimals: int) -> str:
         return f"{float(value):.6g}"
     pattern = "#,##0." + "#" * decimals if decimals else "#,##0"
     text = format_decimal(round(value, decimals), pattern, locale=language)
-    return text.replace("\u202f", " ").replace("\u00a0", " ")
+    return breaking_spaces(text)
 
 
 def decimals_of(values: Sequence[Number]) -> int:

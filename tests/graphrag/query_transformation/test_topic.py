@@ -10,7 +10,7 @@ from graphrag.query_transformation.follow_ups import (
     Exchange,
     topic_words,
 )
-from graphrag.query_transformation.grammars import GRAMMARS
+from graphrag.query_transformation.phrases import read_question_grammar
 from graphrag.query_transformation.transformation import transform
 
 CONVERSATIONS = {
@@ -108,5 +108,8 @@ def test_the_topic_is_bounded_and_begins_with_what_was_last() -> None:
         Exchange("¿Qué dice el contrato de Zamora?", cited=("Contrato antiguo",)),
         Exchange("¿Cuánto costó el puente de Arenal?", cited=("Informe del puente",)),
     ]
-    assert topic_words(earlier, GRAMMARS["es"])[:5] == ["Arenal", "costó", "puente", "Informe", "Zamora"]
-    assert len(topic_words([Exchange(" ".join(f"palabra{n}" for n in range(50)))], GRAMMARS["es"])) == MOST_TOPIC_WORDS
+    assert topic_words(earlier, read_question_grammar("es"))[:5] == ["Arenal", "costó", "puente", "Informe", "Zamora"]
+    assert (
+        len(topic_words([Exchange(" ".join(f"palabra{n}" for n in range(50)))], read_question_grammar("es")))
+        == MOST_TOPIC_WORDS
+    )

@@ -1,0 +1,71 @@
+"""Word and pattern tables of the three languages: YAML files beside the code that reads them, validated when first used.
+
+In every file, `{NAME}` within a text stands for the entry NAME of its section `fragments`, and the line breaks of a block
+are dropped, so that a long pattern can be written on several lines. Entries of the section `not_after` are lists of words;
+as a fragment each gives a pattern that matches where none of the words stands before.
+"""
+
+import re
+from importlib.resources import files
+from typing import Annotated, Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+_Loader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast where libyaml is installed
+_FRAGMENT = re.compile(r"\{([A-Z][A-Z_]*)\}")
+
+
+class Rules(BaseModel):
+    """A table, or a part of one: unknown and missing entries are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+_Shape = TypeVar("_Shape", bound=Rules)
+
+
+def read_rules(shape: type[_Shape], package: str, name: str) -> _Shape:
+    """Return a package's table `rules/NAME.yml`. Raise ValidationError where it has not the given shape."""
+    text = files(package).joinpath("rules", f"{name}.yml").read_text(encoding="utf-8")
+    return shape.model_validate(expand(yaml.load(text, Loader=_Loader)))
+
+
+def expand(table: dict[str, Any]) -> dict[str, Any]:
+    """Return a table with its fragments in their places."""
+    fragments = {
+        name: "".join(rf"(?<!\b{word}\s)" for word in words.split())
+        for name, words in table.pop("not_after", {}).items()
+    }
+    for name, text in table.pop("fragments", {}).items():
+        fragments[name] = _filled(text, fragments)  # may name those above
+    return {key: _expanded(value, fragments) for key, value in table.items()}
+
+
+def _expanded(value: Any, fragments: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        return _filled(value, fragments)
+    if isinstance(value, list):
+        return [_expanded(each, fragments) for each in value]
+    if isinstance(value, dict):
+        return {key: _expanded(each, fragments) for key, each in value.items()}
+    return value
+
+
+def _filled(text: str, fragments: dict[str, str]) -> str:
+    return _FRAGMENT.sub(lambda match: fragments[match[1]], text.replace("\n", ""))
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text, or its phrases where commas separate them."""
+    return [phrase.strip() for phrase in text.split(",")] if "," in text else text.split()
+
+
+def join_patterns(patterns: str | list[str]) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in ([patterns] if isinstance(patterns, str) else patterns))
+
+
+WordList = Annotated[list[str], BeforeValidator(split_words)]
+WordSet = Annotated[frozenset[str], BeforeValidator(split_words)]
+Pattern = Annotated[re.Pattern[str], BeforeValidator(lambda text: re.compile(join_patterns(text)))]
+AnyCase = Annotated[re.Pattern[str], BeforeValidator(lambda text: re.compile(join_patterns(text), re.IGNORECASE))]
