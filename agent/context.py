@@ -10,6 +10,7 @@ from pydantic.dataclasses import dataclass
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ArgsKwargs
 
+from agent.output.backpressure import Backpressure
 from graphrag.authentication.identity import REFUSED
 from graphrag.config.settings import RetrievalConfig
 from graphrag.errors import Unauthorized
@@ -21,7 +22,7 @@ from graphrag.retrieval.filters import DATES, FIELDS
 from graphrag.retrieval.pipeline import RetrievalPipeline
 from graphrag.services import Services, shared_services
 
-OF_THE_DOORS = {"owner_id", "opened", "degraded", "slot"}
+OF_THE_DOORS = {"owner_id", "opened", "degraded", "slot", "backpressure"}
 
 
 # Values are checked where every door has them checked; a default would stand in the way of the collection's own.
@@ -79,11 +80,12 @@ class Context:
         str, set_for("generate", "Said to the model after the collection's system prompt", langgraph_type="prompt")
     ] = ""
     services: SkipJsonSchema[InstanceOf[Services]] = field(default_factory=shared_services)
-    owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].settings.authentication.owner)
+    owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].owner)
     # The collection, where a door has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
     degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
-    slot: SkipJsonSchema[InstanceOf[Slot]] = field(default_factory=Slot)  # among those for whom is searched
+    slot: SkipJsonSchema[InstanceOf[Slot]] = field(default_factory=Slot)  # of the admission control
+    backpressure: SkipJsonSchema[InstanceOf[Backpressure]] = field(default_factory=Backpressure)
 
     @property
     def searches(self) -> bool:

@@ -173,7 +173,14 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     with stage("generate"):
         written = await first_answer(
             models,
-            lambda model: write_answer(model, prompt, passages, language=language, begun=slot.release),
+            lambda model: write_answer(
+                model,
+                prompt,
+                passages,
+                language=language,
+                backpressure=runtime.context.backpressure,
+                begun=slot.release,
+            ),
             can_quote=bool(passages),
         )
     return {

@@ -12,7 +12,8 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, AnyMessage
 from langgraph.config import get_stream_writer
 
-from agent.output.events import Event, citation_event, flag_event, kept_pace, token_event, told_when_slow
+from agent.output.backpressure import Backpressure
+from agent.output.events import Event, citation_event, flag_event, token_event, told_when_slow
 from agent.output.sanitizing import AnswerFilter
 from agent.prompts import SECRET
 from agent.verification.checking import check_statement, cite
@@ -139,6 +140,7 @@ async def write_answer(
     passages: Sequence[Passage],
     *,
     language: str,
+    backpressure: Backpressure,
     begun: Callable[[], None] = lambda: None,
 ) -> str:
     """Stream an answer and return it without repetitions of our rules in the system message.
@@ -149,8 +151,7 @@ async def write_answer(
     """
     system = [message for message in prompt if message.type == "system"]
     secret = "\n".join(message.additional_kwargs.get(SECRET, message.text) for message in system)
-    pace = kept_pace()
-    write = pace.counted(get_stream_writer())
+    write = backpressure.counted(get_stream_writer())
     writer = AnswerWriter(passages, language=language, write=write, secret=secret)
     try:
         async with AsyncExitStack() as stack:
@@ -161,7 +162,7 @@ async def write_answer(
                 begun()
                 if _MAY_END.search(writer.feed(chunk.text)):
                     await writer.announce()
-                await pace.room()
+                await backpressure.room()
     except Exception as exc:
         if writer.text:
             writer.finish()  # what waited for more

@@ -1,12 +1,10 @@
-"""Events of a streamed answer, their back-pressure, and the notice of a slow model."""
+"""Events of a streamed answer, and the notice of a slow model."""
 
 import asyncio
-import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from contextvars import ContextVar
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, TypedDict, cast
 
 from langchain_core.language_models import BaseChatModel
@@ -16,6 +14,7 @@ from langgraph.graph.state import CompiledStateGraph
 from agent.chains import describe_paths
 from agent.context import Context
 from agent.messages import is_not_found, say
+from agent.output.backpressure import MAX_EVENTS_AHEAD, Backpressure
 from agent.verification.checking import CheckedStatement, Citation, Verification, reference, sentence
 from graphrag.linguistics.dates import trend_in
 from graphrag.llm.chat_models import EXTRACTIVE
@@ -25,54 +24,6 @@ from graphrag.models.graph import CausalPath
 from graphrag.observability.request_context import collect_timings, note
 from graphrag.observability.telemetry import count_degraded, measure_first_token, stage
 from graphrag.resilience.deadline import lacks_time, seconds_left
-
-MOST_AHEAD = 16  # events
-
-
-class Backpressure:
-    def __init__(self, most_ahead: int = MOST_AHEAD) -> None:
-        self._most_ahead = most_ahead
-        self._written = 0
-        self._taken = 0
-        self._taking = asyncio.Event()
-
-    def counted(self, write: Callable[[Any], None]) -> Callable[[Any], None]:
-        def write_counted(event: Any) -> None:
-            self._written += 1
-            write(event)
-
-        return write_counted
-
-    def took_one(self) -> None:
-        self._taken += 1
-        self._taking.set()
-
-    async def room(self) -> None:
-        """Returns when all but the last few of what was written have been taken.
-
-        A task that was cancelled before is cancelled here: a client's library may have lost it, and nobody will ever
-        take what is written.
-        """
-        while self._written - self._taken > self._most_ahead:
-            if (task := asyncio.current_task()) and task.cancelling():
-                raise asyncio.CancelledError
-            self._taking.clear()
-            await self._taking.wait()
-
-
-_pace: ContextVar[Backpressure | None] = ContextVar("pace", default=None)
-
-
-def keep_pace() -> Backpressure:
-    """Apply backpressure to everything awaited from here on."""
-    pace = Backpressure()
-    _pace.set(pace)
-    return pace
-
-
-def kept_pace() -> Backpressure:
-    """One without an end where nobody counts what is taken, as in LangGraph Studio."""
-    return _pace.get() or Backpressure(sys.maxsize)
 
 
 class Event(TypedDict):
@@ -167,13 +118,13 @@ async def stream_answer(
 
     Raises CausewayError.
     """
-    timings, pace = collect_timings(), keep_pace()
+    timings, backpressure = collect_timings(), Backpressure(MAX_EVENTS_AHEAD)
     state: dict[str, Any] = {}
     started, is_silent = time.perf_counter(), True
     with stage("total"):
         parts = graph.astream(
             {"messages": list(messages)},
-            context=context,
+            context=replace(context, backpressure=backpressure),
             stream_mode=["custom", "values"],
             durability="exit" if graph.checkpointer else None,  # a thread is written to once, at the end
         )
@@ -184,7 +135,7 @@ async def stream_answer(
                         is_silent = False
                         measure_first_token(started)
                     yield payload
-                    pace.took_one()
+                    backpressure.count_read()
                 else:
                     state = payload
     done = describe_answer(state, timings)

@@ -12,13 +12,14 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 
 from agent.context import Context
 from agent.graph import graph
-from agent.output.events import MOST_AHEAD, kept_pace, stream_answer
+from agent.output.backpressure import MAX_EVENTS_AHEAD, Backpressure
+from agent.output.events import stream_answer
 from api.streaming.streams import Streams
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import open_library, with_parts
 
-WORDS = 20 * MOST_AHEAD
+WORDS = 20 * MAX_EVENTS_AHEAD
 
 
 class CountingModel(BaseChatModel):
@@ -56,7 +57,7 @@ async def test_a_model_waits_for_whoever_takes_the_events(registry: EmbeddingReg
         while (event := await anext(events))["event"] != "token":
             pass
         await asyncio.sleep(0.2)
-        assert len(model.written) < 3 * MOST_AHEAD
+        assert len(model.written) < 3 * MAX_EVENTS_AHEAD
         taken = [event, *[event async for event in events]]
     assert len(model.written) == WORDS
     texts = [event["data"]["text"] for event in taken if event["event"] == "token"]
@@ -66,11 +67,11 @@ async def test_a_model_waits_for_whoever_takes_the_events(registry: EmbeddingReg
 async def test_where_nobody_counts_nothing_waits() -> None:
     """Back-pressure: LangGraph Studio takes events without saying so."""
     written: list[int] = []
-    pace = kept_pace()
-    write = pace.counted(written.append)
+    backpressure = Backpressure()
+    write = backpressure.counted(written.append)
     for number in range(WORDS):
         write(number)
-        await pace.room()
+        await backpressure.room()
     assert written == list(range(WORDS))
 
 
