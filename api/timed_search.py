@@ -13,8 +13,7 @@ from graphrag.resilience.cancellation import cancel_surely
 from graphrag.resilience.deadline import deadline, opening, seconds_left
 from graphrag.resilience.load_shedding import Effort, Slot
 from graphrag.retrieval.pipeline import SearchRequest, page
-from graphrag.retrieval.query import SearchResult
-from graphrag.retrieval.trace import Trace
+from graphrag.retrieval.query import SearchResult, Trace
 from graphrag.services import Services
 
 

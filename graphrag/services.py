@@ -42,8 +42,8 @@ from graphrag.resilience.circuit_breaker import BreakerState
 from graphrag.resilience.load_shedding import AdmissionControl
 from graphrag.retrieval.chunkenizer import Chunkenizer, open_chunkenizer
 from graphrag.retrieval.collections import DEFAULT_COLLECTION, Collections
+from graphrag.retrieval.hybrid import QueryCache
 from graphrag.retrieval.pipeline import RetrievalPipeline
-from graphrag.retrieval.query_cache import QueryCache
 from graphrag.stores.indexes.chroma import ChromaIndex
 from graphrag.stores.indexes.indexed_store import IndexedStore
 from graphrag.stores.indexes.typesense import TypesenseIndex

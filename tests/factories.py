@@ -12,10 +12,9 @@ from graphrag.models import EVERYTHING, Chunk, Document, Filters, Hit, Transform
 from graphrag.protocols import Reranker
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.retrieval.collections import Collections
+from graphrag.retrieval.hybrid import UNCACHED, QueryCache
 from graphrag.retrieval.pipeline import RetrievalPipeline
-from graphrag.retrieval.query import Query
-from graphrag.retrieval.query_cache import UNCACHED, QueryCache
-from graphrag.retrieval.trace import Trace
+from graphrag.retrieval.query import Query, Trace
 from graphrag.testing.in_memory_graph import InMemoryGraph
 from graphrag.testing.in_memory_store import InMemoryStore
 

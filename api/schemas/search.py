@@ -12,8 +12,7 @@ from graphrag.config.settings import RetrievalConfig
 from graphrag.models import Chunk, Hit, Passage, Strategy, TransformedQuery
 from graphrag.parsers.source_locations import describe_location
 from graphrag.retrieval.filters import DATES, FIELDS, KNOWN, MOST_VALUES
-from graphrag.retrieval.query import SearchResult
-from graphrag.retrieval.trace import Leg, Trace
+from graphrag.retrieval.query import Leg, SearchResult, Trace
 
 MOST_HITS = 1000
 CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f"

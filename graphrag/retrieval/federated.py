@@ -10,10 +10,8 @@ from graphrag.protocols import ChunkStore, Retriever
 from graphrag.resilience.cancellation import cancel_surely
 from graphrag.resilience.deadline import within
 from graphrag.retrieval.filters import lets_through
-from graphrag.retrieval.hybrid import fuse_equally
-from graphrag.retrieval.query import Query, Retrieval
-from graphrag.retrieval.query_cache import QueryCache
-from graphrag.retrieval.trace import Leg
+from graphrag.retrieval.hybrid import QueryCache, fuse_equally
+from graphrag.retrieval.query import Leg, Query, Retrieval
 
 
 async def retrieve(query: Query, *, store: ChunkStore, cache: QueryCache, retriever: Retriever | None) -> Retrieval:

@@ -1,27 +1,29 @@
-"""Full-text and vector search at once, and which of them suits a question."""
+"""Full-text and vector search at once, which of them suits a question, and the cache of recent results."""
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Final, Literal
 
 import numpy as np
+from cachetools import TTLCache
 
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, OutOfTime, ProviderError, RetrievalUnavailable
 from graphrag.linguistics import language as languages
 from graphrag.models import Hit, Strategy
 from graphrag.observability.request_context import note
-from graphrag.observability.telemetry import count_results, count_retrieval, log, stage
+from graphrag.observability.telemetry import count_lookups, count_results, count_retrieval, log, stage
 from graphrag.protocols import ChunkStore
 from graphrag.resilience.cancellation import cancel_surely
 from graphrag.resilience.deadline import within
 from graphrag.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
 from graphrag.retrieval.named_files import NamedFiles, find_named_files
-from graphrag.retrieval.query import Query, Retrieval
-from graphrag.retrieval.trace import Leg
+from graphrag.retrieval.query import Leg, Query, Retrieval
 
 Reason = Literal["quoted words", "keywords", "a long question about a meaning", "neither words nor meaning alone"]
 MOST_KEYWORDS = 3
@@ -266,3 +268,63 @@ def _raise_if_hopeless(failures: Mapping[str, BaseException], rankings: Mapping[
             raise late
         causes = "; ".join(f"{name}: {failure}" for name, failure in failures.items())
         raise RetrievalUnavailable(f"No search is possible ({causes})") from next(iter(failures.values()))
+
+
+MOST_HITS = 10_000  # in all results together: some 20 MB
+SETTINGS_OF_LATER_STAGES = {
+    "chunkenizer",
+    "top_k",
+    "candidates_per_leg",
+    "rerank",
+    "rerank_candidates",
+    "window_sentences",
+    "least_share",
+    "parent_chars",
+}
+
+
+class QueryCache:
+    """Results by owner and revision of the collection, which callers must have read just now."""
+
+    def __init__(self, seconds: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._is_on = seconds > 0
+        self._results: TTLCache[Hashable, Retrieval] = TTLCache(
+            MOST_HITS, seconds, timer=clock, getsizeof=lambda result: 1 + len(result.hits)
+        )
+
+    async def retrieve(self, query: Query, *, store: ChunkStore) -> Retrieval:
+        """Search as `retrieve` does, or return what it found before.
+
+        A degraded result isn't stored; a detailed trace is always searched anew.
+        """
+        key, trace = _cache_key(query), query.trace
+        known = self._results.get(key)
+        if self._is_on:
+            count_lookups("query", hits=int(known is not None), misses=int(known is None))
+        if known is not None and not trace.is_detailed:
+            log.info("search", cached=True, strategy=known.strategy)
+            live = [hit for hit in known.hits if not _has_expired(hit)]
+            trace.find(live, known.files)
+            count_found(result := replace(known, hits=live))
+            return result
+        found = await retrieve(query, store=store)
+        if self._is_on and not found.failed:
+            self._results[key] = replace(found, hits=list(found.hits))
+        return found
+
+
+UNCACHED = QueryCache(0)
+
+
+def _cache_key(query: Query) -> Hashable:
+    """Return all that a result depends on, without what only later stages read, so that chat and search share it."""
+    collection, config = query.collection, query.config
+    settings = (*config.model_dump(exclude=SETTINGS_OF_LATER_STAGES).values(), config.candidates)
+    by_context = collection.ingestion_config.get("contextual_embeddings")  # which changes without a new revision
+    asked = (query.transformed, query.filters, *settings)
+    return collection.owner_id, collection.id, collection.revision, query.model.id, by_context, asked
+
+
+def _has_expired(hit: Hit) -> bool:
+    expires_at = hit.chunk.document.expires_at
+    return expires_at is not None and expires_at <= datetime.now(UTC)

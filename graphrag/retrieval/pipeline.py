@@ -28,10 +28,9 @@ from graphrag.retrieval import expansion, federated
 from graphrag.retrieval.collections import Collections
 from graphrag.retrieval.expansion import ExpansionWindow
 from graphrag.retrieval.graph_expansion import expand_by_graph, leads_on
+from graphrag.retrieval.hybrid import UNCACHED, QueryCache
 from graphrag.retrieval.named_files import each_file_first
-from graphrag.retrieval.query import Query, Retrieval, SearchResult
-from graphrag.retrieval.query_cache import UNCACHED, QueryCache
-from graphrag.retrieval.trace import Trace
+from graphrag.retrieval.query import Query, Retrieval, SearchResult, Trace
 
 FEWER_CANDIDATES = 25
 HIGH_LOAD = "load"  # a reason, among the names of degraded stages

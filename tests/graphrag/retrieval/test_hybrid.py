@@ -12,8 +12,8 @@ from graphrag.errors import DatabaseUnavailable, RetrievalUnavailable
 from graphrag.models import EVERYTHING, Collection, Filters, Hit, Intent, TransformedQuery
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.retrieval import hybrid
+from graphrag.retrieval.hybrid import QueryCache
 from graphrag.retrieval.query import Retrieval
-from graphrag.retrieval.query_cache import QueryCache
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document, make_query

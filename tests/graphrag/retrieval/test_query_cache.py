@@ -12,9 +12,9 @@ from graphrag.embeddings.registry import EmbeddingModel, EmbeddingRegistry
 from graphrag.models import EVERYTHING, Collection, Filters, Hit
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.query_transformation.transformation import transform
-from graphrag.retrieval import hybrid, query_cache
+from graphrag.retrieval import hybrid
+from graphrag.retrieval.hybrid import UNCACHED, QueryCache
 from graphrag.retrieval.query import Retrieval
-from graphrag.retrieval.query_cache import UNCACHED, QueryCache
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.conformance.test_chunk_store import tile
 from tests.factories import make_document, make_hit, make_pipeline, make_query
@@ -167,7 +167,7 @@ async def test_an_expired_document_is_not_found_again(bench: Bench, monkeypatch:
         def now(cls, tz: Any = None) -> "Later":
             return cls.fromtimestamp(soon.timestamp(), tz)
 
-    monkeypatch.setattr(query_cache, "datetime", Later)
+    monkeypatch.setattr(hybrid, "datetime", Later)
     assert len((await bench.retrieve()).hits) == 2
     assert bench.store.searches == 1
 

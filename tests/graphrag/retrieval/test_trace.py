@@ -9,8 +9,8 @@ from graphrag.config.settings import RetrievalConfig
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import DatabaseUnavailable
 from graphrag.models import Collection, Hit, Intent, TransformedQuery
-from graphrag.retrieval.query_cache import QueryCache
-from graphrag.retrieval.trace import STAGES, Leg, Trace
+from graphrag.retrieval.hybrid import QueryCache
+from graphrag.retrieval.query import STAGES, Leg, Trace
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.factories import make_hit, make_query
 from tests.graphrag.retrieval.test_hybrid import Bench, make_bench
