@@ -1,4 +1,4 @@
-"""HTTP status and wording of every error, in Spanish, French and English."""
+"""HTTP status and message of every error, in Spanish, French and English."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -78,8 +78,8 @@ STATUS = {
     "model_interrupted": 502,
     "stream_interrupted": 502,
 }
-# Worded by code, or by `details["reason"]` where REASONED says so.
-REASONED = {
+# Codes whose message depends on `details["reason"]`.
+BY_REASON = {
     "invalid_question",
     "invalid_filter",
     "idempotency_conflict",
@@ -91,15 +91,14 @@ REASONED = {
     "file_unavailable",
 }
 
-# By code or reason, then by language.
+# Messages by code or reason, then by language.
 MESSAGES: dict[str, dict[str, str]] = yaml.safe_load(files("api").joinpath("errors.yml").read_text("utf-8"))
 
-
-WHAT_TO_SHOW = {"WWW-Authenticate": "Bearer"}
+CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
 def request_language(request: Request) -> str:
-    """The first of Accept-Language that we speak; es by default."""
+    """Return the preferred supported language of Accept-Language; Spanish by default."""
     header = request.headers.get("accept-language", "")
     weighted = sorted((_quality(entry) for entry in header.split(",") if entry.strip()), key=lambda pair: -pair[0])
     preferred = [re.split("[-_]", tag)[0].lower() for quality, tag in weighted if quality > 0]
@@ -115,7 +114,7 @@ def _quality(entry: str) -> tuple[float, str]:
 
 
 def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any]]:
-    """HTTP status and body. Details are those of our own errors: a stranger's error may hold anything."""
+    """Return the HTTP status and body of an error. Details come from our own errors only: others may hold secrets."""
     if isinstance(exc, CausewayError) and exc.code in STATUS:
         return STATUS[exc.code], _body(exc.code, dict(exc.details), request)
     log.error("request failed", exc_info=exc)
@@ -123,39 +122,39 @@ def describe_error(exc: Exception, request: Request) -> tuple[int, dict[str, Any
 
 
 def error_response(exc: CausewayError, request: Request) -> JSONResponse:
-    """Return the response for an error of a route, or of a middleware."""
+    """Return the response for an error of a route or a middleware."""
     status, body = describe_error(exc, request)
     wait = exc.details.get("retry_after")
-    headers = {"Retry-After": str(wait)} if wait else WHAT_TO_SHOW if status == 401 else None
+    headers = {"Retry-After": str(wait)} if wait else CHALLENGE if status == 401 else None
     return JSONResponse(body, status, headers=headers)
 
 
-def word(code: str, details: Mapping[str, Any], language: str) -> str:
-    """Return the error's text for a person."""
-    key = details.get("reason", code) if code in REASONED else code
-    return MESSAGES[key][language].format(**details)
+def localize(code: str, details: Mapping[str, Any], language: str, *, default: str | None = None) -> str:
+    """Return the message of a code in a language; that of `default` for an unknown code, else raise KeyError."""
+    key = details.get("reason", code) if code in BY_REASON else code
+    texts = MESSAGES[key] if default is None else MESSAGES.get(key, MESSAGES[default])
+    return texts[language].format(**details)
 
 
 def _body(code: str, details: dict[str, Any], request: Request) -> dict[str, Any]:
     note(error=code)
     request_id = request.state.request_id
-    message = word(code, {**details, "request_id": request_id}, request_language(request))
+    message = localize(code, {**details, "request_id": request_id}, request_language(request))
     return {"error": {"code": code, "message": message, "details": details, "request_id": request_id}}
 
 
 def invalid_fields(errors: Iterable[Mapping[str, Any]], *, skipped: int) -> tuple[str, list[dict[str, str]]]:
-    """Return the invalid fields in one line, and one by one.
-
-    `skipped` is the number of parts of each location that belong to no field's name.
-    """
-    found = dict.fromkeys(_field_and_message(error, skipped) for error in errors)  # every reader of a body reports it
+    """Return validation errors as one line and as a list by field; omit the first `skipped` parts of each location."""
+    found = dict.fromkeys(
+        _field_and_message(error, skipped) for error in errors
+    )  # each union member reports the same error
     reason = "; ".join(f"{field}: {message}".removeprefix(": ") for field, message in found)
     return reason, [{"field": field, "message": message} for field, message in found]
 
 
 def _field_and_message(error: Mapping[str, Any], skipped: int) -> tuple[str, str]:
-    path = () if error["type"] == "json_invalid" else error["loc"][skipped:]  # there it is a position in the text
-    named = [str(part) for part in path if "[" not in str(part)]  # what has one is pydantic's name for a kind of value
+    path = () if error["type"] == "json_invalid" else error["loc"][skipped:]  # there it is an offset in the text
+    named = [str(part) for part in path if "[" not in str(part)]  # pydantic's names of union members have brackets
     return ".".join(named), error["msg"]
 
 
@@ -172,20 +171,20 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, exc: HTTPException) -> JSONResponse:
-        if isinstance(exc.__cause__, OSError):  # a large upload lies in a temporary file until it is read
-            full = FileUnavailable("The upload can't be kept: the folder of temporary files.", reason="disk_full")
+        if isinstance(exc.__cause__, OSError):  # large uploads are spooled to a temporary file
+            full = FileUnavailable("No disk space is left in the folder of temporary files.", reason="disk_full")
             return error_response(full, request)
         code = "not_found" if exc.status_code == 404 else "invalid_request"
         return JSONResponse(_body(code, {"reason": str(exc.detail)}, request), exc.status_code, headers=exc.headers)
 
     @app.exception_handler(ClientDisconnect)
     async def client_left(request: Request, exc: ClientDisconnect) -> Response:
-        return Response(status_code=499)  # for the log only: nobody reads it
+        return Response(status_code=499)  # for the log only
 
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, exc: Exception) -> JSONResponse:
         status, body = describe_error(exc, request)
-        # Answered outside of all middleware, and raised again: the server then cuts the connection, and a client
-        # that was not told would send its next question into it.
+        # This handler runs outside of all middleware and the error is raised again, so the server closes the
+        # connection: the header keeps clients from reusing it.
         headers = identity_headers(request.state.request_id) | {"Connection": "close"}
         return JSONResponse(body, status, headers=headers)

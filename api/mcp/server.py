@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from api.errors import STATUS, invalid_fields, request_language, word
+from api.errors import STATUS, invalid_fields, localize, request_language
 from api.mcp.tools import CountAnswer, OwnerOf, Tools
 from api.middleware.rate_limits import RateLimits
 from graphrag import DISTRIBUTION
@@ -65,15 +65,15 @@ async def _apart(work: Coroutine[Any, Any, T]) -> T:
 def _told(exc: BaseException, language: str) -> str:
     if isinstance(exc, ValidationError):
         reason, _ = invalid_fields(exc.errors(), skipped=0)
-        return word("invalid_request", {"reason": reason}, language)
+        return localize("invalid_request", {"reason": reason}, language)
     if isinstance(exc, CausewayError) and exc.code in STATUS:
         # What was found in time is not beside this message, as it is over HTTP.
-        told = word("partial" if isinstance(exc, SearchTimeout) else exc.code, exc.details, language)
+        told = localize("partial" if isinstance(exc, SearchTimeout) else exc.code, exc.details, language)
         known = exc.details.get("known")
         return f"{told}\ndetails.known: {', '.join(known)}" if known else told
     request_id = uuid4().hex
     log.error("tool failed", error=exc, request_id=request_id, exc_info=exc)
-    return word("internal_error", {"request_id": request_id}, language)
+    return localize("internal_error", {"request_id": request_id}, language)
 
 
 def _language(arguments: dict[str, Any], context: Context[Any, Any] | None) -> str:

@@ -16,7 +16,7 @@ from agent.chains import describe_paths
 from agent.context import Context as AnswerContext
 from agent.graph import graph
 from agent.output.events import Event, stream_answer
-from api.errors import word
+from api.errors import localize
 from api.schemas.fields import DEGRADED, CitationOut, PathOut, Text
 from api.schemas.pagination import MOST_CHARS, Page, cut, read_cursor
 from api.schemas.search import FiltersIn, SearchOut, describe, describe_hits
@@ -187,7 +187,7 @@ def _partial(exc: SearchTimeout, timed: TimedSearch, query: str) -> SearchOut:
             "results": exc.details["results"],
             "degraded": [*exc.details["missing"], NO_TIME],
             "strategy": timed.describe()["strategy"],
-            "warnings": [word("partial", exc.details, detect_question(query))],
+            "warnings": [localize("partial", exc.details, detect_question(query))],
         }
     )
 

@@ -2,6 +2,8 @@
 
 import asyncio
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from operator import attrgetter
 
 from fastapi import APIRouter, Request
@@ -22,9 +24,16 @@ from api.schemas.collections import (
 )
 from api.schemas.documents import TextsOut
 from api.schemas.fields import errors
-from api.schemas.indexing_errors import told_as_indexing
 from api.schemas.pagination import Cursor, Limit, cut, read_cursor
-from graphrag.errors import CollectionChanged, EmbeddingModelFixed, InvalidEmbeddingModel, InvalidSettings
+from graphrag.errors import (
+    CollectionChanged,
+    DatabaseFull,
+    DatabaseUnavailable,
+    EmbeddingModelFixed,
+    IndexingUnavailable,
+    InvalidEmbeddingModel,
+    InvalidSettings,
+)
 from graphrag.ingestion.reembedding import EmbeddingMigration
 from graphrag.ingestion.service import store_texts
 from graphrag.models import Collection
@@ -122,8 +131,19 @@ async def add_texts(
         stored = [outcome for outcome in outcomes if outcome.status is not IngestionStatus.ERROR]
         return TextsOut(count=len(stored), documents=[uploaded(outcome, request) for outcome in outcomes])
 
-    with told_as_indexing():
+    with _as_indexing_errors():
         return await once.do(TextsOut, body.model_dump(mode="json"), store)
+
+
+@contextmanager
+def _as_indexing_errors() -> Iterator[None]:
+    """Raise IndexingUnavailable in place of DatabaseUnavailable."""
+    try:
+        yield
+    except DatabaseFull:
+        raise
+    except DatabaseUnavailable as exc:
+        raise IndexingUnavailable("The database does not respond: send the documents again.", **exc.details) from exc
 
 
 async def _configure(

@@ -19,9 +19,8 @@ from api.dependencies import OwnerDep, ServicesDep, StreamsDep, WriterDep
 from api.middleware.conditional_requests import ETAGGED, IfMatch, IfNoneMatch, check_match, is_known, make_etag
 from api.openapi import EVENT_STREAM
 from api.schemas.collections import Metadata
-from api.schemas.documents import CellsOut, DocumentOut, GivenChunking, PageOut, TextOut, UploadOut
+from api.schemas.documents import Cause, CellsOut, DocumentOut, GivenChunking, PageOut, TextOut, UploadOut
 from api.schemas.fields import Line, errors
-from api.schemas.indexing_errors import cause_of
 from api.streaming.sse import StreamResponse, with_errors
 from graphrag.errors import DocumentNotFound, PreconditionFailed, ProviderError, UnreadableDocument
 from graphrag.ingestion.bulk import Rechunking
@@ -71,7 +70,7 @@ class Found:
 
 
 def show(collection: Collection, entry: CatalogEntry, request: Request) -> DocumentOut:
-    cause = cause_of(entry.ingestion.reason, request) if entry.ingestion else None
+    cause = Cause.of(entry.ingestion.reason, request) if entry.ingestion else None
     return DocumentOut.of(collection, entry.document, entry.ingestion, cause)
 
 
@@ -271,7 +270,7 @@ def uploaded(outcome: IngestionOutcome, request: Request) -> UploadOut:
         id=outcome.document_id,
         filename=outcome.source,
         status=outcome.status,
-        error=cause_of(outcome.reason, request),
+        error=Cause.of(outcome.reason, request),
         same_as=outcome.same_as,
     )
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
-from api.errors import request_language, word
+from api.errors import localize, request_language
 from api.middleware.conditional_requests import REPLAYED, OnceDep
 from api.routes import document
 from api.routes.document import AnyMetadata, chunked, filename_of, show, uploaded
@@ -108,7 +108,7 @@ async def kept_for_later(
     return UploadList(
         documents=[uploaded(outcome, request) for outcome in outcomes],
         indexing="unavailable",
-        message=word("kept_for_later", {}, request_language(request)),
+        message=localize("kept_for_later", {}, request_language(request)),
     )
 
 

@@ -4,8 +4,10 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from fastapi import Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from api.errors import localize, request_language
 from api.schemas.fields import Line, Text
 from api.schemas.pagination import Page
 from graphrag.config.settings import check_splitter
@@ -33,8 +35,16 @@ GivenChunking = Annotated[Chunking | None, AfterValidator(_installed)]
 
 
 class Cause(BaseModel):
+    """Why a document could not be indexed, worded for a person."""
+
     code: str
     message: str
+
+    @classmethod
+    def of(cls, reason: str, request: Request) -> "Cause | None":
+        """Return the cause for a reason of UnreadableDocument or of the ingestion; None for an empty reason."""
+        message = localize(f"indexing_{reason}", {}, request_language(request), default="indexing_internal")
+        return cls(code=reason, message=message) if reason else None
 
 
 class DocumentOut(BaseModel):

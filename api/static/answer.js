@@ -1,8 +1,8 @@
-// The whole answer: its marks, and how far its statements are supported.
-import { fill, joined, make } from "./elements.js";
+// A complete answer: its marks, the verification of its statements, its sources.
+import { copyOf, fill, joined, make } from "./elements.js";
 import { phrase, words } from "./words.js";
 
-// `html` is sanitized by the server; `markButton(number, place)` makes the button for a mark.
+// `html` is sanitized by the server; `markButton(number, position)` makes the button for a mark.
 export function showAnswer(element, { answer, answer_html: html, statements = [] }, markButton) {
   if (html) element.innerHTML = html;
   else element.textContent = answer;
@@ -12,7 +12,7 @@ export function showAnswer(element, { answer, answer_html: html, statements = []
   for (const part of element.querySelectorAll(".statement:not(.supported)")) part.title = verdictOf(statements[part.dataset.statement]);
 }
 
-// "3 of 4 statements are supported", which opens the list of them, as they stand in the answer.
+// "Quotes verified: 3 of 4", which opens the list of statements as they stand in the answer.
 export function showChecks(element, statements, answer) {
   const supported = statements.filter(({ status }) => status === "supported").length;
   fill(element, { summary: phrase("checked", { n: supported, all: statements.length }) });
@@ -21,7 +21,7 @@ export function showChecks(element, statements, answer) {
   element.hidden = statements.length === 0;
 }
 
-// Without its marks, nor the spaces that were before them.
+// A statement's text without its marks and the spaces before them.
 function shownText(answer, index) {
   const parts = [...answer.querySelectorAll(`[data-statement="${index}"]`)].map((part) => part.textContent);
   return parts.join("").replace(/ +([.,])/g, "$1").trim();
@@ -29,18 +29,34 @@ function shownText(answer, index) {
 
 function checkLine(statement, text) {
   const reasons = statement.reasons.map((reason) => words().reasons[reason]).join("; ");
-  const told = joined(verdictOf(statement), `${Math.round(statement.score * 100)} %`, reasons);
-  return make("li", statement.status, text || statement.statement, make("span", "verdict", told));
+  const verdict = joined(verdictOf(statement), `${Math.round(statement.score * 100)} %`, reasons);
+  return make(`li.${statement.status}`, text || statement.statement, make("span.verdict", verdict));
 }
 
-// "unsourced": nothing is cited, and no source carries it.
+// "unsourced": nothing is cited and no source supports it.
 const verdictOf = ({ status, citations }) => words().verdicts[status === "unsupported" && !citations.length ? "unsourced" : status];
 
-// The answer as Markdown, with a footnote for each source that it cites.
-export function asFootnotes(answer, citations) {
+// The answer as Markdown, with a footnote for each cited source.
+export function toMarkdownFootnotes(answer, citations) {
   const cited = Object.groupBy(citations, ({ number }) => number);
   const marked = answer.replace(/\[(\d{1,3})\]/g, (mark, number) => (cited[number] ? `[^${number}]` : mark));
   const sentences = (of) => [...new Set(of.map(({ sentence }) => sentence))].join(" · ");
   const notes = Object.entries(cited).map(([number, of]) => `[^${number}]: ${sentences(of)}`);
   return [marked, ...notes].join("\n\n");
+}
+
+export function sourceElement({ number, title, filename, content, language }) {
+  const texts = { ".number": number, ".title": title || filename, ".filename": title && filename, blockquote: content };
+  const element = fill(copyOf("source"), texts);
+  element.dataset.number = number;
+  element.querySelector("blockquote").lang = language;
+  return element;
+}
+
+// A citation of a source: its quote, its location, its verdict.
+export function citedLine({ quote, status, page, sheet, cell, trend }, votes) {
+  const cells = [sheet, cell].filter(Boolean).join("!");
+  const place = [page && `p. ${page}`, cells, trend].filter(Boolean).join(", "); // "Ventas!C12, +25 % frente al mes anterior"
+  const location = make("span.place", joined(place, words().verdicts[status]));
+  return make(`li.${status}`, make("q", quote), " ", location, " ", votes);
 }

@@ -1,20 +1,20 @@
-// The page's language and its colours: the browser's, or those that were chosen.
+// The page's language and theme: the browser's, or those that the person chose.
 import { byId } from "./elements.js";
 import { state } from "./state.js";
-import { lasting } from "./storage.js";
+import { permanentStorage } from "./storage.js";
 import { translate, WORDS } from "./words.js";
 
 const page = document.documentElement;
 
-function wished() {
-  const tags = [lasting.language, ...navigator.languages.map((tag) => tag.slice(0, 2))];
+function preferredLanguage() {
+  const tags = [permanentStorage.language, ...navigator.languages.map((tag) => tag.slice(0, 2))];
   return tags.find((tag) => tag in WORDS) ?? "es";
 }
 
 for (const [name, buttons] of Object.entries({ language: byId("languages"), theme: byId("appearance") })) {
   buttons.addEventListener("click", ({ target }) => {
     const chosen = target.closest("button")?.value;
-    if (chosen) state.set(name, lasting[name] = chosen);
+    if (chosen) state.set(name, permanentStorage[name] = chosen);
   });
   state.on(name, (chosen) => {
     for (const button of buttons.children) button.ariaPressed = String(button.value === chosen);
@@ -26,8 +26,8 @@ state.on("language", (language) => {
   translate();
 });
 
-// After all parts of the page have begun to listen.
+// Call it after all parts of the page listen to the state.
 export function startAppearance() {
   state.set("theme", page.dataset.theme ?? "system"); // first.js has read it
-  state.set("language", wished());
+  state.set("language", preferredLanguage());
 }

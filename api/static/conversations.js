@@ -1,8 +1,8 @@
-// The conversations: chosen, found, begun, renamed, saved, deleted.
-import { call } from "./api.js";
-import { ask } from "./dialogs.js";
+// The conversations: choosing, searching, starting, renaming, exporting, deleting.
+import { attempt, callWhenOnline, download } from "./api.js";
+import { confirmOrPrompt } from "./dialogs.js";
 import { byId, copyOf, make } from "./elements.js";
-import { attempt, onButtons, PagedList, removeRow } from "./lists.js";
+import { onRowButtons, PagedList, removeRow } from "./lists.js";
 import { state } from "./state.js";
 import { words } from "./words.js";
 
@@ -13,7 +13,7 @@ const linkOf = (row) => row?.querySelector("a");
 const at = (row) => `/conversations/${row.dataset.id}`;
 
 async function read(cursor) {
-  const page = await call("/conversations", { query: { query: find.value.trim(), cursor } });
+  const page = await callWhenOnline("/conversations", { query: { query: find.value.trim(), cursor } });
   return [page.conversations, page.next_cursor];
 }
 
@@ -31,7 +31,7 @@ function mark(row) {
 
 function rename(row) {
   const link = linkOf(row);
-  const input = Object.assign(make("input", ""), { value: link.textContent, maxLength: 200, ariaLabel: words().rename });
+  const input = make("input", { value: link.textContent, maxLength: 200, ariaLabel: words().rename });
   input.addEventListener("keydown", (event) => {
     event.stopPropagation();
     if (event.isComposing || !["Enter", "Escape"].includes(event.key)) return;
@@ -43,26 +43,22 @@ function rename(row) {
     input.replaceWith(link);
     const title = input.value.trim();
     if (!title || title === link.textContent) return;
-    attempt(async () => { link.textContent = link.title = (await call(at(row), { method: "PATCH", body: { title } })).title; });
+    attempt(async () => { link.textContent = link.title = (await callWhenOnline(at(row), { method: "PATCH", body: { title } })).title; });
   });
   link.replaceWith(input);
   input.select();
 }
 
 async function remove(row) {
-  if (!await ask("removeConversation", "remove", { name: linkOf(row).textContent })) return;
-  if (!await attempt(() => call(at(row), { method: "DELETE" }))) return;
+  if (!await confirmOrPrompt("removeConversation", "remove", { name: linkOf(row).textContent })) return;
+  if (!await attempt(() => callWhenOnline(at(row), { method: "DELETE" }))) return;
   removeRow(row);
   if (state.conversation === row.dataset.id) state.set("conversation", null);
 }
 
 function save(row) {
-  return attempt(async () => {
-    const file = URL.createObjectURL(await (await call(`${at(row)}/export`)).blob());
-    const name = linkOf(row).textContent.replace(/[\\/:*?"<>|]/g, " ").slice(0, 80);
-    Object.assign(make("a", ""), { href: file, download: `${name}.md` }).click();
-    URL.revokeObjectURL(file);
-  });
+  const name = linkOf(row).textContent.replace(/[\\/:*?"<>|]/g, " ").slice(0, 80);
+  return attempt(() => download(`${at(row)}/export`, `${name}.md`, { asksKey: false, reconnects: true }));
 }
 
 const KEYS = {
@@ -72,7 +68,7 @@ const KEYS = {
   ArrowUp: (row) => linkOf(row.previousElementSibling)?.focus(),
 };
 
-onButtons(list, { rename, save, delete: remove });
+onRowButtons(list, { rename, save, delete: remove });
 list.addEventListener("keydown", (event) => {
   if (!KEYS[event.key]) return;
   event.preventDefault();

@@ -1,24 +1,24 @@
-// Questions to the person.
+// Dialogs that ask the person for a text or a confirmation.
 import { byId } from "./elements.js";
 import { phrase, words } from "./words.js";
 
-const closed = new WeakMap(); // by dialog: that it has said so, which it does a moment after it is gone
+const closing = new WeakMap(); // by dialog: the promise of its close event, which comes a moment after it is gone
 
 // What the person enters: a text, or true where there is none to enter; "" where they close the dialog.
-export async function entered(dialog) {
+export async function readInput(dialog) {
   const input = dialog.querySelector("input");
-  await closed.get(dialog); // or that would be taken for the answer to this question
+  await closing.get(dialog); // or the close of the question before would answer this one
   dialog.returnValue = input.value = "";
   dialog.showModal();
-  closed.set(dialog, new Promise((done) => dialog.addEventListener("close", done, { once: true })));
-  await closed.get(dialog);
+  closing.set(dialog, new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true })));
+  await closing.get(dialog);
   return dialog.returnValue && (input.value.trim() || true);
 }
 
-// `question` and `act` name words; the question's may have a {name}.
-export function ask(question, act, { name, hasInput = false } = {}) {
+// `question` and `action` are names of words; the question's may have a {name}.
+export function confirmOrPrompt(question, action, { name, hasInput = false } = {}) {
   byId("prompt-text").textContent = phrase(question, { name });
-  byId("prompt-enter").textContent = words()[act];
+  byId("prompt-enter").textContent = words()[action];
   Object.assign(byId("prompt-input"), { hidden: !hasInput, required: hasInput });
-  return entered(byId("prompt"));
+  return readInput(byId("prompt"));
 }

@@ -1,18 +1,17 @@
-// The documents of the collection that is asked: uploaded, followed while they are read, found, deleted.
-import { API, call, reached, wait } from "./api.js";
+// The documents of the chosen collection: uploading, progress, searching, deleting.
+import { API, attempt, callWhenOnline, fetchWithKey, retryUntilReached, wait } from "./api.js";
 import { loadCollections } from "./collections.js";
-import { ask } from "./dialogs.js";
+import { confirmOrPrompt } from "./dialogs.js";
 import { byId, copyOf, fill, joined } from "./elements.js";
-import { fetchWithKey } from "./key.js";
-import { attempt, onButtons, PagedList, removeRow } from "./lists.js";
+import { onRowButtons, PagedList, removeRow } from "./lists.js";
 import { readEvents } from "./sse.js";
 import { state } from "./state.js";
 import { send } from "./upload.js";
 import { phrase, words } from "./words.js";
 
-const MOST_FOLLOWED = 2; // the browser keeps six connections to a server; answers and uploads need some
+const MAX_PROGRESS_STREAMS = 2; // browsers open six connections to a server; answers and uploads need some
 const find = byId("find-document");
-const underWay = byId("under-way"); // uploads, what is being read, what failed
+const underWay = byId("under-way"); // documents that are uploaded or processed, or failed
 const followed = new Set(); // ids
 const at = (id, ending = "") => `/documents/${id}${ending}`;
 const readIndexed = (cursor) => read("indexed", cursor);
@@ -20,20 +19,20 @@ const paged = new PagedList(byId("documents"), { find, read: readIndexed, show, 
 
 async function read(status, cursor) {
   if (!state.collection) return [[], null];
-  const page = await call("/documents", { query: { collection: state.collection, status, filename: find.value.trim(), cursor } });
+  const page = await callWhenOnline("/documents", { query: { collection: state.collection, status, filename: find.value.trim(), cursor } });
   return [page.documents, page.next_cursor];
 }
 
 async function reload() {
   const asked = state.collection ?? "";
   const known = new Set([...underWay.children].map((row) => row.dataset.id).filter(Boolean));
-  const found = new Map(); // by id: one may go on from one of these to the next meanwhile, and none must be missed
+  const found = new Map(); // by id: a document may change its status between two of these requests
   for (const status of ["uploaded", "processing", "error"]) {
     const [entries] = await read(status).catch(() => [[]]);
     for (const entry of entries) found.set(entry.id, entry);
   }
   if (asked !== (state.collection ?? "")) return;
-  // What is being sent, or was while we asked; what was begun without a collection made the first one.
+  // Rows of uploads that the answers don't have yet; an upload without a collection creates the first one.
   const isSent = ({ id, collection }) => !known.has(id) && !found.has(id) && (!collection || collection === asked);
   const sent = [...underWay.children].filter((row) => isSent(row.dataset));
   underWay.replaceChildren(...sent, ...[...found.values()].map((entry) => show(entry)));
@@ -41,7 +40,7 @@ async function reload() {
   paged.reload();
 }
 
-// The row says what is known of a document; `done` of `total` is how far it has been sent or read.
+// Shows a document in its row; `done` of `total` is its progress.
 function show(entry, row = copyOf("document")) {
   const { id, filename, status, done, total } = entry;
   const [name, progress] = [row.querySelector(".name"), row.querySelector("progress")];
@@ -50,7 +49,7 @@ function show(entry, row = copyOf("document")) {
   name.title = progress.ariaLabel = filename;
   fill(row, { ".name": filename, ".state": describe(entry) });
   progress.hidden = !["uploading", "processing"].includes(status);
-  progress.removeAttribute("value"); // of an unknown length
+  progress.removeAttribute("value"); // indeterminate
   if (total) Object.assign(progress, { max: total, value: done });
   const shown = { retry: ["error"], cancel: ["waiting", "uploading", "processing", id && "uploaded"], delete: ["indexed", "error"] };
   for (const [act, statuses] of Object.entries(shown)) row.querySelector(`.${act}`).hidden = !statuses.includes(status);
@@ -73,7 +72,7 @@ function size(bytes) {
 
 function followNext() {
   for (const { dataset: { id } } of underWay.querySelectorAll(".uploaded, .processing")) {
-    if (id && followed.size < MOST_FOLLOWED && !followed.has(id)) follow(id);
+    if (id && followed.size < MAX_PROGRESS_STREAMS && !followed.has(id)) follow(id);
   }
 }
 
@@ -81,10 +80,10 @@ async function follow(id) {
   followed.add(id);
   try {
     const headers = { "Accept-Language": state.language, Accept: "text/event-stream" };
-    const response = await reached(() => fetchWithKey(API + at(id, "/events"), { headers }));
-    if (!response.ok) return rowOf(id)?.remove(); // it was deleted meanwhile
+    const response = await retryUntilReached(() => fetchWithKey(API + at(id, "/events"), { headers }));
+    if (!response.ok) return rowOf(id)?.remove(); // the document has been deleted
     for await (const { event, data } of readEvents(response.body)) if (event !== "error") update(JSON.parse(data), event === "done");
-    await wait(500); // cut off, it is followed anew, but not without a pause
+    await wait(500); // the stream is opened again if it was cut off
   } finally {
     followed.delete(id);
     followNext();
@@ -95,15 +94,15 @@ const rowOf = (id) => underWay.querySelector(`[data-id="${id}"]`);
 
 function update(entry, hasEnded) {
   const row = rowOf(entry.id);
-  if (!row) return; // of another collection
+  if (!row) return; // the document is in another collection
   show(entry, row);
   if (!hasEnded) return;
   const isReady = entry.status === "indexed";
   byId("document-news").textContent = `${entry.filename}: ${isReady ? words().ready : describe(entry)}`;
   if (!isReady) return;
-  paged.list.querySelector(`[data-id="${entry.id}"]`)?.remove(); // it was read meanwhile
+  paged.list.querySelector(`[data-id="${entry.id}"]`)?.remove(); // the list may have loaded it already
   paged.list.prepend(row);
-  state.tell("ingested");
+  state.emit("ingested");
 }
 
 async function upload(file, row = copyOf("document")) {
@@ -114,11 +113,11 @@ async function upload(file, row = copyOf("document")) {
   row.upload = { retry: () => upload(file, row), cancel: () => aborter.abort() };
   underWay.prepend(show({ ...known, status: "waiting" }, row));
   try {
-    const tell = (done) => show({ ...known, status: "uploading", done, total: 1 }, row);
-    const taken = await send(file, { collection, signal: aborter.signal, tell });
-    show({ ...known, ...taken }, row);
+    const onProgress = (done) => show({ ...known, status: "uploading", done, total: 1 }, row);
+    const accepted = await send(file, { collection, signal: aborter.signal, onProgress });
+    show({ ...known, ...accepted }, row);
     if (collection) followNext();
-    else await loadCollections(); // the one that it has just made
+    else await loadCollections(); // the upload has created the first one
   } catch (error) {
     if (error.name === "AbortError") removeRow(row);
     else show({ ...known, status: "error", message: error.message }, row);
@@ -127,25 +126,25 @@ async function upload(file, row = copyOf("document")) {
 
 async function remove(row) {
   const { id } = row.dataset;
-  if (id && !await ask("removeDocument", "remove", { name: row.querySelector(".name").textContent })) return;
-  if (id && !await attempt(() => call(at(id), { method: "DELETE" }))) return;
+  if (id && !await confirmOrPrompt("removeDocument", "remove", { name: row.querySelector(".name").textContent })) return;
+  if (id && !await attempt(() => callWhenOnline(at(id), { method: "DELETE" }))) return;
   removeRow(row);
-  state.tell("ingested");
+  state.emit("ingested");
 }
 
-// "reindex" or "cancel"; of a file that the server does not have yet, what the upload does.
-async function restart(row, ending, ofUpload) {
-  if (!row.dataset.id) return ofUpload();
-  await attempt(async () => show(await call(at(row.dataset.id, ending), { method: "POST" }), row));
+// Posts "/reindex" or "/cancel"; for a file that the server does not have yet, calls the upload's own action.
+async function post(row, ending, uploadAction) {
+  if (!row.dataset.id) return uploadAction();
+  await attempt(async () => show(await callWhenOnline(at(row.dataset.id, ending), { method: "POST" }), row));
   followNext();
 }
 
-const acts = {
+const actions = {
   delete: remove,
-  retry: (row) => restart(row, "/reindex", row.upload?.retry),
-  cancel: (row) => restart(row, "/cancel", row.upload?.cancel),
+  retry: (row) => post(row, "/reindex", row.upload?.retry),
+  cancel: (row) => post(row, "/cancel", row.upload?.cancel),
 };
-for (const list of [underWay, paged.list]) onButtons(list, acts);
+for (const list of [underWay, paged.list]) onRowButtons(list, actions);
 
 byId("upload").addEventListener("click", () => byId("files").click());
 byId("files").addEventListener("change", ({ target }) => {

@@ -1,34 +1,49 @@
-// Makes the elements of the page.
+// DOM helpers that both pages share.
 import { translate } from "./words.js";
+
+const SVG = "http://www.w3.org/2000/svg";
 
 export const byId = (id) => document.getElementById(id);
 
-export function make(tag, className, ...content) {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.append(...content);
+// make("button.icon.close", {type: "button"}, "text", child, [more], …). The properties may be left out; empty children are skipped.
+// Texts become text nodes, never HTML.
+export function make(kind, ...content) {
+  const [tag, ...classes] = kind.split(".");
+  const properties = content[0]?.constructor === Object ? content.shift() : {};
+  const element = Object.assign(document.createElement(tag), properties);
+  if (classes.length) element.className = classes.join(" ").trim();
+  element.append(...childrenOf(content));
   return element;
 }
 
-export function makeButton(className, act, ...content) {
-  const button = make("button", className, ...content);
-  button.type = "button";
-  button.addEventListener("click", () => act(button));
+export function makeSvg(tag, attributes = {}, ...content) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...childrenOf(content));
+  return element;
+}
+
+const childrenOf = (content) => content.flat(Infinity).filter((child) => child != null && child !== false && child !== "");
+
+// `action` is called with the button.
+export function makeButton(kind, action, ...content) {
+  const button = make(kind, { type: "button" }, ...content);
+  button.addEventListener("click", () => action(button));
   return button;
 }
 
-// What a template holds, in the page's language.
+// A copy of a template's element, in the page's language.
 export function copyOf(template) {
   const element = byId(template).content.firstElementChild.cloneNode(true);
   translate(element);
   return element;
 }
 
-// {selector: text}, for what is in the element.
+// Sets the text of elements inside `element`: {selector: text}.
 export function fill(element, texts) {
   for (const [selector, text] of Object.entries(texts)) element.querySelector(selector).textContent = text;
   return element;
 }
 
-// What is known of several facts, in a line.
+// Facts in a line; those that are missing are skipped.
 export const joined = (...facts) => facts.filter(Boolean).join(" · ");

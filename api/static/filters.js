@@ -1,10 +1,10 @@
-// Which of the collection's documents a question is about: chips beside the question box, and what there is to choose from.
+// Filters of the collection's documents: chips beside the question box, and the dialog to choose them.
 import { byId, make, makeButton } from "./elements.js";
 import { state } from "./state.js";
 import { words } from "./words.js";
 
 const FIELDS = { language: "languages", document_type: "document_types", tags: "tags", filename: "filenames" };
-const DATES = { created_from: 0, created_until: 1 }; // the API takes the moment from which on nothing counts
+const DATES = { created_from: 0, created_until: 1 }; // days to add: the API's end of a range is exclusive
 const [open, chips, choices] = [byId("filter"), byId("chips"), byId("filter-choices")];
 let facets = null;
 let chosen = {}; // field -> values; of a date one, as 2026-03-31
@@ -17,7 +17,7 @@ function choose(field, values) {
   showChips();
 }
 
-// Where the person is, some days later.
+// Midnight in the person's time zone, some days later.
 function midnight(date, later) {
   const [year, month, day] = date.split("-").map(Number);
   return new Date(year, month - 1, day + later).toISOString();
@@ -34,7 +34,7 @@ function showChips() {
 
 function chip(field, value) {
   const text = `${words()[field]} · ${nameOf(field, value)}`;
-  const button = makeButton("chip", () => {
+  const button = makeButton("button.chip", () => {
     choose(field, chosen[field].filter((each) => each !== value));
     (chips.lastElementChild ?? open).focus();
   }, `${text} ×`);
@@ -43,21 +43,21 @@ function chip(field, value) {
 }
 
 function select(field, values) {
-  const element = make("select", "", new Option(words().any, ""), ...values.map((value) => new Option(nameOf(field, value), value)));
+  const element = make("select", new Option(words().any, ""), ...values.map((value) => new Option(nameOf(field, value), value)));
   element.addEventListener("change", () => {
     if (element.value) choose(field, [...new Set([...(chosen[field] ?? []), element.value])]);
     element.value = "";
   });
-  return make("label", "", words()[field], element);
+  return make("label", words()[field], element);
 }
 
 function dateInput(field, min, max) {
-  const input = Object.assign(make("input", ""), { type: "date", min, max, value: chosen[field]?.[0] ?? "" });
+  const input = make("input", { type: "date", min, max, value: chosen[field]?.[0] ?? "" });
   input.addEventListener("change", () => choose(field, input.value ? [input.value] : []));
-  return make("label", "", words()[field], input);
+  return make("label", words()[field], input);
 }
 
-// What all documents share tells none apart.
+// Fields with a single value can't narrow a search.
 function showChoices() {
   const days = [facets?.created_first, facets?.created_last].map((moment) => moment && dayOf(moment));
   const fields = Object.entries(FIELDS).filter(([field, kind]) => facets?.[kind].length > (field === "tags" ? 0 : 1));

@@ -1,4 +1,4 @@
-// Before anything is drawn, so that nothing flashes: what this person chose of colours and of the shelf.
+// Runs before the first paint, so that nothing flashes: restores the theme and the sidebar that this person chose.
 (() => {
   const page = document.documentElement.dataset;
   try { Object.assign(page, { theme: localStorage.theme ?? "system", shelf: localStorage.shelf ?? "open" }); } catch { page.shelf = "open"; } // storage may be forbidden

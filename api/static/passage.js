@@ -1,10 +1,10 @@
-// The dialog that shows a citation's passage in its document.
+// The dialog that shows the passage of a citation in its document.
+import { ApiError, download } from "./api.js";
 import { byId, fill, make } from "./elements.js";
-import { fetchWithKey } from "./key.js";
-import { addressOf, readPassage } from "./passage_parts.js";
+import { pathOf, readPassage } from "./passage_parts.js";
 import { words } from "./words.js";
 
-const AROUND = 1500; // characters
+const CONTEXT_CHARS = 1500; // before and after the quote
 
 const dialog = byId("passage");
 const body = byId("passage-body");
@@ -12,7 +12,7 @@ let open = null; // {citations, index, sources, view: {before, after, page}}
 
 const cited = () => open.citations[open.index];
 const source = () => open.sources.get(cited().number);
-const say = (text) => fill(dialog, { "#passage-place": text });
+const announce = (text) => fill(dialog, { "#passage-place": text });
 
 // `citations` are citations, or a chain's edges with their numbers; `sources` the answer's by number; `trigger` gets the focus back.
 export function openPassage(citations, index, { sources, trigger }) {
@@ -24,19 +24,19 @@ export function openPassage(citations, index, { sources, trigger }) {
 
 function go(index) {
   const { length } = open.citations;
-  Object.assign(open, { index: (index + length) % length, view: { before: AROUND, after: AROUND, page: null } });
+  Object.assign(open, { index: (index + length) % length, view: { before: CONTEXT_CHARS, after: CONTEXT_CHARS, page: null } });
   byId("passage-steps").hidden = length < 2;
-  byId("passage-copy").hidden = !navigator.clipboard; // which only secure pages have
+  byId("passage-copy").hidden = !navigator.clipboard; // only secure pages have it
   fill(dialog, { h2: source().title || source().filename, "#passage-count": `${open.index + 1}/${length}`, "#passage-place": "" });
-  body.replaceChildren(make("p", "opening", words().opening));
+  body.replaceChildren(make("p.opening", words().opening));
   load();
 }
 
-// What was read before stays where it is on the screen.
+// Loads a view of the document; the text that is on the screen keeps its place.
 async function load(change) {
   const view = open.view = { ...open.view, ...change, width: body.clientWidth * devicePixelRatio };
   const passage = await readPassage(cited(), source(), view, load);
-  if (view !== open.view) return; // another is looked at meanwhile
+  if (view !== open.view) return; // another view has been chosen
   fill(dialog, { h2: passage.title || passage.filename, "#passage-place": passage.place });
   show(passage.parts.filter(Boolean));
 }
@@ -53,22 +53,21 @@ function show(parts) {
   if (pressed) (body.getElementsByClassName(pressed)[0] ?? body).focus({ preventScroll: true });
 }
 
-async function download() {
-  const response = await fetchWithKey(`${addressOf(cited())}/file`).catch(() => null);
-  if (!response?.ok) return say(words().noFile);
-  const href = URL.createObjectURL(await response.blob());
-  Object.assign(make("a", ""), { href, download: cited().filename }).click();
-  URL.revokeObjectURL(href);
+function downloadOriginal() {
+  return download(`${pathOf(cited())}/file`, cited().filename).catch((error) => {
+    if (!(error instanceof ApiError)) console.error(error);
+    announce(words().noFile);
+  });
 }
 
 async function copy() {
   await navigator.clipboard.writeText(cited().quote);
-  say(words().quoteCopied);
+  announce(words().quoteCopied);
 }
 
-const acts = { previous: () => go(open.index - 1), next: () => go(open.index + 1), original: download, copy };
-for (const [name, act] of Object.entries(acts)) byId(`passage-${name}`).addEventListener("click", act);
-dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close()); // beside it
+const actions = { previous: () => go(open.index - 1), next: () => go(open.index + 1), original: downloadOriginal, copy };
+for (const [name, action] of Object.entries(actions)) byId(`passage-${name}`).addEventListener("click", action);
+dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close()); // on the backdrop
 dialog.addEventListener("keydown", ({ key, target }) => {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
   if (step && open.citations.length > 1 && !target.closest(".sheet")) go(open.index + step);

@@ -1,4 +1,4 @@
-// What a passage is shown as: lines, a page, a sheet. Offsets are characters, as the server counts them.
+// Elements for a passage: lines, a page, a sheet. Offsets are Unicode code points, as the server counts them.
 import { make } from "./elements.js";
 
 export function textElement(text, { start_char, end_char }) {
@@ -8,38 +8,37 @@ export function textElement(text, { start_char, end_char }) {
     const [start, end] = [start_char, end_char].map((offset) => Math.max(0, offset - place));
     place += characters.length + 1;
     const [before, quote, after] = [[0, start], [start, end], [end]].map((span) => characters.slice(...span).join(""));
-    return make("li", "", before, quote && make("mark", "", quote), after);
+    return make("li", before, quote && make("mark", quote), after);
   });
-  const list = make("ol", text.media_type.startsWith("text/") ? "lines numbered" : "lines", ...lines);
+  const list = make(text.media_type.startsWith("text/") ? "ol.lines.numbered" : "ol.lines", lines);
   return Object.assign(list, { start: text.first_line, lang: text.language });
 }
 
-// A canvas: a picture that is asked for with a key has no address that an img could take.
+// A canvas: an image that needs the key in a header has no address for an <img>.
 export function pageElement(bitmap, boxes, label) {
-  const canvas = make("canvas", "");
-  Object.assign(canvas, { width: bitmap.width, height: bitmap.height, role: "img", ariaLabel: label });
+  const canvas = make("canvas", { width: bitmap.width, height: bitmap.height, role: "img", ariaLabel: label });
   canvas.getContext("bitmaprenderer").transferFromImageBitmap(bitmap);
   const shades = boxes.map((box) => {
-    const shade = make("div", "box");
+    const shade = make("div.box");
     for (const side of ["left", "top", "width", "height"]) shade.style[side] = `${box[side] * 100}%`;
     return shade;
   });
-  return make("figure", "", scrollable(make("div", "page", canvas, ...shades), label), make("figcaption", "", label));
+  return make("figure", scrollable(make("div.page", canvas, shades), label), make("figcaption", label));
 }
 
-// `cells` are those that are cited: "B3:C4".
+// `cells` is the cited range: "B3:C4".
 export function sheetElement({ columns, headers, rows }, { cells, sheet, filename }) {
   const corners = [...cells.matchAll(/([A-Z]+)(\d+)/g)].map(([, letters, row]) => [columns.indexOf(letters), Number(row)]);
   const [[left, top], [right, bottom]] = [corners[0], corners.at(-1)];
   const isCited = (column, row) => left <= column && column <= right && top <= row && row <= bottom;
-  const head = [columns, headers].map((names) => make("tr", "", make("td", ""), ...names.map((name) => make("th", "", name))));
-  const body = rows.map(({ number, values }) => make("tr", "", make("th", "", number), ...values.map((value, column) =>
-    make("td", kindOf(value), isCited(column, number) ? make("mark", "", value) : value))));
+  const head = [columns, headers].map((names) => make("tr", make("td"), names.map((name) => make("th", name))));
+  const body = rows.map(({ number, values }) => make("tr", make("th", number), values.map((value, column) =>
+    make(`td.${kindOf(value)}`, isCited(column, number) ? make("mark", value) : value))));
   const name = sheet || filename;
-  return scrollable(make("table", "", make("caption", "", name), make("thead", "", ...head), make("tbody", "", ...body)), name);
+  return scrollable(make("table", make("caption", name), make("thead", head), make("tbody", body)), name);
 }
 
 const kindOf = (value) => value.length > 24 ? "long" : value === "" || isNaN(value) ? "" : "amount";
 
-// By keys too.
-const scrollable = (element, label) => Object.assign(make("div", "sheet", element), { tabIndex: 0, role: "group", ariaLabel: label });
+// Focusable, to scroll by keyboard.
+const scrollable = (element, label) => make("div.sheet", { tabIndex: 0, role: "group", ariaLabel: label }, element);

@@ -1,13 +1,12 @@
-// The shelf beside the answers: a column, or a drawer over them where there is no room; shortcuts; what is told of the connection.
-import { API } from "./api.js";
+// The sidebar: a column, or a drawer over the chat on narrow screens; keyboard shortcuts; the connection notice.
+import { API, fetchWithKey } from "./api.js";
 import "./collections.js";
 import "./conversations.js";
 import "./documents.js";
 import { byId } from "./elements.js";
 import "./filters.js";
-import { fetchWithKey } from "./key.js";
 import { state } from "./state.js";
-import { lasting } from "./storage.js";
+import { permanentStorage } from "./storage.js";
 import { words } from "./words.js";
 
 const page = document.documentElement.dataset;
@@ -25,7 +24,7 @@ function open(isOpen) {
 
 function choose(isOpen) {
   open(isOpen);
-  if (isWide.matches) lasting.shelf = page.shelf;
+  if (isWide.matches) permanentStorage.shelf = page.shelf;
 }
 
 function closeDrawer() {
@@ -38,7 +37,7 @@ function goToQuestion(event) {
   byId("question").focus();
 }
 
-// What a key does is done by what names it in aria-keyshortcuts.
+// A shortcut clicks the element that names it in aria-keyshortcuts.
 addEventListener("keydown", (event) => {
   const isTyping = event.target.closest("input, textarea, select");
   const hasModifier = event.ctrlKey || event.metaKey;
@@ -46,10 +45,10 @@ addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !isTyping) closeDrawer();
   if (!hasModifier && (isTyping || !singleKeys.checked)) return;
   const key = (hasModifier ? "Control+" : "") + event.key.toUpperCase();
-  const meant = document.querySelector(`[aria-keyshortcuts~="${CSS.escape(key)}"]`);
-  if (!meant) return;
+  const shortcutElement = document.querySelector(`[aria-keyshortcuts~="${CSS.escape(key)}"]`);
+  if (!shortcutElement) return;
   event.preventDefault();
-  meant.click();
+  shortcutElement.click();
 });
 
 isWide.addEventListener("change", () => open(isWide.matches));
@@ -60,20 +59,27 @@ for (const id of ["skip", "begin"]) byId(id).addEventListener("click", goToQuest
 state.on("conversation", closeDrawer);
 open(page.shelf === "open");
 
-// Who has no documents begins with them; the examples are about those of the demo.
+// Without documents the page offers to upload some; the example questions are about the demo's.
 state.on("facets", (facets) => {
   byId("first-upload").hidden = Boolean(facets?.document_count) || state.locked;
   byId("examples").hidden = state.collection !== "demo";
 });
 byId("first-upload").addEventListener("click", () => {
   open(true);
-  byId("upload").focus(); // the pressed one will be hidden
+  byId("upload").focus(); // the pressed button will be hidden
   byId("upload").click();
 });
 
-singleKeys.checked = lasting.singleKeys !== "false";
-singleKeys.addEventListener("change", () => { lasting.singleKeys = String(singleKeys.checked); });
+singleKeys.checked = permanentStorage.singleKeys !== "false";
+singleKeys.addEventListener("change", () => { permanentStorage.singleKeys = String(singleKeys.checked); });
 
 byId("locked").querySelector("button").addEventListener("click", () => fetchWithKey(`${API}/collections?limit=1`));
 state.on("locked", (isLocked) => { byId("locked").hidden = !isLocked; });
 state.on("online", (isOnline) => { byId("offline").textContent = isOnline ? "" : words().offline; });
+
+// The link to the developers' page carries the last question and its configuration.
+byId("studio").addEventListener("click", ({ currentTarget }) => {
+  const question = [...document.querySelectorAll("#turns .question")].at(-1)?.textContent;
+  const configuration = JSON.stringify({ collection: state.collection ?? undefined, filters: state.filters ?? undefined });
+  if (question) currentTarget.href = `/studio?${new URLSearchParams({ question, a: configuration })}`;
+});

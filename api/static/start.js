@@ -1,8 +1,7 @@
-// Starts the parts of the page.
+// Starts the parts of the chat page.
 import { startAppearance } from "./appearance.js";
 import "./chat.js";
 import "./passage.js";
 import "./shelf.js";
-import "./studio_link.js";
 
 startAppearance();

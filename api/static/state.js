@@ -1,22 +1,22 @@
-// What the parts of the page share. Who needs to know of a change listens: state.on("collection", (value) => …).
+// The state that the parts of a page share. Listen to changes by state.on("collection", (value) => …).
 class State extends EventTarget {
   theme = null; // "system", "light" or "dark"
   language = null; // "es", "fr" or "en"
   collection = null; // its name; null: all
   conversation = null; // its id; null: a new one
   filters = null; // as the API takes them; null: none
-  online = true; // whether the server was within reach when it was last asked
-  locked = false; // whether it wants a key that it has not got
+  online = true; // whether the last request reached the server
+  locked = false; // whether the server asks for a key that the person has not entered
 
-  // Tells the listeners, where the value is another one.
+  // Notifies the listeners if the value is a new one.
   set(name, value) {
     if (this[name] === value) return;
     this[name] = value;
-    this.tell(name, value);
+    this.emit(name, value);
   }
 
-  // Also of what changes no value: tell("answered", {conversation}).
-  tell(name, detail) {
+  // Also for events that change no value: emit("answered", {conversation}).
+  emit(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 

@@ -1,4 +1,4 @@
-// What the browser keeps for the next visit, and until the tab is closed; where that is forbidden, the page keeps it itself.
+// The browser's storage: for the next visit, and until the tab is closed. Where it is forbidden, plain objects until the next reload.
 const open = (kind) => { try { return window[kind]; } catch { return {}; } };
 
-export const [lasting, ofTab] = ["localStorage", "sessionStorage"].map(open);
+export const [permanentStorage, tabStorage] = ["localStorage", "sessionStorage"].map(open);

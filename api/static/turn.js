@@ -1,43 +1,40 @@
-// One question with its answer, as it is streamed or as it was kept.
-// What a model or a document wrote enters the page as text, or as HTML that the server has sanitized.
-import { asFootnotes, showAnswer, showChecks } from "./answer.js";
-import { call } from "./api.js";
+// One question with its answer, streamed or loaded.
+// Text of a model or a document enters the page as text nodes, or as HTML that the server has sanitized.
+import { citedLine, showAnswer, showChecks, sourceElement, toMarkdownFootnotes } from "./answer.js";
+import { callWhenOnline } from "./api.js";
 import { drawChain } from "./chain.js";
 import { copyOf, fill, joined, make, makeButton } from "./elements.js";
 import { openPassage } from "./passage.js";
-import { citedLine, sourceElement } from "./sources.js";
-import { state } from "./state.js";
-import { showVersions } from "./versions.js";
 import { makeVotes } from "./votes.js";
-import { words } from "./words.js";
+import { duration, words } from "./words.js";
 
-// Has a method for each event of the stream; `close` comes last, whatever ended it.
+// Has a method for each event of the stream; `close` is called last, however the stream ended.
 export class Turn {
   aborter = new AbortController();
-  conversation = null; // where it is kept
-  ids = {}; // there, of its "question" and its "answer"
+  conversation = null; // its id
+  ids = {}; // of the messages: "question" and "answer"
   sources = new Map(); // by number
-  citations = []; // without a number: statements that no source supports
+  citations = []; // those without a number are statements that no source supports
   text = "";
-  shown = 0; // characters of it
+  shown = 0; // characters of the text
   ended = false;
   element = copyOf("turn");
   open = (citations, index, trigger) => openPassage(citations, index, { sources: this.sources, trigger });
 
-  // `acts` are what its buttons do: again(turn), edit(turn, text), show(turn, message).
-  constructor(question, acts) {
-    Object.assign(this, { question, acts });
+  // `actions` of its buttons: again(turn), edit(turn, text), show(turn, message).
+  constructor(question, actions) {
+    Object.assign(this, { question, actions });
     const form = this.find(".editing");
     fill(this.element, { ".question": question });
     this.find(".edit").addEventListener("click", () => this.edit(true));
-    this.find(".again").addEventListener("click", () => acts.again(this));
+    this.find(".again").addEventListener("click", () => actions.again(this));
     this.find(".copy").addEventListener("click", () => this.copy());
     form.addEventListener("reset", () => this.edit(false));
     form.addEventListener("keydown", ({ key }) => key === "Escape" && this.edit(false));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const text = form.elements[0].value.trim();
-      if (text) acts.edit(this, text);
+      if (text) actions.edit(this, text);
     });
   }
 
@@ -49,27 +46,27 @@ export class Turn {
   identify(part, { id, versions = [id] }) {
     this.ids[part] = id;
     this.find(".edit").hidden = !this.ids.question;
-    showVersions(this.find(`.of-${part} .versions`), versions, id, (version) => this.acts.show(this, version));
+    showVersions(this.find(`.of-${part} .versions`), versions, id, (version) => this.actions.show(this, version));
   }
 
-  // After another version of its question or answer was made.
+  // Reads the versions again, after a new one of the question or answer.
   async readVersions() {
     for (const [part, id] of Object.entries(this.ids)) {
-      this.identify(part, await call(`/conversations/${this.conversation}/messages/${id}`));
+      this.identify(part, await callWhenOnline(`/conversations/${this.conversation}/messages/${id}`));
     }
   }
 
   onStatus({ stage, message }) {
     this.endStage?.();
-    const element = make("li", "", message);
-    const begun = performance.now();
-    this.endStage = () => element.replaceWith(stageElement(stage, performance.now() - begun));
+    const element = make("li", message);
+    const startedAt = performance.now();
+    this.endStage = () => element.replaceWith(stageElement(stage, performance.now() - startedAt));
     this.find(".stages").append(element);
   }
 
   onSources({ sources = [] }) {
     const list = JSON.stringify(sources);
-    if (list === this.shownSources) return; // those of `done` are usually the same: leave open ones open
+    if (list === this.shownSources) return; // `done` usually repeats them: keep the open ones open
     this.shownSources = list;
     this.sources = new Map(sources.map((source) => [source.number, source]));
     this.find(".sources ul").replaceChildren(...sources.map(sourceElement));
@@ -78,7 +75,7 @@ export class Turn {
 
   onToken({ text }) {
     this.text += text;
-    this.append(this.text.slice(this.shown).replace(/\[\d{0,3}$/, "")); // half a mark waits for its end
+    this.append(this.text.slice(this.shown).replace(/\[\d{0,3}$/, "")); // an incomplete mark waits for its end
   }
 
   onCitation(citation) {
@@ -92,27 +89,27 @@ export class Turn {
     if (done.found === false) fill(this.element, { ".sources h3": words().consulted });
     answer.lang = done.language ?? "";
     answer.classList.remove("plain");
-    showAnswer(answer, done, (number, place) => this.markButton(number, place));
+    showAnswer(answer, done, (number, position) => this.markButton(number, position));
     showChecks(this.find(".checks"), done.statements ?? [], answer);
-    if (done.timings_ms) this.showMade(done.timings_ms, done.chat_model);
+    if (done.timings_ms) this.showTimings(done.timings_ms, done.chat_model);
     drawChain(this.find(".chain"), done.paths ?? [], this.citations, this.open);
     for (const message of [...(done.degraded_messages ?? []), ...(done.warnings ?? [])]) this.note(message);
     if (done.erased) this.note(words().erased);
-    if (done.message_id) this.showKept(done);
+    if (done.message_id) this.showActions(done);
   }
 
-  // What it was made by, and how long each stage took.
-  showMade(timings, model) {
+  // Shows the model and the duration of each stage.
+  showTimings(timings, model) {
     const stages = Object.keys(words().stages).filter((stage) => timings[stage] != null);
     this.find(".stages").replaceChildren(...stages.map((stage) => stageElement(stage, timings[stage])));
     fill(this.element, { ".made summary": joined(duration(timings.total), model === "extractive" ? words().extractive : model) });
   }
 
-  // What can be done with an answer that has an id.
-  showKept({ message_id: id, versions, feedback = [] }) {
+  // Shows the versions and feedback of a saved answer.
+  showActions({ message_id: id, versions, feedback = [] }) {
     this.identify("answer", { id, versions });
     const path = `/conversations/${this.conversation}/messages/${id}`;
-    const given = (place) => feedback.find(({ citation }) => citation === place);
+    const given = (position) => feedback.find(({ citation }) => citation === position);
     this.find(".of-answer .votes").replaceWith(makeVotes(`${path}/feedback`, given(0), words().voteAnswer));
     for (const [index, citation] of this.citations.entries()) {
       const votes = makeVotes(`${path}/citations/${index + 1}/feedback`, given(index + 1), words().voteCitation);
@@ -131,9 +128,9 @@ export class Turn {
     if (error?.request_id) this.note(`${words().reference}: ${error.request_id}`);
   }
 
-  // As it was kept, in the words of the API's messages.
-  restore({ id, content, status, details, ...kept }) {
-    this.onDone({ ...details, ...kept, answer: content, message_id: id });
+  // Shows a saved answer: a message of the API.
+  restore({ id, content, status, details, ...message }) {
+    this.onDone({ ...details, ...message, answer: content, message_id: id });
     if (status !== "complete") this.note(words()[status], "error");
   }
 
@@ -141,7 +138,7 @@ export class Turn {
     this.append(this.text.slice(this.shown));
     for (const { number, statement } of this.citations) if (!number) this.note(`${words().unsourced}: “${statement}”`);
     this.find(".made").open = false;
-    this.find(".copy").hidden = !this.text || !navigator.clipboard; // which only secure pages have
+    this.find(".copy").hidden = !this.text || !navigator.clipboard; // only secure pages have it
     this.find(".answer").ariaBusy = "false";
   }
 
@@ -151,21 +148,21 @@ export class Turn {
     this.find(".answer").append(...pieces.map((piece) => this.markButton(Number(/^\[(\d+)\]$/.exec(piece)?.[1])) ?? piece));
   }
 
-  // The button for a mark of a known source; `place` is that of its citation, from 1; by default that of the mark in the answer.
-  markButton(number, place) {
+  // The button for the mark of a known source. `position` is that of its citation, from 1; by default that of the mark in the answer.
+  markButton(number, position) {
     if (!this.sources.has(number)) return undefined;
-    const button = makeButton("mark", () => this.openMark(button, place), String(number));
-    const verdict = words().verdicts[this.citations[place - 1]?.status];
+    const button = makeButton("button.mark", () => this.openMark(button, position), String(number));
+    const verdict = words().verdicts[this.citations[position - 1]?.status];
     button.ariaLabel = [`${words().source} ${number}`, verdict].filter(Boolean).join(". ");
     button.dataset.number = number;
     return button;
   }
 
-  openMark(button, place) {
+  openMark(button, position) {
     const cited = this.citations.filter(({ number }) => number);
-    const index = place ? cited.indexOf(this.citations[place - 1]) : [...this.element.querySelectorAll(".answer .mark")].indexOf(button);
+    const index = position ? cited.indexOf(this.citations[position - 1]) : [...this.element.querySelectorAll(".answer .mark")].indexOf(button);
     if (cited[index]) this.open(cited, index, button);
-    else this.find(`.sources [data-number="${button.dataset.number}"] details`).open = true; // it is not checked yet
+    else this.find(`.sources [data-number="${button.dataset.number}"] details`).open = true; // not verified yet
   }
 
   edit(isEdited) {
@@ -178,20 +175,25 @@ export class Turn {
   }
 
   async copy() {
-    await navigator.clipboard.writeText(asFootnotes(this.text, this.citations.filter(({ number }) => number)));
+    await navigator.clipboard.writeText(toMarkdownFootnotes(this.text, this.citations.filter(({ number }) => number)));
     fill(this.element, { ".of-answer > .said": words().copied });
   }
 
   note(text, kind = "") {
-    this.find(".notes").append(make("p", kind, text));
+    this.find(".notes").append(make(`p.${kind}`, text));
   }
 }
 
 function stageElement(stage, milliseconds) {
-  return make("li", "", words().stages[stage] ?? stage, make("span", "time", duration(milliseconds)));
+  return make("li", words().stages[stage] ?? stage, make("span.time", duration(milliseconds)));
 }
 
-function duration(milliseconds) {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  return `${(milliseconds / 1000).toLocaleString(state.language, { maximumFractionDigits: 1 })} s`;
+// "‹ 2/3 ›": the versions of a message, by their ids; `show` is called with the chosen one.
+function showVersions(element, versions, id, show) {
+  const place = versions.indexOf(id);
+  const to = (version, sign, name) =>
+    Object.assign(makeButton("button.icon.version", () => show(version), sign), { ariaLabel: words()[name], disabled: !version });
+  const [before, after] = [to(versions[place - 1], "‹", "versionBefore"), to(versions[place + 1], "›", "versionAfter")];
+  element.replaceChildren(before, `${place + 1}/${versions.length}`, after);
+  element.hidden = versions.length < 2;
 }

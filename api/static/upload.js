@@ -1,25 +1,25 @@
-// A file on its way to the server.
-import { API, reached } from "./api.js";
-import { withKey } from "./key.js";
+// Uploads of files, a few at the same time, with their progress.
+import { API, errorOf, retryUntilReached, withKey } from "./api.js";
 import { state } from "./state.js";
 import { words } from "./words.js";
 
-const MOST_AT_ONCE = 2;
+const MAX_PARALLEL_UPLOADS = 2;
 const waiting = [];
 let running = 0;
 
-// The document as the server has taken it. `tell` hears how much of the file has been sent, from 0 to 1. Sent again, it is taken once.
-export async function send(file, { collection, signal, tell }) {
+// Resolves to the accepted document. `onProgress` gets the share of the file that has been sent, 0 to 1. The idempotency key makes
+// resending safe.
+export async function send(file, { collection, signal, onProgress }) {
   const random = crypto.getRandomValues(new Uint8Array(16)).toHex();
   const body = new FormData();
   body.append("files", file);
   if (collection) body.append("collection", collection);
-  if (running >= MOST_AT_ONCE) await new Promise((next) => waiting.push(next));
+  if (running >= MAX_PARALLEL_UPLOADS) await new Promise((resolve) => waiting.push(resolve));
   running += 1;
   try {
     const headers = { "Accept-Language": state.language, "Idempotency-Key": random };
-    const { status, response } = await reached(() => withKey((key) => post(body, { headers: { ...headers, ...key }, signal, tell })));
-    if (status !== 202) throw new Error(response?.error?.message ?? words().failed);
+    const { status, response } = await retryUntilReached(() => withKey((key) => post(body, { headers: { ...headers, ...key }, signal, onProgress })));
+    if (status !== 202) throw errorOf(response);
     const [document] = response.documents;
     if (document.status === "unchanged") return { ...document, status: "indexed", message: words().known };
     return { ...document, message: response.message };
@@ -29,11 +29,11 @@ export async function send(file, { collection, signal, tell }) {
   }
 }
 
-// By XMLHttpRequest, since fetch does not tell how much has been sent.
-function post(body, { headers, signal, tell }) {
+// Uses XMLHttpRequest, since fetch does not report upload progress.
+function post(body, { headers, signal, onProgress }) {
   const { promise, resolve, reject } = Promise.withResolvers();
   const request = new XMLHttpRequest();
-  request.upload.onprogress = ({ loaded, total }) => tell(loaded / total);
+  request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total);
   request.onload = () => resolve(request);
   request.onerror = () => reject(new TypeError("the connection is lost"));
   request.onabort = () => reject(signal.reason);

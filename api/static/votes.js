@@ -1,10 +1,9 @@
-// Thumbs up or down for an answer or a citation, then a reason and a comment; the same thumb again takes it back.
-import { call } from "./api.js";
+// Thumbs up or down for an answer or a citation, then a reason and a comment; the same thumb again removes the feedback.
+import { attempt, callWhenOnline } from "./api.js";
 import { copyOf } from "./elements.js";
-import { attempt } from "./lists.js";
 import { words } from "./words.js";
 
-// `given` is what the person said before, as the API tells it.
+// `given` is the person's earlier feedback, as the API returns it.
 export function makeVotes(path, given, label) {
   const element = copyOf("votes");
   const thumbs = [...element.querySelectorAll("[value]")];
@@ -13,7 +12,7 @@ export function makeVotes(path, given, label) {
   const pressed = () => thumbs.find((thumb) => thumb.ariaPressed === "true");
   const show = (rating) => thumbs.forEach((thumb) => { thumb.ariaPressed = String(Number(thumb.value) === rating); });
   const send = (rating, text = "") => attempt(async () => {
-    await call(path, rating ? { method: "PUT", body: { rating, comment: text } } : { method: "DELETE" });
+    await callWhenOnline(path, rating ? { method: "PUT", body: { rating, comment: text } } : { method: "DELETE" });
     show(rating);
     element.querySelector(".said").textContent = words()[rating ? "voted" : "voteTaken"];
   });

@@ -154,19 +154,19 @@ OWN_SENTENCES = {
         "No he encontrado información relevante en sus documentos sobre esta pregunta.",
         "Los documentos, en otro idioma, dicen:",
         "Sin respuesta en los documentos: {part}.",
-        "Sin documentos solo puede conversar un modelo de lenguaje: configure RAG_CHAT_MODEL, por ejemplo openai:gpt-5.",
+        "Para conversar sin documentos hace falta un modelo de lenguaje: configure RAG_CHAT_MODEL, por ejemplo openai:gpt-5.",
     ),
     "fr": OwnSentences(
         "Je n'ai pas trouvé d'information pertinente dans vos documents concernant cette question.",
         "Les documents, dans une autre langue, disent :",
         "Sans réponse dans les documents : {part}.",
-        "Sans documents, seul un modèle de langage peut converser : réglez RAG_CHAT_MODEL, par exemple openai:gpt-5.",
+        "Pour discuter sans documents, il faut un modèle de langage : configurez RAG_CHAT_MODEL, par exemple openai:gpt-5.",
     ),
     "en": OwnSentences(
         "I found no relevant information in your documents about this question.",
         "The documents, in another language, say:",
         "No answer in the documents: {part}.",
-        "Without documents only a language model can chat: set RAG_CHAT_MODEL, for example openai:gpt-5.",
+        "Chatting without documents needs a language model: set RAG_CHAT_MODEL, for example openai:gpt-5.",
     ),
 }
 

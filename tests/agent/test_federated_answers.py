@@ -101,7 +101,9 @@ async def test_what_the_collection_has_stands_when_the_other_fails(
         found = await search(library, BRIDGE_COST)
     assert set(filenames(answer["citations"])) == {"puente.md"}
     assert answer["degraded"] == ["chunkenizer"]
-    assert answer["degraded_messages"] == ["El otro servicio de documentos no respondió: solo se buscó en los de aquí."]
+    assert answer["degraded_messages"] == [
+        "El servicio externo de documentos no respondió: solo se buscó en los documentos locales."
+    ]
     assert (found.failed, "puente.md" in names(found.hits)) == (("chunkenizer",), True)
 
 

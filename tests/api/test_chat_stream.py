@@ -24,7 +24,7 @@ ASKED = {
 DEGRADED = {
     "es": "El modelo de lenguaje no respondió: la respuesta cita frases de los documentos.",
     "fr": "Le modèle de langage n'a pas répondu : la réponse cite des phrases des documents.",
-    "en": "The language model did not answer: the answer quotes sentences of the documents.",
+    "en": "The language model did not respond: the answer quotes sentences of the documents.",
 }
 
 

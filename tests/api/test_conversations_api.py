@@ -448,7 +448,7 @@ def test_an_answer_that_broke_off_is_exported_as_such(chat: httpx.Client, model:
     model.script(CutStream(3, "one two three four"))
     broken = chat.post("/api/chat", json={"message": "count"}).json()["error"]["details"]
     path = f"/api/conversations/{broken['conversation_id']}/export"
-    assert "*The answer broke off.*" in chat.get(path, headers={"Accept-Language": "en"}).text
+    assert "*The answer was interrupted.*" in chat.get(path, headers={"Accept-Language": "en"}).text
 
 
 def test_feedback_is_listed_by_pages_of_a_conversation_or_a_collection(client: httpx.Client) -> None:

@@ -78,7 +78,7 @@ def test_its_progress_is_streamed_until_it_has_ended(api: httpx.Client, collecti
     [
         ("es", "El archivo no contiene texto."),
         ("fr", "Le fichier ne contient pas de texte."),
-        ("en", "The file holds no text."),
+        ("en", "The file contains no text."),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_the_users_language(

@@ -21,9 +21,9 @@ from tests.api.streams import stream
 from tests.conftest import DEMO, Server, run_server
 
 EMPTY = {
-    "es": "La pregunta está vacía: escriba una.",
-    "fr": "La question est vide : écrivez-en une.",
-    "en": "The question is empty: write one.",
+    "es": "La pregunta está vacía. Escriba una.",
+    "fr": "La question est vide. Écrivez-en une.",
+    "en": "The question is empty. Write one.",
 }
 TOO_LONG = {
     "es": "La pregunta es demasiado larga: como máximo 4000 caracteres.",
@@ -31,14 +31,14 @@ TOO_LONG = {
     "en": "The question is too long: at most 4000 characters.",
 }
 CONTROL = {
-    "es": "La pregunta contiene caracteres de control: quítelos.",
-    "fr": "La question contient des caractères de contrôle : retirez-les.",
-    "en": "The question holds control characters: remove them.",
+    "es": "La pregunta contiene caracteres de control. Elimínelos.",
+    "fr": "La question contient des caractères de contrôle. Supprimez-les.",
+    "en": "The question contains control characters. Remove them.",
 }
 NO_DATABASE = {
     "es": "La base de datos no responde. Inténtelo de nuevo en unos segundos.",
     "fr": "La base de données ne répond pas. Réessayez dans quelques secondes.",
-    "en": "The database does not answer. Try again in a few seconds.",
+    "en": "The database does not respond. Try again in a few seconds.",
 }
 QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
 DOORS = ["/api/chat", "/api/v1/chat", "/api/chat/stream", "/api/v1/chat/stream"]
@@ -137,7 +137,7 @@ KNOWN_FILTERS = [
 @pytest.mark.parametrize(
     ("filters", "reason", "told"),
     [
-        ({"owner_id": "local"}, "unknown_filter", {"es": "No existe", "fr": "n'existe pas", "en": "There is no"}),
+        ({"owner_id": "local"}, "unknown_filter", {"es": "no existe", "fr": "n'existe pas", "en": "does not exist"}),
         ({"tags": 7}, "filter_value", {"es": "un texto", "fr": "un texte", "en": "a text"}),
         ({"filename": "a\0b"}, "filter_value", {"es": "un texto", "fr": "un texte", "en": "a text"}),
         ({"created_from": "ayer"}, "filter_date", {"es": "una fecha", "fr": "une date", "en": "a date"}),
@@ -202,7 +202,7 @@ def test_a_body_that_cannot_be_read_is_refused(client: httpx.Client, content: by
 def test_an_unknown_path_points_to_the_documentation(client: httpx.Client, path: str) -> None:
     """R9 In the reader's language; what lies outside of static/ is not there."""
     error = check_error(client.get(path, headers={"Accept-Language": "fr"}), 404, "not_found")
-    assert error["message"] == "Il n'y a rien ici : voyez les routes dans /docs."
+    assert error["message"] == "Cette adresse n'existe pas. Consultez les routes disponibles dans /docs."
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,11 @@ def test_nothing_is_measured_without_cases(api: httpx.Client) -> None:
 def test_no_model_judges_where_there_is_none(api: httpx.Client) -> None:
     """R10.3 who asks for one is told how to get it, in three languages, rather than given an estimate."""
     body = {"collection": "fábrica", "judge": "model"}
-    for language, words in {"es": "Ningún modelo", "fr": "Aucun modèle", "en": "No model may judge"}.items():
+    for language, words in {
+        "es": "Ningún modelo",
+        "fr": "Aucun modèle",
+        "en": "No model is available",
+    }.items():
         answer = api.post("/evaluations", json=body, headers={"Accept-Language": language})
         message = check_error(answer, 409, "judge_unavailable")["message"]
         assert words in message

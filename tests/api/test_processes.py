@@ -135,12 +135,15 @@ def test_when_one_is_killed_the_other_says_so_and_goes_on(
     error = events[-1].data["error"]
     assert (error["code"], error["message"]) == (
         "stream_interrupted",
-        "La réponse a été coupée avant la fin. Reposez la question.",
+        "La réponse a été interrompue avant la fin. Reposez la question.",
     )
     with servers[1].client() as other:
         late = read_on(other, f"{events[0].stream}:0", BODY, **{"Accept-Language": "en"})
         assert [event.id for event in late] == [event.id for event in events]
-        assert late[-1].data["error"]["message"] == "The answer was cut off before its end. Ask again."
+        assert (
+            late[-1].data["error"]["message"]
+            == "The answer was interrupted before it was complete. Ask the question again."
+        )
         (question,) = other.get(f"/api/v1/conversations/{conversation}").json()["messages"]
         assert question["content"] == QUESTION
         asked_again = {"conversation_id": conversation, "regenerate_message_id": question["id"], "collection": "demo"}

@@ -43,8 +43,10 @@ async def test_a_cut_answer_keeps_its_words_and_says_so(model_backed: Server, mo
     visited = await visit(model_backed)
     turn = await visited.answered(QUESTION)
     await expect(turn.locator(".answer")).to_contain_text("The tins were late")
-    await expect(turn.locator(".error")).to_have_text("The model stopped in mid-answer. Ask again.")
-    await expect(turn.locator(".notes")).to_contain_text(re.compile("Reference: [0-9a-f]{32}"))
+    await expect(turn.locator(".error")).to_have_text(
+        "The model stopped in the middle of the answer. Ask the question again."
+    )
+    await expect(turn.locator(".notes")).to_contain_text(re.compile("Request ID: [0-9a-f]{32}"))
 
 
 async def test_a_lost_connection_is_told(demo_server: Server, visit: Open) -> None:
@@ -52,9 +54,7 @@ async def test_a_lost_connection_is_told(demo_server: Server, visit: Open) -> No
     visited = await visit(demo_server)
     await visited.page.context.set_offline(True)
     turn = await visited.answered(QUESTION)
-    await expect(turn.locator(".error")).to_have_text(
-        "The server could not be reached. Check the connection and ask again."
-    )
+    await expect(turn.locator(".error")).to_have_text("Can’t reach the server. Check your connection and try again.")
     assert visited.complaints
     visited.complaints.clear()  # Chromium tells a failed request there
     await visited.page.context.set_offline(False)
@@ -95,7 +95,7 @@ async def test_a_connection_that_stays_cut_is_told(wire: Wire, model: ModelServe
     await expect(turn.locator(".answer")).to_contain_text("word word word")
     await wire.close()
     await expect(turn.locator(".error")).to_have_text(
-        "The server could not be reached. Check the connection and ask again.", timeout=30_000
+        "Can’t reach the server. Check your connection and try again.", timeout=30_000
     )
     await expect(turn.locator(".answer")).to_contain_text("word word word")
     assert model.disconnects == before + 1

@@ -52,7 +52,7 @@ async def test_files_are_uploaded_and_followed_to_their_end(
     still there after a reload.
     """
     page = (visited := await visit(server, locale="fr-FR")).page
-    await expect(page.get_by_label("Collection interrogée")).to_have_text("Aucune pour l’instant")
+    await expect(page.get_by_label("Collection", exact=True)).to_have_text("Aucune collection")
     await page.locator("#files").set_input_files(
         [
             file("notas.md", TEXT * 20),
@@ -64,7 +64,9 @@ async def test_files_are_uploaded_and_followed_to_their_end(
         await expect(page.locator("#documents li")).to_have_count(1, timeout=20_000)
         await expect(row(page, "notas.md").locator(".state")).to_have_text("1,1 ko · 1 passage")
         await expect(row(page, "chiffré.pdf").locator(".state")).to_contain_text("protégé par un mot de passe")
-        await expect(row(page, "programme.exe").locator(".state")).to_contain_text("Ce type de fichier n'est pas lu.")
+        await expect(row(page, "programme.exe").locator(".state")).to_contain_text(
+            "Ce type de fichier n'est pas pris en charge."
+        )
         await expect(page.locator("#document-count")).to_have_text("(1)")
         await page.reload()
     turn = await visited.answered("Pourquoi la chaudière s'est-elle arrêtée ?")
@@ -77,7 +79,7 @@ async def test_files_are_uploaded_and_followed_to_their_end(
     await row(page, "programme.exe").get_by_role("button", name="Supprimer").click()
     await page.get_by_role("dialog").get_by_role("button", name="Supprimer").click()
     await expect(row(page, "programme.exe")).to_have_count(0)
-    await page.get_by_role("searchbox", name="Chercher un document").fill("NOT")
+    await page.get_by_role("searchbox", name="Rechercher un document").fill("NOT")
     await expect(page.locator(".scroll li")).to_have_count(1)
     assert len((await api.get("/documents")).json()["documents"]) == 2
 
@@ -98,14 +100,14 @@ async def test_a_file_that_is_taken_while_the_list_is_read_stays(
         await route.fulfill(response=response)
 
     await page.route(re.compile("status=error"), hold)
-    await page.get_by_role("searchbox", name="Find a document").fill("program")
+    await page.get_by_role("searchbox", name="Search documents").fill("program")
     await asyncio.wait_for(has_answered.wait(), 20)
     await page.locator("#files").set_input_files([file("program.exe", b"MZ" + bytes(100))])
     state = row(page, "program.exe").locator(".state")
-    await expect(state).to_contain_text("Files of this type are not read.")
+    await expect(state).to_contain_text("This file type isn't supported.")
     async with page.expect_response(re.compile("status=indexed")):
         may_arrive.set()
-    await expect(state).to_contain_text("Files of this type are not read.")
+    await expect(state).to_contain_text("This file type isn't supported.")
 
 
 async def test_dropped_files_are_uploaded_and_known_ones_are_told(
@@ -113,13 +115,13 @@ async def test_dropped_files_are_uploaded_and_known_ones_are_told(
 ) -> None:
     """R9.4 Wherever they fall."""
     page = (await visit(server)).page
-    for said in ("0.1 kB · 1 passage", "It was in the collection already"):
+    for said in ("0.1 kB · 1 passage", "Already in this collection"):
         dropped = await page.evaluate_handle(
             "text => { const data = new DataTransfer(); data.items.add(new File([text], 'drop.txt')); return data; }",
             TEXT,
         )
         await page.dispatch_event("main", "dragover", {"dataTransfer": dropped})
-        assert await page.evaluate("document.body.dataset.drop") == "Drop the documents here"
+        assert await page.evaluate("document.body.dataset.drop") == "Drop files here"
         await page.dispatch_event("main", "drop", {"dataTransfer": dropped})
         assert await page.evaluate("document.body.dataset.drop") is None
         await expect(row(page, "drop.txt").first.locator(".state")).to_contain_text(said, timeout=20_000)
@@ -155,7 +157,7 @@ async def test_a_document_that_is_being_read_can_be_cancelled(
     await page.reload()
     await expect(document).to_have_class("processing")
     await document.get_by_role("button", name="Cancelar").click()
-    await expect(document.locator(".state")).to_have_text("Se canceló.")
+    await expect(document.locator(".state")).to_have_text("Cancelado.")
     await expect(document.get_by_role("button", name="Reintentar")).to_be_visible()
     assert [each["status"] for each in (await api.get("/documents")).json()["documents"]] == ["error"]
 
@@ -176,7 +178,7 @@ async def test_an_upload_whose_answer_got_lost_is_sent_again(
 
     await page.route("**/api/v1/documents", lose_the_first)
     await page.locator("#files").set_input_files([file("una.txt", TEXT)])
-    await expect(page.locator("#offline")).to_have_text("The server can’t be reached; still trying.")
+    await expect(page.locator("#offline")).to_have_text("No connection to the server. Reconnecting…")
     await expect(row(page, "una.txt")).to_have_class("indexed", timeout=20_000)
     await expect(page.locator("#offline")).to_be_empty()
     assert len(keys) == 2

@@ -55,7 +55,11 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
     server: Server, page: "Page", database: str, keys: Keys
 ) -> None:
     """Security 7: asked for once a tab, sent with every request, dropped when it holds no more."""
-    dialog, box, answers = page.get_by_role("dialog"), page.get_by_label("Votre clé"), page.locator(".answer")
+    dialog, box, answers = (
+        page.get_by_role("dialog"),
+        page.get_by_label("Clé d’accès", exact=True),
+        page.locator(".answer"),
+    )
 
     async def ask() -> None:
         await page.locator("#question").fill(QUESTION)
@@ -63,16 +67,16 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
 
     await page.goto(server.url)
     await expect(dialog).to_be_hidden()
-    await expect(page.locator("#locked")).to_contain_text("Ce service demande une clé")
+    await expect(page.locator("#locked")).to_contain_text("Saisissez votre clé d’accès")
     await ask()
-    await expect(dialog).to_contain_text("Ce service demande une clé")
+    await expect(dialog).to_contain_text("Saisissez votre clé d’accès")
     for key in (keys.revoked_of_a, keys.unknown):  # refused: asked for again, and nothing of it stays
         await box.fill(key)
         await page.keyboard.press("Enter")
         await expect(box).to_have_value("")
         assert await page.evaluate("sessionStorage.getItem('apiKey')") is None
     await box.fill(f" {keys.a} ")
-    await page.get_by_role("button", name="Entrer").click()
+    await page.get_by_role("button", name="Continuer").click()
     await expect(dialog).to_be_hidden()
     await expect(answers.last).to_have_attribute("aria-busy", "false", timeout=15_000)
     await expect(page.locator(".mark").first).to_be_visible()
@@ -88,7 +92,7 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
     await expect(dialog).to_be_visible()
     assert await page.evaluate("sessionStorage.getItem('apiKey')") is None
     await page.get_by_role("button", name="Annuler").click()
-    await expect(page.locator(".notes .error")).to_contain_text("Il manque une clé valable")
+    await expect(page.locator(".notes .error")).to_contain_text("Il manque une clé valide")
     await ask()
     await expect(dialog).to_be_visible()
     await page.keyboard.press("Escape")
@@ -98,8 +102,8 @@ async def test_the_page_asks_for_a_key_and_forgets_one_that_is_refused(
 async def test_the_shelf_asks_for_a_key_by_a_button(server: Server, page: "Page", keys: Keys) -> None:
     """Security 7: not by itself; once it is given, the lists are there."""
     await page.goto(server.url)
-    await page.get_by_role("button", name="Donner la clé").click()
-    await page.get_by_label("Votre clé").fill(keys.b)
-    await page.get_by_role("button", name="Entrer").click()
+    await page.get_by_role("button", name="Saisir la clé").click()
+    await page.get_by_label("Clé d’accès", exact=True).fill(keys.b)
+    await page.get_by_role("button", name="Continuer").click()
     await expect(page.locator("#locked")).to_be_hidden()
     await expect(page.locator("#collection")).to_be_disabled()  # of b, who has none

@@ -49,7 +49,7 @@ async def press(page: "Page", element: "Locator", key: str = "Enter") -> None:
 
 
 async def bring_a_document(page: "Page") -> None:
-    await expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
+    await expect(page.get_by_role("textbox", name="Ask a question")).to_be_focused()
     async with page.expect_file_chooser() as choosing:
         await press(page, page.locator("#upload"))
     await (await choosing.value).set_files(DEMO / BROUGHT)
@@ -64,7 +64,7 @@ async def look_up(visited: Visit) -> None:
     await page.keyboard.type(QUESTION)
     await page.keyboard.press("Enter")
     turn = await visited.ended()
-    await expect(page.get_by_role("textbox", name="Your question")).to_be_focused()
+    await expect(page.get_by_role("textbox", name="Ask a question")).to_be_focused()
     for mark in (turn.locator(".answer .mark").first, turn.locator(".chain .mark").last):
         await press(page, mark)
         await expect(page.locator("#passage-body")).to_be_focused()
@@ -81,7 +81,7 @@ async def vote_and_change(visited: Visit) -> None:
     page = visited.page
     turn = page.locator(".turn").last
     votes = turn.locator(".of-answer .votes")
-    bad = votes.get_by_role("button", name="Bad")
+    bad = votes.get_by_role("button", name="Not helpful")
     await press(page, bad, "Space")
     await expect(votes.get_by_role("combobox")).to_be_visible()
     await reach(page, votes.get_by_role("combobox"))
@@ -90,13 +90,13 @@ async def vote_and_change(visited: Visit) -> None:
     await page.keyboard.type("Says who?")
     await page.keyboard.press("Enter")
     await expect(bad).to_be_focused()
-    await press(page, turn.get_by_role("button", name="Answer again"))
+    await press(page, turn.get_by_role("button", name="Regenerate"))
     turn = await visited.ended()
     await expect(turn.locator(".of-answer .versions")).to_have_text("‹2/2›")
-    await press(page, turn.locator(".of-answer").get_by_role("button", name="Version before"))
+    await press(page, turn.locator(".of-answer").get_by_role("button", name="Previous version"))
     await expect(page.locator(".of-answer .versions")).to_have_text("‹1/2›")
-    await expect(page.locator(".of-answer [aria-pressed=true]")).to_have_accessible_name("Bad")
-    assert await page.locator(".of-answer input").input_value() == "It is wrong: Says who?"
+    await expect(page.locator(".of-answer [aria-pressed=true]")).to_have_accessible_name("Not helpful")
+    assert await page.locator(".of-answer input").input_value() == "Incorrect: Says who?"
 
 
 async def keep_and_delete(page: "Page") -> None:
@@ -114,10 +114,10 @@ async def keep_and_delete(page: "Page") -> None:
     await press(page, page.get_by_role("dialog").get_by_role("button", name="Supprimer"))
     await expect(row).to_have_count(0)
     await expect(page.locator("#welcome")).to_be_visible()
-    await expect(page.get_by_role("searchbox", name="Chercher une conversation")).to_be_focused()
+    await expect(page.get_by_role("searchbox", name="Rechercher une conversation")).to_be_focused()
     await press(page, page.locator("#documents").get_by_role("button", name="Supprimer"))
     await press(page, page.get_by_role("dialog").get_by_role("button", name="Supprimer"))
-    await expect(page.get_by_role("searchbox", name="Chercher un document")).to_be_focused()
+    await expect(page.get_by_role("searchbox", name="Rechercher un document")).to_be_focused()
     await press(page, page.get_by_role("button", name="Supprimer la collection"))
     await press(page, page.get_by_role("dialog").get_by_role("button", name="Supprimer"))
     await expect(page.locator("#first-upload")).to_be_visible()

@@ -31,7 +31,7 @@ async def test_the_chosen_language_is_kept(demo_server: Server, visit: Open) -> 
     visited.complaints.clear()
     turn = await visited.answered("x" * 4001)
     await expect(turn.locator(".error")).to_have_text("La question est trop longue : 4000 caractères au maximum.")
-    await expect(turn.locator(".notes")).to_contain_text(re.compile("Référence: [0-9a-f]{32}"))
+    await expect(turn.locator(".notes")).to_contain_text(re.compile("ID de la requête: [0-9a-f]{32}"))
     visited.complaints = [text for text in visited.complaints if "status of 400" not in text]  # Chromium's own
 
 

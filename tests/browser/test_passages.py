@@ -149,7 +149,7 @@ async def test_a_long_text_is_read_on_from_the_quote(demo_server: Server, api: h
     mark, items = dialog.locator("li mark"), dialog.locator("li")
     await expect(mark).to_have_text(lines[249])
     await expect(mark).to_be_in_viewport()
-    button = dialog.get_by_role("button", name="Más texto anterior")
+    button = dialog.get_by_role("button", name="Mostrar texto anterior")
     await button.scroll_into_view_if_needed()
     before = await mark.bounding_box()
     shown = await items.count()
@@ -187,7 +187,7 @@ async def test_another_version_is_not_marked(demo_server: Server, api: httpx.Cli
 
     delete(api, path)
     await opened(visited, answer, index)
-    await expect(dialog.get_by_role("alert")).to_contain_text("no longer there")
+    await expect(dialog.get_by_role("alert")).to_contain_text("has been deleted")
     await expect(dialog.locator("blockquote mark")).to_have_text(HOSTILE)
     assert all("404" in complaint for complaint in visited.complaints)
     visited.complaints.clear()
@@ -202,7 +202,7 @@ async def test_a_document_of_another_service_is_shown_as_it_was_found(
         source["elsewhere"] = True
     visited = await visit(demo_server)
     dialog = await opened(visited, answer)
-    await expect(dialog.get_by_role("alert")).to_contain_text("Another service has this document")
+    await expect(dialog.get_by_role("alert")).to_contain_text("stored in another service")
     await expect(dialog.locator("blockquote mark")).to_have_text(answer["citations"][0]["quote"])
 
 
@@ -211,7 +211,7 @@ async def test_the_original_is_downloaded(demo_server: Server, api: httpx.Client
     visited = await visit(demo_server)
     dialog = await opened(visited, asked(api, AUDIT))
     async with visited.page.expect_download() as waiting:
-        await dialog.get_by_role("button", name="Download the original").click()
+        await dialog.get_by_role("button", name="Download original").click()
     download = await waiting.value
     assert download.suggested_filename == "audit-entrepot-toulouse.pdf"
     assert is_same_file(await download.path(), DEMO / download.suggested_filename)

@@ -68,9 +68,9 @@ async def test_conversations_are_listed_as_one_scrolls(server: Server, api: http
     await links.last.scroll_into_view_if_needed()
     await expect(links).to_have_count(len(titles))
     assert await links.all_inner_texts() == titles[::-1]
-    await page.get_by_role("searchbox", name="Find a conversation").fill("ation 4")
+    await page.get_by_role("searchbox", name="Search conversations").fill("ation 4")
     await expect(links).to_have_count(11)
-    await page.get_by_role("searchbox", name="Find a conversation").fill("nothing")
+    await page.get_by_role("searchbox", name="Search conversations").fill("nothing")
     await expect(links).to_have_count(0)
 
 
@@ -122,7 +122,7 @@ async def test_a_conversation_is_saved_as_markdown(
     await expect(link).to_have_text("Why did the boiler stop")
     await link.hover()
     async with page.expect_download() as downloading:
-        await page.get_by_role("button", name="Save as Markdown").click()
+        await page.get_by_role("button", name="Export as Markdown").click()
     download = await downloading.value
     assert download.suggested_filename == "Why did the boiler stop.md"
     await download.save_as(tmp_path / "saved.md")
@@ -133,13 +133,13 @@ async def test_a_collection_is_made_chosen_and_deleted(server: Server, api: http
     """R9.3 The chosen one is asked, and is still chosen at the next visit; what is taken is told."""
     await fill(api, "notas")
     page = (visited := await visit(server)).page
-    choice, count = page.get_by_label("Collection that is asked"), page.locator("#document-count")
+    choice, count = page.get_by_label("Collection", exact=True), page.locator("#document-count")
     await expect(choice).to_have_value("notas")
     await expect(count).to_have_text("(3)")
     name = f"Más & más? {uuid4().hex[:6]}"
     for given in (name, name):
         await page.get_by_role("button", name="New collection").click()
-        await page.get_by_role("textbox", name="Name of the new collection").fill(given)
+        await page.get_by_role("textbox", name="Collection name").fill(given)
         await page.keyboard.press("Enter")
         await expect(choice).to_have_value(name)
         await expect(count).to_have_text("(0)")
@@ -155,7 +155,7 @@ async def test_a_collection_is_made_chosen_and_deleted(server: Server, api: http
     await expect(turn.locator(".answer")).to_contain_text("the valve was blocked")
 
     await choice.select_option(name)
-    await page.get_by_role("button", name="Delete the collection").click()
+    await page.get_by_role("button", name="Delete collection").click()
     await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     await expect(choice).to_have_value("notas")
     assert [each["name"] for each in (await api.get("/collections")).json()["collections"]] == ["notas"]
@@ -188,7 +188,7 @@ async def test_a_question_is_about_the_documents_that_are_chosen(
     body = json.loads(asked[-1].post_data)
     assert (body["collection"], body["filters"]) == ("notas", {"document_type": ["txt"], "language": ["fr"]})
     for chip in ("Language · French", "Type · txt"):
-        await page.get_by_role("button", name=f"Remove the filter {chip}").click()
+        await page.get_by_role("button", name=f"Remove filter {chip}").click()
     await expect(chips).to_have_count(0)
     await visited.answered("Why did the boiler stop?")
     assert "filters" not in json.loads(asked[-1].post_data)

@@ -37,7 +37,7 @@ async def test_axe_finds_nothing_serious(demo_server: Server, visit: Open, width
     await visited.answered(QUESTION)
     assert await findings(page) == []
     if width < 1000:
-        await page.get_by_role("button", name="Conversations and documents").click()
+        await page.get_by_role("button", name="Sidebar", exact=True).click()
     await expect(page.locator("#documents li").first).to_be_visible()
     assert await findings(page) == []
     assert await fits(page)
@@ -70,16 +70,16 @@ async def test_the_chosen_colours_are_kept(demo_server: Server, visit: Open) -> 
     await page.reload()
     assert await page.evaluate("window.first") == light
     await expect(page.get_by_role("button", name="Light", exact=True)).to_have_attribute("aria-pressed", "true")
-    await page.get_by_role("button", name="As the system").click()
+    await page.get_by_role("button", name="System").click()
     assert await page.evaluate(background) == dark
 
 
 async def test_the_shelf_is_a_column_that_can_be_closed(demo_server: Server, visit: Open) -> None:
     """R9.1 And stays closed at the next visit; a drawer is closed at first whatever was chosen."""
     page = (await visit(demo_server, width=1280)).page
-    shelf, toggle = page.locator("#shelf"), page.get_by_role("button", name="Conversations and documents")
+    shelf, toggle = page.locator("#shelf"), page.get_by_role("button", name="Sidebar", exact=True)
     await expect(shelf).to_be_visible()
-    await page.get_by_role("button", name="Close the panel").click()
+    await page.get_by_role("button", name="Close sidebar").click()
     await expect(shelf).to_be_hidden()
     await expect(toggle).to_be_focused()
     await expect(toggle).to_have_attribute("aria-expanded", "false")
@@ -94,9 +94,9 @@ async def test_the_shelf_is_a_column_that_can_be_closed(demo_server: Server, vis
 async def test_the_drawer_keeps_the_focus_until_it_is_closed(demo_server: Server, visit: Open) -> None:
     """R9.1 What is behind can't be reached by Tab; Escape, and a tap beside it, close it."""
     page = (await visit(demo_server, width=360)).page
-    shelf, toggle = page.locator("#shelf"), page.get_by_role("button", name="Conversations and documents")
+    shelf, toggle = page.locator("#shelf"), page.get_by_role("button", name="Sidebar", exact=True)
     await toggle.click()
-    await expect(page.get_by_role("button", name="Close the panel")).to_be_focused()
+    await expect(page.get_by_role("button", name="Close sidebar")).to_be_focused()
     assert await page.evaluate("document.getElementById('desk').inert")
     await page.keyboard.press("Escape")
     await expect(shelf).to_be_hidden()
@@ -127,7 +127,7 @@ async def test_shortcuts_work_where_nobody_types(demo_server: Server, visit: Ope
     await expect(dialog).to_contain_text("Keyboard shortcuts")
     await page.keyboard.press("s")
     await expect(shelf).to_be_visible()
-    await page.get_by_label("Use the shortcuts of a single key").uncheck()
+    await page.get_by_label("Enable single-key shortcuts").uncheck()
     await page.keyboard.press("Escape")
     for _ in range(2):
         await page.locator("h1").click()
@@ -154,8 +154,8 @@ async def test_a_lost_connection_is_told_until_it_is_back(demo_server: Server, v
     await expect(page.locator("#documents li").first).to_be_visible()
     count = await page.locator("#documents li").count()
     await page.context.set_offline(True)
-    await expect(page.locator("#offline")).to_have_text("Serveur injoignable ; nouvelle tentative en cours.")
-    await page.get_by_role("searchbox", name="Chercher un document").fill("livraisons")
+    await expect(page.locator("#offline")).to_have_text("Connexion au serveur perdue. Reconnexion…")
+    await page.get_by_role("searchbox", name="Rechercher un document").fill("livraisons")
     await page.wait_for_timeout(500)
     assert await page.locator("#documents li").count() == count
     await page.context.set_offline(False)

@@ -127,7 +127,7 @@ async def ask_in_three_languages(visited: Visit, album: Album) -> None:
     await page.keyboard.press("Escape")
 
     await page.get_by_role("button", name=BUTTON["fr"]).click()
-    await expect(page.locator(".turn .checks summary")).to_contain_text("affirmation")
+    await expect(page.locator(".turn .checks summary")).to_contain_text("Citations vérifiées")
     turn = await visited.answered(AUDIT)
     await turn.locator(".answer .mark").first.click()
     await expect(place).to_have_text(re.compile(r"audit-entrepot-toulouse\.pdf · page \d"))
@@ -159,10 +159,10 @@ async def hear_that_the_model_fails(visited: Visit, model: ModelServer, album: A
     model.default = Fail(500)
     turn = await visited.answered("How many people work in Toulouse?")
     await expect(turn.locator(".notes")).to_contain_text(
-        "The language model did not answer: the answer quotes sentences of the documents."
+        "The language model did not respond: the answer quotes sentences of the documents."
     )
     await expect(turn.locator(".answer")).to_contain_text("21 in Toulouse")
-    await expect(turn.locator(".made summary")).to_contain_text("the documents’ sentences, no model")
+    await expect(turn.locator(".made summary")).to_contain_text("document excerpts, no AI model")
     model.default = Reply(tell)
     await album.take(visited.page, "degraded")
 
@@ -170,18 +170,18 @@ async def hear_that_the_model_fails(visited: Visit, model: ModelServer, album: A
 async def vote(page: "Page", album: Album) -> None:
     turn = page.locator(".turn").last
     votes = turn.locator(".of-answer .votes")
-    await votes.get_by_role("button", name="Bad").click()
-    await votes.get_by_role("combobox", name="Reason").select_option("It is incomplete")
-    await votes.get_by_role("textbox", name="Comment").fill("Since when?")
+    await votes.get_by_role("button", name="Not helpful").click()
+    await votes.get_by_role("combobox", name="Reason").select_option("Incomplete")
+    await votes.get_by_role("textbox", name="Comment (optional)").fill("Since when?")
     await turn.locator(".sources details:has(.cited .votes) summary").first.click()
     cited = turn.locator(".cited .votes").first
-    await cited.get_by_role("button", name="Bad").click()
-    await cited.get_by_role("combobox", name="Reason").select_option("That is not the source")
+    await cited.get_by_role("button", name="Not helpful").click()
+    await cited.get_by_role("combobox", name="Reason").select_option("Wrong source")
     await cited.scroll_into_view_if_needed()
     await album.take(page, "votes")
     for form in (votes, cited):
         await form.get_by_role("button", name="Send").click()
-        await expect(form.locator(".said")).to_have_text("Thank you.")
+        await expect(form.locator(".said")).to_have_text("Thanks for your feedback.")
 
 
 async def keep_the_conversation(page: "Page", album: Album, folder: Path) -> None:
@@ -192,10 +192,10 @@ async def keep_the_conversation(page: "Page", album: Album, folder: Path) -> Non
     await page.keyboard.type("Sales, audit and Valadour")
     await page.keyboard.press("Enter")
     await expect(row.locator("a")).to_have_text("Sales, audit and Valadour")
-    search = page.get_by_role("searchbox", name="Find a conversation")
+    search = page.get_by_role("searchbox", name="Search conversations")
     await search.fill("nothing like it")
     await expect(row).to_have_count(0)
-    assert await empty(page, "#conversations") == '"Nothing was found."'
+    assert await empty(page, "#conversations") == '"No results"'
     await album.take(page, "nothing-found")
     await search.fill("AUDIT")
     await expect(row).to_have_count(1)
@@ -204,14 +204,14 @@ async def keep_the_conversation(page: "Page", album: Album, folder: Path) -> Non
     before = [await page.locator(f".turn {part}").all_inner_texts() for part in parts]
     await page.reload()
     await expect(page.locator(".turn")).to_have_count(4)
-    await expect(page.locator(".of-answer [aria-pressed=true]")).to_have_accessible_name("Bad")
+    await expect(page.locator(".of-answer [aria-pressed=true]")).to_have_accessible_name("Not helpful")
     await expect(page.locator(".cited [aria-pressed=true]")).to_have_count(1)
     assert [await page.locator(f".turn {part}").all_inner_texts() for part in parts] == before
     await album.take(page, "come-back")
 
     await row.hover()
     async with page.expect_download() as downloading:
-        await row.get_by_role("button", name="Save as Markdown").click()
+        await row.get_by_role("button", name="Export as Markdown").click()
     await (await downloading.value).save_as(folder / "saved.md")
     saved = (folder / "saved.md").read_text()
     assert all(question in saved for question in (SALES, AUDIT, VALADOUR))
@@ -241,17 +241,17 @@ async def stop_change_and_compare(visited: Visit, model: ModelServer, album: Alb
     await expect(turn.locator(".notes")).to_have_text("Answer stopped.")
     await album.take(page, "stopped")
 
-    await turn.get_by_role("button", name="Change the question").click()
+    await turn.get_by_role("button", name="Edit question").click()
     await turn.locator(".editing textarea").fill(AUDIT)
     await album.take(page, "editing")
-    await turn.get_by_role("button", name="Ask", exact=True).click()
+    await turn.get_by_role("button", name="Send", exact=True).click()
     turn = await visited.ended()
     await expect(turn.locator(".answer")).to_contain_text("à cause de la neige")
-    await turn.get_by_role("button", name="Answer again").click()
+    await turn.get_by_role("button", name="Regenerate").click()
     turn = await visited.ended()
     await expect(turn.locator(".of-answer .versions")).to_have_text("‹2/2›")
     await album.take(page, "versions")
-    await turn.locator(".of-question").get_by_role("button", name="Version before").click()
+    await turn.locator(".of-question").get_by_role("button", name="Previous version").click()
     await expect(page.locator(".turn").last.locator(".question")).to_have_text(VALADOUR)
     await expect(page.locator(".turn").last.locator(".answer")).to_contain_text("word word word")
 
@@ -268,7 +268,7 @@ async def look_at_it_differently(page: "Page", album: Album) -> None:
     await expect(page.locator("html")).to_have_attribute("lang", "en")
     await page.set_viewport_size({"width": 360, "height": 740})
     await expect(page.locator("#shelf")).to_be_hidden()
-    await page.get_by_role("button", name="Conversations and documents").click()
+    await page.get_by_role("button", name="Sidebar", exact=True).click()
     await page.locator("#conversations a").last.click()
     await expect(page.locator(".turn")).to_have_count(4)
     await expect(page.locator("#shelf")).to_be_hidden()
@@ -287,11 +287,11 @@ async def leave_nothing(page: "Page", album: Album) -> None:
         await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         await expect(rows).to_have_count(left)
     await expect(page.locator("#welcome")).to_be_visible()
-    await page.get_by_role("button", name="Delete the collection").click()
+    await page.get_by_role("button", name="Delete collection").click()
     await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     await expect(page.locator(".scroll li")).to_have_count(0)
-    assert await empty(page, "#conversations") == '"Your conversations will be listed here."'
-    assert await empty(page, "#documents") == '"No documents: upload some, or drag them here."'
+    assert await empty(page, "#conversations") == '"No conversations yet"'
+    assert await empty(page, "#documents") == '"No documents yet. Upload some or drag them here."'
     await album.take(page, "nothing-left")
 
 

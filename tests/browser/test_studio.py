@@ -49,8 +49,8 @@ async def test_two_configurations_are_seen_side_by_side(server: Server, visit: O
     second = visited.page.get_by_role("group", name="Configuration B")
     await second.get_by_text("Search options").click()
     await second.locator("[name=strategy]").select_option("fulltext")
-    await second.get_by_label("Results").fill("5")
-    await visited.page.get_by_role("textbox", name="Your question").fill(QUESTION)
+    await second.get_by_label("Number of results").fill("5")
+    await visited.page.get_by_role("textbox", name="Ask a question").fill(QUESTION)
     await visited.page.get_by_role("button", name="Search", exact=True).click()
     await expect(visited.page.get_by_role("status")).to_contain_text("strategy auto → fulltext")
     a, b = side(visited, "A"), side(visited, "B")
@@ -58,8 +58,8 @@ async def test_two_configurations_are_seen_side_by_side(server: Server, visit: O
     await expect(b.locator("details[open] .hits > li")).to_have_count(5)
     assert await a.locator(".move.gone").count() >= 5
     await expect(a.get_by_text("vectors", exact=True).first).to_be_visible()
-    await expect(b.locator("summary", has_text="reranked")).to_have_count(0)
-    assert {"question", "full text", "whole search"} <= set(await b.locator(".bars dt").all_inner_texts())
+    await expect(b.locator("summary", has_text="after reranking")).to_have_count(0)
+    assert {"query analysis", "full text", "total search"} <= set(await b.locator(".bars dt").all_inner_texts())
     assert float(await b.locator(".bars rect").first.get_attribute("width") or 0) > 0
     first = b.locator(".hits > li").first
     await expect(first.locator("blockquote")).to_be_hidden()
@@ -81,7 +81,7 @@ async def test_the_address_brings_the_question_and_the_configurations_back(serve
         "filters": {"language": ["fr"]},
     }
     await visited.page.goto(f"{server.url}/studio?question={quote(NONSENSE)}")
-    await expect(visited.page.get_by_role("textbox", name="Your question")).to_have_value(NONSENSE)
+    await expect(visited.page.get_by_role("textbox", name="Ask a question")).to_have_value(NONSENSE)
     await expect(side(visited, "A").locator(".bars dt").first).to_be_visible()
     assert await visited.page.evaluate("window.hacked") is None
 
@@ -105,13 +105,13 @@ async def test_what_the_api_refuses_is_told_in_its_words(server: Server, visit: 
     visited = await opened(visit, server, f"?question={quote(QUESTION)}&b={quote(json.dumps(wrong))}", locale="fr-FR")
     await expect(side(visited, "A").locator("details[open] .hits > li")).to_have_count(10)
     await visited.page.get_by_role("group", name="Configuration B").get_by_text("Filtres").click()
-    await visited.page.get_by_label("Fichier").last.fill("x" * 10 + "\x7f")
-    await visited.page.get_by_role("button", name="Chercher", exact=True).click()
+    await visited.page.get_by_label("Nom de fichier").last.fill("x" * 10 + "\x7f")
+    await visited.page.get_by_role("button", name="Rechercher", exact=True).click()
     await expect(visited.page.get_by_role("alert")).to_contain_text("filename")
     assert [complaint for complaint in visited.complaints if "400" not in complaint] == []
     visited.complaints.clear()  # Chromium logs each refusal
-    await visited.page.get_by_label("Fichier").last.fill("")
-    await visited.page.get_by_role("button", name="Chercher", exact=True).click()
+    await visited.page.get_by_label("Nom de fichier").last.fill("")
+    await visited.page.get_by_role("button", name="Rechercher", exact=True).click()
     await expect(visited.page.get_by_role("alert")).to_be_hidden()
 
 
@@ -119,23 +119,23 @@ async def test_evaluations_are_run_looked_into_and_compared(server: Server, visi
     """R10.4, R10.2 Ordered with a configuration, watched, seen by category, compared with significance, deleted."""
     visited = await opened(visit, server, "?view=evaluation")
     page = visited.page
-    await expect(page.get_by_text("has not been evaluated yet")).to_be_visible()
+    await expect(page.get_by_text("No evaluations of this collection yet")).to_be_visible()
     rows = page.locator("#runs tbody tr")
     for name, weight in (("by words", "0"), ("by meaning", "1")):
         await page.get_by_label("Name", exact=True).fill(name)
-        if not await page.get_by_label("Weight of the vectors").is_visible():
+        if not await page.get_by_label("Vector weight").is_visible():
             await page.get_by_text("Search options").click()
-        await page.get_by_label("Weight of the vectors").fill(weight)
-        await page.get_by_label("answer, too").uncheck()
-        await page.get_by_role("button", name="Evaluate", exact=True).click()
-        await expect(rows.filter(has_text=name)).to_contain_text("done", timeout=30_000)
+        await page.get_by_label("Vector weight").fill(weight)
+        await page.get_by_label("Also evaluate answers").uncheck()
+        await page.get_by_role("button", name="Run evaluation", exact=True).click()
+        await expect(rows.filter(has_text=name)).to_contain_text("completed", timeout=30_000)
     await expect(page.locator("#trend polyline")).to_have_count(2)
     await expect(page.locator("#trend .gate")).to_contain_text("6 questions")
     await rows.filter(has_text="by words").get_by_role("button", name="Open").click()
     await expect(page.locator("#detail h2")).to_be_focused()
     await expect(page.locator("#detail")).to_contain_text("vector_weight: 0")
     await expect(page.locator("#detail thead")).to_contain_text("factual")
-    await expect(page.get_by_label("Before").locator("option:checked")).to_contain_text("by words")
+    await expect(page.get_by_label("Baseline").locator("option:checked")).to_contain_text("by words")
     await page.get_by_role("button", name="Compare", exact=True).click()
     await expect(page.locator("#comparison")).to_contain_text("vector_weight: 0 → 1")
     await expect(page.locator("#comparison tbody tr", has_text="mrr@10")).to_contain_text("too few questions")
@@ -153,12 +153,12 @@ async def test_a_bad_question_is_looked_into_with_one_click(server: Server, visi
         order = {"collection": "demo", "answers": False, "retrieval": {"strategy": "semantic", "rerank": False}}
         run = client.post("/api/evaluations", json=order).json()["id"]
     visited = await opened(visit, server, "?view=evaluation")
-    await expect(visited.page.locator("#runs tbody tr").first).to_contain_text("done", timeout=30_000)
+    await expect(visited.page.locator("#runs tbody tr").first).to_contain_text("completed", timeout=30_000)
     await visited.page.goto(f"{server.url}/studio?view=evaluation&run={run}")
     link = visited.page.locator("#detail .worst a").first
     question = await link.inner_text()
     await link.click()
-    await expect(visited.page.get_by_role("textbox", name="Your question")).to_have_value(question)
+    await expect(visited.page.get_by_role("textbox", name="Ask a question")).to_have_value(question)
     given = json.loads(parse_qs(urlsplit(visited.page.url).query)["a"][0])
     assert given == {"collection": "demo", "retrieval": {"strategy": "semantic", "rerank": False}}
     await expect(side(visited, "A").locator(".hits > li").first).to_be_visible()
@@ -168,8 +168,8 @@ async def test_proposals_become_golden_cases(server: Server, visit: Open) -> Non
     """R10.1 Accepted with what a person changes of them, rejected, a case changed and deleted: by keyboard too."""
     visited = await opened(visit, server, "?view=golden")
     page = visited.page
-    await expect(page.get_by_text("No proposals.")).to_be_visible()
-    await page.get_by_role("button", name="Propose cases").click()
+    await expect(page.get_by_text("No suggestions yet.")).to_be_visible()
+    await page.get_by_role("button", name="Suggest cases").click()
     proposals = page.locator("section").first.locator(".case")
     await expect(proposals).to_have_count(10, timeout=15_000)
     await proposals.first.locator("summary").focus()
@@ -188,7 +188,7 @@ async def test_proposals_become_golden_cases(server: Server, visit: Open) -> Non
     await expect(cases.last.get_by_label("Expected answer")).to_have_value("As a person says it.")
     await cases.last.get_by_label("Difficulty").select_option("hard")
     await cases.last.get_by_role("button", name="Save").click()
-    await expect(cases.last).to_contain_text("Saved.")
+    await expect(cases.last).to_contain_text("Saved")
     page.on("dialog", lambda dialog: dialog.accept())
     await cases.last.get_by_role("button", name="Delete").click()
     await expect(cases).to_have_count(len(CASES))
@@ -241,5 +241,5 @@ async def test_the_chat_page_leads_to_how_its_answer_was_found(server: Server, v
     visited = await visit(server)
     await visited.answered(QUESTION)
     await visited.page.get_by_role("link", name="Studio").click()
-    await expect(visited.page.get_by_role("textbox", name="Your question")).to_have_value(QUESTION)
+    await expect(visited.page.get_by_role("textbox", name="Ask a question")).to_have_value(QUESTION)
     await expect(side(visited, "A").locator("details[open] .hits > li")).to_have_count(10)

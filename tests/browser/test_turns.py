@@ -44,25 +44,25 @@ async def test_an_answer_is_made_again_and_a_question_changed(demo_server: Serve
     visited = await visit(demo_server)
     page = visited.page
     turn = await visited.answered(QUESTION)
-    await turn.get_by_role("button", name="Answer again").click()
+    await turn.get_by_role("button", name="Regenerate").click()
     await expect(page.locator(".of-answer .versions")).to_have_text("‹2/2›")
     await expect(page.locator(".turn")).to_have_count(1)
 
-    await page.get_by_role("button", name="Change the question").click()
+    await page.get_by_role("button", name="Edit question").click()
     box = page.locator(".editing textarea")
     await expect(box).to_have_value(QUESTION)
     await page.keyboard.press("Escape")
-    await expect(page.get_by_role("button", name="Change the question")).to_be_focused()
+    await expect(page.get_by_role("button", name="Edit question")).to_be_focused()
     await page.keyboard.press("Enter")
     await box.fill("When was lot A-2517 recalled?")
-    await page.get_by_role("button", name="Ask", exact=True).click()
+    await page.locator(".editing").get_by_role("button", name="Send").click()
     turn = await visited.ended()
     await expect(turn.locator(".question")).to_have_text("When was lot A-2517 recalled?")
     await expect(turn.locator(".of-question .versions")).to_have_text("‹2/2›")
 
-    await turn.locator(".of-question").get_by_role("button", name="Version before").click()
+    await turn.locator(".of-question").get_by_role("button", name="Previous version").click()
     await expect(page.locator(".turn .question")).to_have_text(QUESTION)
-    await expect(page.locator(".of-question").get_by_role("button", name="Version after")).to_be_focused()
+    await expect(page.locator(".of-question").get_by_role("button", name="Next version")).to_be_focused()
     turn = await visited.answered("and when did they arrive?")
     await expect(turn.locator(".answer")).to_contain_text("arrived on 31 October")  # the tins, not the lot
     await expect(page.locator(".turn").first.locator(".question")).to_have_text(QUESTION)
@@ -74,25 +74,25 @@ async def test_a_thumb_down_says_why_and_is_taken_back(demo_server: Server, visi
     page = visited.page
     turn = await visited.answered(ASKED["fr"][1])
     votes = turn.locator(".of-answer .votes")
-    bad = votes.get_by_role("button", name="Mal")
+    bad = votes.get_by_role("button", name="Pas utile")
     await bad.click()
-    await votes.get_by_role("combobox", name="Raison").select_option("Elle est incomplète")
-    await votes.get_by_role("textbox", name="Commentaire").fill("Sans la date.")
+    await votes.get_by_role("combobox", name="Motif").select_option("Incomplète")
+    await votes.get_by_role("textbox", name="Commentaire (facultatif)").fill("Sans la date.")
     await page.keyboard.press("Enter")
     await expect(bad).to_be_focused()
-    await expect(votes.locator(".said")).to_have_text("Merci.")
+    await expect(votes.locator(".said")).to_have_text("Merci pour votre avis.")
     cited = turn.locator(".cited .votes").first
     await turn.locator(".sources details:has(.cited .votes) summary").first.click()
-    await cited.get_by_role("button", name="Bien").click()
-    await expect(cited.get_by_role("button", name="Bien")).to_have_attribute("aria-pressed", "true")
+    await cited.get_by_role("button", name="Utile", exact=True).click()
+    await expect(cited.get_by_role("button", name="Utile", exact=True)).to_have_attribute("aria-pressed", "true")
     conversation = page.url.partition("#c=")[2]
-    assert rated(demo_server, conversation) == {(0, -1, "Elle est incomplète: Sans la date."), (1, 1, "")}
+    assert rated(demo_server, conversation) == {(0, -1, "Incomplète: Sans la date."), (1, 1, "")}
 
     await page.reload()
-    await expect(page.locator(".of-answer [aria-pressed=true]")).to_have_accessible_name("Mal")
+    await expect(page.locator(".of-answer [aria-pressed=true]")).to_have_accessible_name("Pas utile")
     await expect(page.locator(".cited [aria-pressed=true]")).to_have_count(1)
     await page.locator(".of-answer [aria-pressed=true]").click()
-    await expect(page.locator(".of-answer .votes .said")).to_have_text("Avis retiré.")
+    await expect(page.locator(".of-answer .votes .said")).to_have_text("Avis supprimé.")
     assert rated(demo_server, conversation) == {(1, 1, "")}
 
 
@@ -109,8 +109,8 @@ async def test_an_answer_is_copied_with_its_footnotes(demo_server: Server, visit
     visited = await visit(demo_server)
     await visited.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     turn = await visited.answered(QUESTION)
-    await turn.get_by_role("button", name="Copy the answer").click()
-    await expect(turn.locator(".of-answer > .said")).to_have_text("Copied.")
+    await turn.get_by_role("button", name="Copy answer").click()
+    await expect(turn.locator(".of-answer > .said")).to_have_text("Copied")
     copied = await visited.page.evaluate("navigator.clipboard.readText()")
     answer, *notes = copied.split("\n\n")
     assert re.search(r"arrived on 31 October\. \[\^\d\]", answer)
@@ -133,7 +133,7 @@ async def test_a_conversation_is_shown_again(demo_server: Server, visit: Open) -
     assert [await turn.locator(part).inner_text() for part in parts] == before
     await expect(page.locator("#welcome")).to_be_hidden()
     await page.get_by_role("button", name="Español").click()
-    await expect(page.locator(".turn").nth(1).locator(".checks summary")).to_contain_text("respaldadas")
+    await expect(page.locator(".turn").nth(1).locator(".checks summary")).to_contain_text("Citas verificadas")
 
     conversation = page.url.partition("#c=")[2]
     with demo_server.client() as client:

@@ -16,8 +16,12 @@ from tests.conftest import Server, run_server
 
 MOST_BYTES, MOST_COLLECTIONS = 1_000, 2
 WORDS = {
-    "bytes": {"es": "ocupan demasiado", "fr": "trop de place", "en": "too much room"},
-    "collections": {"es": "Ya tiene 2 colecciones", "fr": "déjà 2 collections", "en": "You have 2 collections"},
+    "bytes": {
+        "es": "superan el límite de almacenamiento",
+        "fr": "dépassent la limite de stockage",
+        "en": "exceed the storage limit",
+    },
+    "collections": {"es": "Ya tiene 2 colecciones", "fr": "déjà 2 collections", "en": "You already have 2 collections"},
 }
 
 

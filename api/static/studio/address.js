@@ -1,4 +1,4 @@
-// What the address keeps, so that it can be sent to somebody: the view, the question, the configurations.
+// The page's address: the view, the question and the configurations, so that a link can be shared.
 
 // {view, question, a, b, …}: texts, and the two configurations as {collection, retrieval, filters}.
 export function read() {
@@ -19,5 +19,5 @@ function parsed(text) {
   try {
     const { collection, retrieval, filters } = JSON.parse(text);
     return { collection, retrieval, filters };
-  } catch { return undefined; } // somebody else's words: then as the collection is searched
+  } catch { return undefined; } // not written by this page: the collection's defaults
 }

@@ -1,28 +1,30 @@
-// One question, searched for with two configurations, side by side.
+// One question, searched with two configurations side by side.
+import { attempt, call } from "../api.js";
+import { make } from "../elements.js";
 import { phrase, words } from "../words.js";
 import { addressOf, read, write } from "./address.js";
 import { streamAnswer } from "./answers.js";
-import { ask, attempt, button, make } from "./elements.js";
-import { Options, said } from "./options.js";
+import { actionButton } from "./elements.js";
+import { Options, display } from "./options.js";
 import { describeSearch } from "./stages.js";
 
-let sides = []; // of the view that is shown: {name, options, column, answer, stop}
-let latest = null; // what was searched for last: an older search that ends later is passed over
+let sides = []; // of the current view: {name, options, column, answer, stop}
+let latest = null; // the configurations of the last search: results of an older one are dropped
 
 export async function showSearch(view, names) {
   sides.forEach((side) => side.stop?.abort());
   latest = null;
   const { question = "", a, b } = read();
-  const mine = sides = [makeSide("A", names, a), makeSide("B", names, b ?? { ...a, retrieval: { ...a?.retrieval, rerank: false } })];
-  await Promise.all(mine.map(({ options }) => options.show()));
-  if (sides !== mine) return; // in another language meanwhile
+  const current = sides = [makeSide("A", names, a), makeSide("B", names, b ?? { ...a, retrieval: { ...a?.retrieval, rerank: false } })];
+  await Promise.all(current.map(({ options }) => options.show()));
+  if (sides !== current) return; // shown again in another language
   const box = make("textarea", { id: "question", rows: 2, required: true, value: question, placeholder: words().question, ariaLabel: words().question });
   const form = make("form.question", { onsubmit: submit(box, search) },
     box,
-    make("button.main", { textContent: words().search }),
-    button(words().answerBoth, () => box.reportValidity() && search(box.value, { answers: true }), "button"));
+    make("button.main", words().search),
+    actionButton(words().answerBoth, () => box.reportValidity() && search(box.value, { answers: true }), "button"));
   const differences = make("p.differences", { role: "status", textContent: words().compareHelp });
-  view.replaceChildren(form, make("div.columns", {}, sides.map(({ options }) => options.element)), differences, make("div.columns", {}, sides.map(({ column }) => column)));
+  view.replaceChildren(form, make("div.columns", sides.map(({ options }) => options.element)), differences, make("div.columns", sides.map(({ column }) => column)));
   if (question) await search(question);
 }
 
@@ -42,7 +44,7 @@ async function search(question, { answers = false } = {}) {
   write({ question, a: given[0], b: given[1] });
   for (const side of sides) {
     side.stop?.abort();
-    side.column.replaceChildren(make("p.soft", { textContent: words().searching }));
+    side.column.replaceChildren(make("p.soft", words().searching));
   }
   const clear = () => latest === given && sides.forEach(({ column }) => column.replaceChildren());
   const found = await Promise.all(given.map((one) => searchOne(question, one))).finally(clear);
@@ -50,7 +52,7 @@ async function search(question, { answers = false } = {}) {
   document.querySelector(".differences").replaceChildren(...differences(given, found.map(({ debug }) => debug.config)));
   sides.forEach((side, index) => {
     const actions = make("p.actions", {},
-      button(phrase("answerWith", side), () => answer(side, question, given[index])),
+      actionButton(phrase("answerWith", side), () => answer(side, question, given[index])),
       make("a.small", { href: addressOf({ view: "evaluation", a: given[index] }), textContent: words().measureWith }));
     side.answer = make("section.answer");
     side.column.replaceChildren(make("h2", { textContent: side.name }), actions, side.answer, ...describeSearch(found[index], found[1 - index], { isSecond: index === 1 }));
@@ -59,7 +61,7 @@ async function search(question, { answers = false } = {}) {
 }
 
 const searchOne = (query, { collection, retrieval, filters }) =>
-  ask("/retrieve", { method: "POST", body: { query, collection, config: retrieval, filters, debug: true } });
+  call("/retrieve", { method: "POST", body: { query, collection, config: retrieval, filters, debug: true } });
 
 async function answer(side, question, given) {
   side.stop?.abort();
@@ -72,6 +74,6 @@ function differences(given, configs) {
   const names = [...new Set(sets.flatMap(Object.keys))].filter((name) => JSON.stringify(sets[0][name]) !== JSON.stringify(sets[1][name]));
   if (!names.length) return [words().sameConfiguration];
   return [`${words().differs} `, ...names.flatMap((name, index) => [
-    index ? ", " : "", make("code", { textContent: name }), ` ${said(sets[0][name])} → ${said(sets[1][name])}`,
+    index ? ", " : "", make("code", name), ` ${display(sets[0][name])} → ${display(sets[1][name])}`,
   ])];
 }

@@ -1,24 +1,25 @@
-// Starts the page for developers: the view that the address names, in the page's language.
+// Starts the developers' page: the view that the address names, in the page's language.
+import { attempt } from "../api.js";
 import { startAppearance } from "../appearance.js";
+import { make } from "../elements.js";
 import { state } from "../state.js";
 import { words } from "../words.js";
 import { read } from "./address.js";
 import { showEvaluation } from "./evaluation.js";
-import { attempt, make } from "./elements.js";
 import { showGolden } from "./golden.js";
 import { readCollections } from "./options.js";
 import { showSearch } from "./search.js";
 import "./studio_words.js";
 
 const VIEWS = { search: showSearch, evaluation: showEvaluation, golden: showGolden };
-const { view: asked } = read();
-const name = asked in VIEWS ? asked : "search";
+const { view: requested } = read();
+const name = requested in VIEWS ? requested : "search";
 const view = document.getElementById("view");
 
 async function show() {
   const collections = await readCollections();
   if (collections.length) return VIEWS[name](view, collections);
-  return view.replaceChildren(make("p.empty", {}, words().noDocuments, " ", make("a", { href: "/", textContent: words().toChat })));
+  return view.replaceChildren(make("p.empty", words().noDocuments, " ", make("a", { href: "/", textContent: words().toChat })));
 }
 
 document.querySelector(`[data-view="${name}"]`).ariaCurrent = "page";

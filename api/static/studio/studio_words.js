@@ -1,4 +1,4 @@
-// What the page for developers says; names of options and metrics are the API's.
+// Adds the texts of the developers' page. Options and metrics keep the API's names.
 import { WORDS } from "../words.js";
 import en from "./words/en.json" with { type: "json" };
 import es from "./words/es.json" with { type: "json" };

@@ -73,7 +73,7 @@ async def test_another_model_answers(
     answer = done(events)
     assert asked(model_server) == ["gpt-4o-mini", "gpt-5"]
     assert (answer["answer"], answer["chat_model"], answer["degraded"]) == (ANSWER, SECOND, ["generate"])
-    assert answer["degraded_messages"] == ["El modelo de lenguaje preferido no respondió: contestó otro."]
+    assert answer["degraded_messages"] == ["El modelo de lenguaje principal no respondió: se utilizó otro."]
     assert "".join(tokens(events)) == ANSWER
 
 

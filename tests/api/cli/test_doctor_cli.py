@@ -91,6 +91,6 @@ def test_a_bucket_is_tried(make_database: Callable[[], str]) -> None:
         urllib.request.urlopen(urllib.request.Request(f"{address}/notes", method="PUT")).close()
         found = causeway("doctor", "--port", str(unused_port()), **environment)
         assert found.returncode == 0, found.stdout
-        assert "Files are written and read: s3://notes/files" in found.stdout
+        assert "The file storage can be read and written: s3://notes/files" in found.stdout
         with urllib.request.urlopen(f"{address}/notes?list-type=2") as listed:
             assert b"<Key>" not in listed.read()

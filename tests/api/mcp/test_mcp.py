@@ -123,17 +123,21 @@ async def test_documents_come_a_page_at_a_time(server: Server) -> None:
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("search", {}, "La petición no es válida: query"),
+    ("search", {}, "La solicitud no es válida: query"),
     ("search", {"query": "What is it?", "top_k": 0}, "The request is not valid: top_k"),
     ("search", {"query": "Qu'est-ce que c'est ?", "strategy": "best"}, "La requête n'est pas valide : strategy"),
-    ("search", {"query": "Where is the oven?", "filters": {"owner": "x"}}, "There is no filter “owner”"),
+    ("search", {"query": "Where is the oven?", "filters": {"owner": "x"}}, "The filter “owner” does not exist"),
     ("search", {"query": "  "}, "La pregunta está vacía"),
     ("search", {"query": "el horno\0"}, "La pregunta contiene caracteres de control"),
     ("ask", {"question": "Why did the oven " + "really " * 1000}, "The question is too long: at most 4000"),
     ("ask", {"question": "Pourquoi le four s'est-il arrêté ?", "collection": "nulle"}, "La collection « nulle »"),
-    ("causal_paths", {"question": "What caused it?", "collection": "no\0ne"}, "There is no collection"),
-    ("list_documents", {"cursor": "WzFd"}, "Ese cursor no es de esta lista"),
-    ("list_documents", {"limit": 10**400}, "La petición no es válida: limit"),
+    (
+        "causal_paths",
+        {"question": "What caused it?", "collection": "no\0ne"},
+        "does not exist. Choose one from",
+    ),
+    ("list_documents", {"cursor": "WzFd"}, "El cursor no pertenece a esta lista"),
+    ("list_documents", {"limit": 10**400}, "La solicitud no es válida: limit"),
 ]
 
 

@@ -139,7 +139,7 @@ async def test_answers_are_counted_by_this_door_too(database: str, served: Serve
     with run_server(**asked) as server:
         async with over_http(server.url, key=served.keys["ana"]) as client:
             await call(client, "ask", question=QUESTION, collection="notes")
-            assert "Demasiadas peticiones" in await refusal(client, "ask", question=QUESTION, collection="notes")
+            assert "Demasiadas solicitudes" in await refusal(client, "ask", question=QUESTION, collection="notes")
             await call(client, "search", query=QUESTION, collection="notes")
 
 

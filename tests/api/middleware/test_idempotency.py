@@ -106,7 +106,7 @@ def test_a_request_that_fails_can_be_made_again(api: httpx.Client, collection: s
 
 
 def test_of_many_at_once_one_is_done(server: Server, api: httpx.Client, collection: str, key: dict[str, str]) -> None:
-    """R9.4 the others are told that it is under way, or its answer."""
+    """R9.4 the others are told that it is in progress, or its answer."""
     path = f"{server.url}/api/v1/collections/{collection}/documents"
     with ThreadPoolExecutor(AT_ONCE) as pool:
         sent = [pool.submit(httpx.post, path, json=TEXTS, headers=key, timeout=30) for _ in range(AT_ONCE)]
@@ -164,7 +164,7 @@ async def test_a_process_that_dies_leaves_its_key_after_a_while(keys: Idempotenc
     """R9.4 what it then still says is not kept."""
     dead = {"owner_id": owner, "key": "k", "holder": uuid4(), "held": timedelta(hours=1)}
     assert await keys._claim(dead, "hash")
-    with pytest.raises(IdempotencyConflict, match="under way"):
+    with pytest.raises(IdempotencyConflict, match="in progress"):
         await keys.once(owner, "k", "hash", one)
     async with keys.database.transaction(owner) as connection:
         await connection.execute("UPDATE idempotency_keys SET held_until = now()")

@@ -38,9 +38,9 @@ def client(server: Server) -> Iterator[httpx.Client]:
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        ("es", "El servicio no responde al nombre «{}»"),
-        ("fr", "Le service ne répond pas au nom « {} »"),
-        ("en", "The service does not answer to the name “{}”"),
+        ("es", "El servicio no acepta el nombre de host «{}»"),
+        ("fr", "Le service n'accepte pas le nom d'hôte « {} »"),
+        ("en", "The service does not accept the host name “{}”"),
     ],
 )
 @pytest.mark.parametrize(

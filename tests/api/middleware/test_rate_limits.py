@@ -20,9 +20,9 @@ from tests.redis_server import run_redis_server
 MOST_REFUSALS = 30  # of one address a minute, as the settings have it
 REQUESTS, ANSWERS = 12, 3
 WAIT = {
-    "es": "Demasiadas peticiones: inténtelo de nuevo en {} s.",
-    "fr": "Trop de requêtes : réessayez dans {} s.",
-    "en": "Too many requests: try again in {} s.",
+    "es": "Demasiadas solicitudes. Inténtelo de nuevo en {} s.",
+    "fr": "Trop de requêtes. Réessayez dans {} s.",
+    "en": "Too many requests. Try again in {} s.",
 }
 # The minute that slides takes a part of a count for whole at its end: one more may pass there.
 SLACK = 1

@@ -29,7 +29,7 @@ from tests.model_server.serving import PromptServer
 MOST_JSON, MOST_UPLOAD, MOST_FILES = 20_000, 300_000, 3
 SECONDS = 0.5
 TOO_LARGE = {
-    "es": f"La petición es demasiado grande: como máximo {MOST_JSON} bytes. Envíela en partes.",
+    "es": f"La solicitud es demasiado grande: como máximo {MOST_JSON} bytes. Envíela en partes.",
     "fr": f"La requête est trop volumineuse : {MOST_JSON} octets au maximum. Envoyez-la en plusieurs fois.",
     "en": f"The request is too large: at most {MOST_JSON} bytes. Send it in parts.",
 }

@@ -31,9 +31,9 @@ BODY = {"message": QUESTION}
 FLOOD_WORDS = 100_000
 GRACE_SECONDS = 1.5
 GONE = {
-    "es": "Esta respuesta ya no se puede retomar. Repita la pregunta.",
+    "es": "Esta respuesta ya no se puede reanudar. Vuelva a hacer la pregunta.",
     "fr": "Cette réponse ne peut plus être reprise. Reposez la question.",
-    "en": "This answer can no longer be resumed. Ask again.",
+    "en": "This answer can no longer be resumed. Ask the question again.",
 }
 SOON = 15  # seconds that nothing here takes, however busy the machine
 
@@ -255,7 +255,7 @@ def test_an_owner_s_streams_are_counted(environment: dict[str, str], model: Mode
             error = check_error(refused, 429, "too_many_streams")
             assert (
                 error["message"]
-                == "Trop de réponses sont en cours (1 au maximum) : attendez que l'une d'elles se termine."
+                == "Trop de réponses sont en cours (1 au maximum). Attendez que l'une d'elles se termine."
             )
             response.read()
         assert joined(stream(client, PATH, message=QUESTION)) == ANSWER
