@@ -18,7 +18,7 @@ from graphrag.ingestion.sources import SourceFile, SourceText, came_twice, docum
 from graphrag.models import Collection, Document
 from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.observability.request_context import changed_context
-from graphrag.parsers.text_builder import clean, holds_words
+from graphrag.parsers.text import clean, holds_words
 from graphrag.protocols import ChunkStore, FileStorage
 from graphrag.stores.postgres.erasure import BATCH, Erasure
 from graphrag.stores.postgres.ingestions import Ingestions
