@@ -21,8 +21,7 @@ from graphrag.embeddings.registry import EmbeddingRegistry, load_models
 from graphrag.errors import IndexUnavailable, InvalidSettings
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.file_storage import open_files
-from graphrag.ingestion.outbox import Outbox
-from graphrag.ingestion.outbox_delivery import OutboxDelivery
+from graphrag.ingestion.outbox import Outbox, OutboxDelivery
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.service import DocumentService
@@ -241,7 +240,8 @@ def open_services(settings: Settings, **given: Any) -> Services:
         Outbox(files, database),
     )
     outbox = OutboxDelivery(
-        documents,
+        documents.outbox,
+        documents.add,
         collections.create,
         settings.storage.collection or DEFAULT_COLLECTION,
         settings.database.waiting_bytes,
