@@ -80,7 +80,7 @@ def create_app(services: Services) -> FastAPI:
                 stack.push_async_callback(conversing.close)
                 await stack.enter_async_context(running.sharing())  # ends before conversing: what it breaks off is kept
                 await stack.enter_async_context(mcp.running())
-                await stack.enter_async_context(services.outbox.emptying())
+                await stack.enter_async_context(services.outbox.delivering())
                 if services.settings.ingestion_limits.worker:
                     jobs = services.documents.queue.working(services.jobs, Evaluator(services), Scheduler(services))
                     await stack.enter_async_context(jobs)

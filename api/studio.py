@@ -10,7 +10,7 @@ from langgraph_sdk import Auth
 from starlette.datastructures import Headers
 
 from api.middleware.authentication import shown_by
-from graphrag.authentication.authentication import Authentication
+from graphrag.authentication import Authentication
 from graphrag.authentication.identity import Scope
 from graphrag.config.settings import Settings
 from graphrag.errors import Forbidden, Unauthorized

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from langchain_core.language_models import BaseChatModel
 from pydantic_core import CoreSchema, core_schema
 
-from graphrag.authentication.authentication import Authentication, open_authentication
+from graphrag.authentication import Authentication, open_authentication
 from graphrag.cache.postgres import PostgresCache
 from graphrag.cache.redis import RedisCache
 from graphrag.causal_graph.model_extraction import ModelExtractor
@@ -20,9 +20,8 @@ from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.registry import EmbeddingRegistry, load_models
 from graphrag.errors import IndexUnavailable, InvalidSettings
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
-from graphrag.file_storage.opening import open_files
-from graphrag.ingestion.outbox import Outbox
-from graphrag.ingestion.outbox_delivery import OutboxDelivery
+from graphrag.file_storage import open_files
+from graphrag.ingestion.outbox import Outbox, OutboxDelivery
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.service import DocumentService
@@ -36,8 +35,8 @@ from graphrag.observability.telemetry import log
 from graphrag.parsers.isolation import DocumentViewer, IsolatedParser
 from graphrag.protocols import Cache, ChunkIndex, ChunkStore, FileStorage, GraphStore
 from graphrag.query_transformation.refinement import Refiner
+from graphrag.rerankers import Rerankers, open_cross_encoder, open_rerankers
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
-from graphrag.rerankers.opening import Rerankers, open_cross_encoder, open_rerankers
 from graphrag.resilience.circuit_breaker import BreakerState
 from graphrag.resilience.load_shedding import AdmissionControl
 from graphrag.retrieval.chunkenizer import Chunkenizer, open_chunkenizer
@@ -241,7 +240,8 @@ def open_services(settings: Settings, **given: Any) -> Services:
         Outbox(files, database),
     )
     outbox = OutboxDelivery(
-        documents,
+        documents.outbox,
+        documents.add,
         collections.create,
         settings.storage.collection or DEFAULT_COLLECTION,
         settings.database.waiting_bytes,

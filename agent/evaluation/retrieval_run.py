@@ -17,7 +17,7 @@ from graphrag.errors import CausewayError, ProviderError
 from graphrag.ingestion.sources import SourceText
 from graphrag.models import Collection, Document
 from graphrag.models.ingestion import IngestionStatus
-from graphrag.parsers.text_builder import clean, holds_words
+from graphrag.parsers.text import clean, holds_words
 from graphrag.services import Services
 
 QRELS = ("qrels.tsv", "qrels/test.tsv")

@@ -123,7 +123,7 @@ async def add_texts(
         outcomes = await store_texts(
             [text.read() for text in body.documents],
             collection=collection,
-            library=services.documents,
+            service=services.documents,
             pipeline=services.ingestion,
             model=await services.collections.embedding_model(collection),
             most_documents=services.settings.ingestion_limits.max_documents,

@@ -98,7 +98,7 @@ async def kept_for_later(
     """Raises IndexingUnavailable, InvalidCollectionName or FileUnavailable."""
     most = services.settings.ingestion_limits.max_file_bytes
     large = {source.source for source in sources if source.byte_count > most}
-    await services.outbox.keep(owner, collection, [source for source in sources if source.source not in large])
+    await services.outbox.store(owner, collection, [source for source in sources if source.source not in large])
     outcomes = [
         refused(source.source, too_large(most))
         if source.source in large

@@ -24,8 +24,8 @@ from graphrag.db.errors import one_line
 from graphrag.db.migrate import migrate
 from graphrag.db.server_watch import patient
 from graphrag.errors import BackupFailed
+from graphrag.file_storage import open_files
 from graphrag.file_storage.local import LocalFiles
-from graphrag.file_storage.opening import open_files
 from graphrag.observability.logging import without_secrets
 
 TOOLS = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]  # pg_dump and the like, of the embedded server's version
@@ -83,12 +83,12 @@ def _restore_database(url: str, dump: Path) -> None:
         raise BackupFailed(
             "The database holds documents already: set CAUSEWAY_HOME to a new folder, or DATABASE_URL to a new one."
         )
-    scripts = resources("graphrag.db").joinpath("restoring")
+    scripts = resources("graphrag.db")
     try:
         with psycopg.connect(patient(url), autocommit=True) as connection:
-            connection.execute(scripts.joinpath("before.sql").read_bytes())
+            connection.execute(scripts.joinpath("restore_before.sql").read_bytes())
             _run("pg_restore", "--no-owner", "--single-transaction", "--exit-on-error", str(dump), url=url)
-            connection.execute(scripts.joinpath("after.sql").read_bytes())
+            connection.execute(scripts.joinpath("restore_after.sql").read_bytes())
     except psycopg.Error as exc:
         raise BackupFailed(f"PostgreSQL: {one_line(exc).replace(url, '…')}. {ADMINISTRATOR}") from exc
     migrate(url)

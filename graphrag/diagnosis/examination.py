@@ -25,7 +25,7 @@ from graphrag.protocols import ChunkIndex
 from graphrag.services import open_index
 from graphrag.stores.indexes.reconciliation import QUERIES as INDEX_QUERIES
 from graphrag.stores.indexes.reconciliation import stored_entry_ids
-from graphrag.stores.postgres.queries import QUERIES as STORE_QUERIES
+from graphrag.stores.postgres.rows import QUERIES as STORE_QUERIES
 
 
 @dataclass(frozen=True, slots=True)

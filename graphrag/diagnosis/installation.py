@@ -18,13 +18,13 @@ from graphrag.config.settings import Settings
 from graphrag.diagnosis.findings import Finding, error, ok, warning
 from graphrag.embeddings.registry import load_registry
 from graphrag.errors import CausewayError, FileUnavailable, InvalidSettings, MissingExtra
+from graphrag.file_storage import open_files
 from graphrag.file_storage.local import LocalFiles
-from graphrag.file_storage.opening import open_files
 from graphrag.ingestion.outbox import FOLDER
 from graphrag.linguistics.spacy_pipelines import find_pipelines, open_recognizer
 from graphrag.llm.chat_models import EXTRACTIVE, open_chat_model
 from graphrag.protocols import FileStorage
-from graphrag.rerankers.opening import open_cross_encoder
+from graphrag.rerankers import open_cross_encoder
 
 MODULES = {  # by extra
     "chroma": "chromadb",

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from graphrag.authentication.authentication import open_authentication
+from graphrag.authentication import open_authentication
 from graphrag.authentication.identity import is_loopback
 from graphrag.config.settings import Settings
 from graphrag.db.database import Database

@@ -68,7 +68,7 @@ _LINK = re.compile(r"(\d+)\.(\d+)(?:-(\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnalysis:
-    """What was understood of a question."""
+    """The intent, direction and parts of a question."""
 
     intent: Intent = Intent.FACTUAL
     direction: Direction | None = None  # of a causal question
@@ -78,7 +78,7 @@ class QuestionAnalysis:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPrompt:
-    """What the last message of an answer's prompt tells."""
+    """The content of the last message of an answer's prompt."""
 
     question: str
     analysis: QuestionAnalysis

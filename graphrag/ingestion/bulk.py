@@ -25,7 +25,7 @@ FINAL = {IngestionStatus.INDEXED, IngestionStatus.ERROR}
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    library: DocumentService
+    service: DocumentService
     collection: Collection
     chunking: Chunking | None = None  # None: the collection's
 
@@ -51,27 +51,27 @@ class Loading:
                     waiting.add(outcome.document_id)
                 else:
                     yield outcome
-            async for step in wait_for(waiting, library=self.library, collection=self.collection, until=MOST_WAITING):
+            async for step in wait_for(waiting, service=self.service, collection=self.collection, until=MOST_WAITING):
                 yield step
-        async for step in wait_for(waiting, library=self.library, collection=self.collection):
+        async for step in wait_for(waiting, service=self.service, collection=self.collection):
             yield step
 
     async def _add(self, paths: Sequence[Path]) -> list[IngestionOutcome]:
-        sources, outcomes = await asyncio.to_thread(_read, paths, self.library.max_file_bytes)
+        sources, outcomes = await asyncio.to_thread(_read, paths, self.service.max_file_bytes)
         sources = [replace(source, chunking=self.chunking) for source in sources]
-        return [*outcomes, *await self.library.add(self.collection, sources)]
+        return [*outcomes, *await self.service.add(self.collection, sources)]
 
 
 async def wait_for(
-    waiting: set[UUID], *, library: DocumentService, collection: Collection, until: int = 0
+    waiting: set[UUID], *, service: DocumentService, collection: Collection, until: int = 0
 ) -> AsyncGenerator[IngestionOutcome | Ingestion, None]:
     """Yield the documents' progress until at most `until` are under way; remove finished ones from `waiting`."""
     while len(waiting) > until:
-        states = await library.ingestions.find_states(collection, [*waiting])
+        states = await service.ingestions.find_states(collection, [*waiting])
         finished = [document for document, status in states.items() if status in FINAL]
         underway = [document for document, status in states.items() if status is IngestionStatus.PROCESSING]
         waiting &= states.keys()  # the others were deleted meanwhile
-        for ingestion in await library.ingestions.find(collection, finished + underway[:1]):
+        for ingestion in await service.ingestions.find(collection, finished + underway[:1]):
             if ingestion.status in FINAL:
                 waiting.discard(ingestion.document_id)
                 yield _outcome(ingestion)
@@ -115,7 +115,7 @@ MOST_CHUNKS = 2**31 - 1  # the last index that the store knows
 
 @dataclass(frozen=True, slots=True)
 class Rechunking:
-    library: DocumentService
+    service: DocumentService
     pipeline: Pipeline
     collection: Collection
     model: EmbeddingModel
@@ -130,17 +130,17 @@ class Rechunking:
         """
         for start in range(0, len(documents), STEP_DOCUMENTS):
             step = documents[start : start + STEP_DOCUMENTS]
-            kept = {of.document_id for of in await self.library.ingestions.find(self.collection, [d.id for d in step])}
+            kept = {of.document_id for of in await self.service.ingestions.find(self.collection, [d.id for d in step])}
             texts = [await self._text(document, chunking) for document in step if document.id not in kept]
             for outcome in await self.pipeline.ingest(texts, collection=self.collection, model=self.model):
                 yield outcome
-            await self.library.restart(self.collection, [*kept], chunking=chunking)
-            async for progress in wait_for(kept, library=self.library, collection=self.collection):
+            await self.service.restart(self.collection, [*kept], chunking=chunking)
+            async for progress in wait_for(kept, service=self.service, collection=self.collection):
                 yield progress
             log.info("documents chunked anew", done=start + len(step), total=len(documents), chunking=chunking)
 
     async def _text(self, document: Document, chunking: Chunking) -> SourceText:
-        chunks = await self.library.store.read_chunks(self.collection, [(document.id, 0, MOST_CHUNKS)])
+        chunks = await self.service.store.read_chunks(self.collection, [(document.id, 0, MOST_CHUNKS)])
         return SourceText(
             document.source,
             "".join(chunk.content for chunk in chunks[document.id]),

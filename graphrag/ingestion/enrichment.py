@@ -21,7 +21,7 @@ from graphrag.linguistics import language as languages
 from graphrag.linguistics.language import fold
 from graphrag.linguistics.sentences import plain
 from graphrag.models import Collection, Document, ParsedText, Table
-from graphrag.parsers.text_builder import clean
+from graphrag.parsers.text import clean
 from graphrag.rerankers.mmr import cosines, pick
 
 MOST = 10

@@ -14,7 +14,7 @@ from graphrag.config.settings import IngestionConfig, Settings
 from graphrag.embeddings.registry import EmbeddingModel, embed_batches
 from graphrag.errors import UnreadableDocument
 from graphrag.ingestion import enrichment
-from graphrag.ingestion.chunking.chunking import chunk_document
+from graphrag.ingestion.chunking import chunk_document
 from graphrag.ingestion.chunking.division import Embed
 from graphrag.ingestion.contextualization import contextual_text, situate
 from graphrag.ingestion.enrichment import MOST_PHRASES, Keyphrase, phrases, with_keywords
@@ -25,7 +25,7 @@ from graphrag.models import Chunk, Collection, Document, ParsedText
 from graphrag.models.graph import ChunkGraph
 from graphrag.models.ingestion import IndexedDocument, IngestionOutcome, IngestionStatus
 from graphrag.observability.telemetry import log, stage
-from graphrag.parsers.text_builder import clean, holds_words
+from graphrag.parsers.text import clean, holds_words
 from graphrag.protocols import Cache, ChunkStore, Parser
 
 PLAIN_TEXT = "text/plain"

@@ -18,7 +18,7 @@ from graphrag.ingestion.sources import SourceFile, SourceText, came_twice, docum
 from graphrag.models import Collection, Document
 from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.observability.request_context import changed_context
-from graphrag.parsers.text_builder import clean, holds_words
+from graphrag.parsers.text import clean, holds_words
 from graphrag.protocols import ChunkStore, FileStorage
 from graphrag.stores.postgres.erasure import BATCH, Erasure
 from graphrag.stores.postgres.ingestions import Ingestions
@@ -34,7 +34,7 @@ class DocumentService:
     queue: Queue
     max_file_bytes: int
     erasure: Erasure
-    waiting: Outbox
+    outbox: Outbox
 
     async def add(
         self,
@@ -43,7 +43,7 @@ class DocumentService:
         *,
         most_documents: int | None = None,
         seen: Ingestion | None = None,
-        has_waited: bool = False,
+        is_from_outbox: bool = False,
     ) -> list[IngestionOutcome]:
         """Add files and return an outcome for each, in order: uploaded, unchanged, or an error.
 
@@ -52,8 +52,8 @@ class DocumentService:
         Raises CollectionNotFound, QuotaExceeded, DatabaseUnavailable, FileUnavailable, or PreconditionFailed if the
         ingestion in `seen` is no longer the document's last: then none was accepted.
         """
-        if not has_waited:
-            await self.waiting.forget(collection, {document_id(collection.id, source.source) for source in sources})
+        if not is_from_outbox:
+            await self.outbox.remove(collection, {document_id(collection.id, source.source) for source in sources})
         known = await self._known(collection, sources)
         outcomes: list[IngestionOutcome] = []
         new: dict[UUID, tuple[Ingestion, SourceFile]] = {}
@@ -103,13 +103,13 @@ class DocumentService:
 
         Raises DocumentNotFound or PreconditionFailed.
         """
-        await self.waiting.forget(collection, {document})
+        await self.outbox.remove(collection, {document})
         if not await self._delete(collection, [document], seen=seen):
             raise DocumentNotFound(f"There is no document {document}.", document=str(document))
 
     async def delete_many(self, collection: Collection, documents: Sequence[UUID]) -> list[UUID]:
         """Delete documents and return the ids of those that existed; each hundred is deleted in one transaction."""
-        await self.waiting.forget(collection, set(documents))
+        await self.outbox.remove(collection, set(documents))
         return await self.purge(collection, documents)
 
     async def purge(self, collection: Collection, documents: Sequence[UUID]) -> list[UUID]:
@@ -135,7 +135,7 @@ class DocumentService:
     async def delete_collection(self, collection: Collection) -> bool:
         """False where there was none."""
         with changed_context(is_interactive=False):
-            await self.waiting.forget(collection)
+            await self.outbox.remove(collection)
             await self.ingestions.delete(collection, [], defer=self.queue.defer_clearing)
             was_there = await self.store.delete_collection(collection)
         with suppress(FileUnavailable):
@@ -196,7 +196,7 @@ async def store_texts(
     texts: Sequence[SourceText],
     *,
     collection: Collection,
-    library: DocumentService,
+    service: DocumentService,
     pipeline: Pipeline,
     model: EmbeddingModel,
     most_documents: int | None = None,
@@ -208,19 +208,19 @@ async def store_texts(
     Raises InvalidDocuments, QuotaExceeded, CollectionChanged, or ProviderError if the model refused all: then none was
     stored.
     """
-    _check(texts, library.max_file_bytes)
+    _check(texts, service.max_file_bytes)
     ids = [document_id(collection.id, text.source) for text in texts]
-    if files := {of.document_id for of in await library.ingestions.find(collection, ids)}:
+    if files := {of.document_id for of in await service.ingestions.find(collection, ids)}:
         raise invalid(min(map(ids.index, files)), "a file has this source: choose another one")
     if most_documents is not None:
-        await library.ingestions.check_room(collection, ids, most_documents)
-    stored = {document.id: document for document in await library.store.find_documents(collection, ids=ids)}
+        await service.ingestions.check_room(collection, ids, most_documents)
+    stored = {document.id: document for document in await service.store.find_documents(collection, ids=ids)}
     known = {text.source: stored.get(key) for text, key in zip(texts, ids, strict=True)}
     changed = [_in_place_of(known[text.source], text) for text in texts if not _is_same(text, known[text.source])]
     made = await pipeline.ingest(changed, collection=collection, model=model) if changed else []
     if changed and all(outcome.status is IngestionStatus.ERROR for outcome in made):
         raise ProviderError(made[0].cause)
-    await _plan(made, collection, library)
+    await _plan(made, collection, service)
     outcomes = {outcome.source: outcome for outcome in made}
     return [outcomes.get(text.source) or _unchanged_text(text, key) for text, key in zip(texts, ids, strict=True)]
 
@@ -257,9 +257,9 @@ def _unchanged_text(text: SourceText, key: UUID) -> IngestionOutcome:
     return IngestionOutcome(text.source, IngestionStatus.UNCHANGED, key)
 
 
-async def _plan(outcomes: Sequence[IngestionOutcome], collection: Collection, library: DocumentService) -> None:
+async def _plan(outcomes: Sequence[IngestionOutcome], collection: Collection, service: DocumentService) -> None:
     """Queue later work on the outcomes: purging at their expiry, and optimization."""
     for expires_at in {outcome.expires_at for outcome in outcomes if outcome.expires_at}:
-        await library.queue.defer_purge(collection, expires_at)
+        await service.queue.defer_purge(collection, expires_at)
     if outcomes:
-        await library.queue.defer_optimization(collection)
+        await service.queue.defer_optimization(collection)

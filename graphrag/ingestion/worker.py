@@ -51,7 +51,7 @@ class _Cancelled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    library: DocumentService
+    service: DocumentService
     pipeline: Pipeline
     models: Models
     retention: Retention
@@ -60,33 +60,33 @@ class Jobs:
         collection = await self._collection(owner_id, collection_id)
         if collection is None:
             return
-        begun = await self.library.ingestions.begin(collection, documents)
+        begun = await self.service.ingestions.begin(collection, documents)
         if begun:
             with suppress(_Cancelled):
                 await self._ingest(collection, {ingestion.ticket: ingestion for ingestion in begun})
-            await self.library.queue.defer_optimization(collection)
+            await self.service.queue.defer_optimization(collection)
         await self.tidy_files(owner_id, collection_id, documents)
 
     async def give_up(
         self, owner_id: str, collection_id: UUID, documents: Sequence[UUID], error: BaseException
     ) -> None:
         if collection := await self._collection(owner_id, collection_id):
-            unfinished = await self.library.ingestions.find(collection, documents)
+            unfinished = await self.service.ingestions.find(collection, documents)
             cause, reason = (str(error), error.code) if isinstance(error, CausewayError) else (UNEXPECTED, "internal")
-            await self.library.ingestions.fail(collection, unfinished, cause=cause, reason=reason)
+            await self.service.ingestions.fail(collection, unfinished, cause=cause, reason=reason)
 
     async def tidy_files(self, owner_id: str, collection_id: UUID, documents: Sequence[UUID]) -> None:
         """Removes what is left of deleted documents, and of older versions of the others."""
-        files, erasure = self.library.files, self.library.erasure
+        files, erasure = self.service.files, self.service.erasure
         collection = await self._collection(owner_id, collection_id)
         if collection is None:
             return await self.clear(owner_id, collection_id)
         await erasure.erase(owner_id)
-        known = {ingestion.document_id for ingestion in await self.library.ingestions.find(collection, documents)}
-        await self.library.store.delete_documents(collection, [of for of in documents if of not in known])
+        known = {ingestion.document_id for ingestion in await self.service.ingestions.find(collection, documents)}
+        await self.service.store.delete_documents(collection, [of for of in documents if of not in known])
         removed: list[str] = []
         try:
-            async with self.library.ingestions.tidying(collection, documents) as kept:
+            async with self.service.ingestions.tidying(collection, documents) as kept:
                 for document in documents:
                     folder = folder_key(collection_id, document)
                     if document not in kept:
@@ -102,36 +102,36 @@ class Jobs:
     async def clear(self, owner_id: str, collection_id: UUID) -> None:
         """Removes a collection, which whoever ordered it to be deleted may be about to do, and what is left of it."""
         if collection := await self._collection(owner_id, collection_id):
-            await self.library.store.delete_collection(collection)
-        await self.library.erasure.erase(owner_id)
-        await self.library.files.delete(str(collection_id))
-        await self.library.erasure.forget(owner_id, str(collection_id))
+            await self.service.store.delete_collection(collection)
+        await self.service.erasure.erase(owner_id)
+        await self.service.files.delete(str(collection_id))
+        await self.service.erasure.forget(owner_id, str(collection_id))
 
     async def purge(self, owner_id: str, collection_id: UUID) -> None:
         """Deletes the documents whose time has come; one whose newer version is on its way waits for that."""
         if collection := await self._collection(owner_id, collection_id):
-            expired = await self.library.ingestions.find_expired(collection)
-            states = await self.library.ingestions.find_states(collection, expired)
+            expired = await self.service.ingestions.find_expired(collection)
+            states = await self.service.ingestions.find_states(collection, expired)
             renewed = {document for document, status in states.items() if status in UNDER_WAY}
-            await self.library.purge(collection, [of for of in expired if of not in renewed])
+            await self.service.purge(collection, [of for of in expired if of not in renewed])
             if renewed:
-                await self.library.queue.defer_purge(collection, datetime.now(UTC))
+                await self.service.queue.defer_purge(collection, datetime.now(UTC))
 
     async def forget_conversations(self, owner_id: str) -> None:
         await self.retention.forget(owner_id)
 
     async def forget_idempotency_keys(self, owner_id: str) -> None:
-        queue = self.library.queue
+        queue = self.service.queue
         await IdempotencyKeys(queue.database, queue.defer_forgetting_keys).forget(owner_id)
 
     async def optimize(self, owner_id: str, collection_id: UUID) -> None:
         if collection := await self._collection(owner_id, collection_id):
-            await self.library.store.optimize(collection)
+            await self.service.store.optimize(collection)
 
     async def _ingest(self, collection: Collection, begun: Mapping[UUID, Ingestion]) -> None:
         async def report(progress: Sequence[Progress]) -> None:
             known = [(begun[of.ticket], of.stage, of.done, of.total) for of in progress if of.ticket]
-            if known and not await self.library.ingestions.report(collection, known):
+            if known and not await self.service.ingestions.report(collection, known):
                 raise _Cancelled
 
         model = await self.models.embedding_model(collection)
@@ -147,18 +147,18 @@ class Jobs:
             if outcome.status is IngestionStatus.ERROR:
                 await self._fail(collection, begun[source.ticket], outcome)
             elif outcome.expires_at:
-                await self.library.queue.defer_purge(collection, outcome.expires_at)
+                await self.service.queue.defer_purge(collection, outcome.expires_at)
 
     async def _source(self, collection: Collection, ingestion: Ingestion) -> SourceFile | None:
         try:
-            return SourceFile.of(ingestion, await self.library.files.get(file_key(ingestion)))
+            return SourceFile.of(ingestion, await self.service.files.get(file_key(ingestion)))
         except FileUnavailable as exc:
-            await self.library.ingestions.fail(collection, [ingestion], cause=str(exc), reason=exc.code)
+            await self.service.ingestions.fail(collection, [ingestion], cause=str(exc), reason=exc.code)
             return None
 
     async def _fail(self, collection: Collection, ingestion: Ingestion, outcome: IngestionOutcome) -> None:
         chunks = [str(chunk) for chunk in outcome.failed_chunks]
-        await self.library.ingestions.fail(
+        await self.service.ingestions.fail(
             collection,
             [ingestion],
             cause=outcome.cause,
@@ -167,5 +167,5 @@ class Jobs:
         )
 
     async def _collection(self, owner_id: str, collection_id: UUID) -> Collection | None:
-        known = await self.library.store.list_collections(owner_id)
+        known = await self.service.store.list_collections(owner_id)
         return next((collection for collection in known if collection.id == collection_id), None)

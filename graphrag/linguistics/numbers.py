@@ -62,7 +62,7 @@ class NumberRules(Rules):
 
     @cached_property
     def measures(self) -> dict[str, tuple[str, float]]:
-        """What a unit's word measures, and its size."""
+        """Each unit's kind of measure and size, by its word."""
         return {word: (kind, size) for kind, sizes in self.units.items() for word, size in sizes.items()}
 
     @cached_property

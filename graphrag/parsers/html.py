@@ -8,9 +8,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText
-from graphrag.parsers.charset import decode
 from graphrag.parsers.detection import HTML
-from graphrag.parsers.text_builder import TextBuilder, as_rows
+from graphrag.parsers.text import TextBuilder, as_rows, decode
 
 UNSEEN = (
     "script, style, noscript, template, svg, math annotation, head, nav, iframe, object, [hidden], [aria-hidden=true]"

@@ -18,7 +18,7 @@ from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText, SourceLocation
 from graphrag.parsers.detection import PPTX, RTF
-from graphrag.parsers.text_builder import TextBuilder, as_rows
+from graphrag.parsers.text import TextBuilder, as_rows
 
 # Recognition of characters stays off: with it a scanned page would fetch models.
 CONFIG = xberg.ExtractionConfig(

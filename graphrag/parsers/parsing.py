@@ -14,11 +14,9 @@ from graphrag.parsers import detection
 from graphrag.parsers.detection import check_archive
 from graphrag.parsers.html import parse_html
 from graphrag.parsers.office import parse_office, parse_slides
-from graphrag.parsers.page_view import view_page
-from graphrag.parsers.pdf import parse_pdf
-from graphrag.parsers.plain import parse_text
+from graphrag.parsers.pdf import parse_pdf, view_page
 from graphrag.parsers.spreadsheet import parse_csv, parse_workbook, view_cells
-from graphrag.parsers.text_builder import clean
+from graphrag.parsers.text import clean, parse_text
 
 _ZIPPED = frozenset({detection.DOCX, detection.PPTX, detection.XLSX, detection.ODT})
 _NOBODY = re.compile(r"(\(?(anonymous|unknown|unspecified)\)?|python-docx)?", re.IGNORECASE)  # what programs fill in

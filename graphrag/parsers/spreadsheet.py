@@ -15,10 +15,9 @@ from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
 from graphrag.models import Cell, ParsedText, SourceLocation, Table, TableRow
 from graphrag.models.ingestion import NO_CELLS, CellsRequest, CellsView, SheetRow
-from graphrag.parsers.charset import decode
 from graphrag.parsers.detection import CSV, XLSX
 from graphrag.parsers.source_locations import corners, letters
-from graphrag.parsers.text_builder import TextBuilder, clean
+from graphrag.parsers.text import TextBuilder, clean, decode
 
 Row = Sequence[Cell]
 DELIMITERS = ",;\t|"

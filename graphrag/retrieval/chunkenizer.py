@@ -16,7 +16,7 @@ from graphrag.linguistics.language import detect, visible
 from graphrag.llm.guard import Guard, is_outage
 from graphrag.models import ELSEWHERE, UNDATED, Chunk, Document, Hit, SourceLocation
 from graphrag.parsers.source_locations import cell_range, corners
-from graphrag.parsers.text_builder import clean
+from graphrag.parsers.text import clean
 from graphrag.resilience.circuit_breaker import CircuitBreaker
 from graphrag.resilience.concurrency import ProviderLimit
 from graphrag.resilience.retry import Patience

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from uuid import UUID
 
-from graphrag.ingestion.chunking.chunking import MOST_CHILDREN
+from graphrag.ingestion.chunking import MOST_CHILDREN
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Chunk, Collection, Document, Hit, Passage
 from graphrag.parsers.source_locations import overlapping

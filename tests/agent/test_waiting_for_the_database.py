@@ -24,8 +24,8 @@ from graphrag.errors import OutOfTime
 from graphrag.llm.chat_models import NamedModel
 from graphrag.models import LOCAL_OWNER, Chunk, Collection, Hit, TransformedQuery
 from graphrag.models.graph import CausalNeighbourhood
+from graphrag.rerankers import FallbackReranker
 from graphrag.rerankers.bundled import BundledReranker
-from graphrag.rerankers.opening import FallbackReranker
 from graphrag.resilience.deadline import deadline
 from graphrag.resilience.load_shedding import AdmissionControl, Effort, Slot
 from graphrag.retrieval.pipeline import SearchRequest

@@ -28,7 +28,7 @@ from rich.table import Table
 
 from graphrag.config.settings import PACKAGES, IngestionConfig, Settings, has_splitter
 from graphrag.embeddings.bundled import BundledEmbeddings, _load
-from graphrag.ingestion.chunking.chunking import ChunkSpan, chunk_document
+from graphrag.ingestion.chunking import ChunkSpan, chunk_document
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import LOCAL_OWNER, Chunk, Chunking, Collection, Document, Hit, ParsedText
 from graphrag.models.ingestion import IndexedDocument

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from graphrag.ingestion.chunking.chunking import CONTEXT_SEPARATOR
+from graphrag.ingestion.chunking import CONTEXT_SEPARATOR
 from graphrag.linguistics.language import detect_question
 
 BLOCK = 5_000

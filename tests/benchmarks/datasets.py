@@ -11,7 +11,7 @@ from typing import Any
 from agent.evaluation.retrieval_run import read_dataset
 from graphrag.config.settings import ParsingLimits
 from graphrag.embeddings.bundled import BundledEmbeddings
-from graphrag.ingestion.chunking.chunking import chunk
+from graphrag.ingestion.chunking import chunk
 from graphrag.ingestion.enrichment import detect_language, title
 from graphrag.linguistics import language
 from graphrag.models import ParsedText

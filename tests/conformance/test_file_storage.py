@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from graphrag.config.settings import Settings
 from graphrag.errors import FileUnavailable
+from graphrag.file_storage import open_files
 from graphrag.file_storage.local import check_key
-from graphrag.file_storage.opening import open_files
 from graphrag.protocols import FileStorage
 from tests.s3_server import run_s3_server
 

@@ -9,11 +9,11 @@ import pytest
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.models import Hit
 from graphrag.protocols import Reranker
+from graphrag.rerankers import FallbackReranker
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
 from graphrag.rerankers.llm_reranker import LLMReranker
 from graphrag.rerankers.mmr import MMRReranker
-from graphrag.rerankers.opening import FallbackReranker
 from tests.factories import make_hit
 from tests.graphrag.rerankers.grading_model import connect, grading_by_words
 from tests.model_server import ModelServer

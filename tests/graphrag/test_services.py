@@ -5,9 +5,9 @@ import pytest
 from graphrag.config.settings import Settings
 from graphrag.errors import InvalidSettings
 from graphrag.protocols import Reranker
+from graphrag.rerankers import FallbackReranker
 from graphrag.rerankers.bundled import BundledReranker
 from graphrag.rerankers.mmr import MMRReranker
-from graphrag.rerankers.opening import FallbackReranker
 from graphrag.services import open_services
 from tests.factories import make_hit
 from tests.model_server import Fail, ModelServer

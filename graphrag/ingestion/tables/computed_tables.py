@@ -14,7 +14,7 @@ from graphrag.linguistics.cell_values import Number
 from graphrag.linguistics.dates import Period, Unit, trend
 from graphrag.models import Heading, ParsedText, SourceLocation, Table, TemporalContext
 from graphrag.parsers.source_locations import cell_range, corners, letters
-from graphrag.parsers.text_builder import clean
+from graphrag.parsers.text import clean
 
 FEWEST_VALUES = 2
 MOST_COLUMNS = 20  # of a table that are summed up

@@ -16,8 +16,15 @@ from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, Fu
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.stores.postgres import search
 from graphrag.stores.postgres.graph import delete_lone_entities, find_touched_entities, insert_graph
-from graphrag.stores.postgres.queries import QUERIES, lock_owner
-from graphrag.stores.postgres.rows import read_chunk, read_document, to_chunk_rows, to_document_row, to_embedding_rows
+from graphrag.stores.postgres.rows import (
+    QUERIES,
+    lock_owner,
+    read_chunk,
+    read_document,
+    to_chunk_rows,
+    to_document_row,
+    to_embedding_rows,
+)
 
 POLL_SECONDS = 0.5
 

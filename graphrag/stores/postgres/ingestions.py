@@ -13,8 +13,8 @@ from graphrag.db.database import Connection, Database, fetch, queries
 from graphrag.errors import CollectionNotFound, PreconditionFailed, QuotaExceeded
 from graphrag.models import Collection
 from graphrag.models.ingestion import Ingestion, IngestionStatus
-from graphrag.stores.postgres.queries import QUERIES as SHARED
-from graphrag.stores.postgres.queries import lock_owner
+from graphrag.stores.postgres.rows import QUERIES as SHARED
+from graphrag.stores.postgres.rows import lock_owner
 
 QUERIES = queries(Path(__file__).with_name("ingestions.sql"))
 COLUMNS = [field.name for field in fields(Ingestion)]

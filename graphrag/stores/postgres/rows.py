@@ -1,17 +1,27 @@
-"""Rows of the database as models, and back."""
+"""The chunk store's SQL by name, and its rows as models and back."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
 
+from graphrag.db.database import Connection, queries
 from graphrag.models import Chunk, Document, SourceLocation, Span, TemporalContext
 from graphrag.models.conversations import Conversation, Message, MessageStatus
 from graphrag.models.ingestion import DocumentExcerpt, IndexedDocument
 from graphrag.parsers.source_locations import cite_location
+
+QUERIES = queries(Path(__file__).with_name("postgres.sql"))
+
+
+async def lock_owner(connection: Connection, owner_id: str) -> None:
+    """Lock the owner until the transaction ends, so that two requests can't use the same last room of a quota."""
+    await connection.execute(QUERIES["lock_owner"], {"owner_id": owner_id})
+
 
 DOCUMENT_COLUMNS = [field.name for field in fields(Document) if field.name != "id"]
 LISTS = ("tags", "authors", "keywords", "warnings")

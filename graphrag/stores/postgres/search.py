@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from graphrag.db.database import Connection, fetch
 from graphrag.models import EVERYTHING, Collection, Filters, FulltextRanking, VectorKind
-from graphrag.stores.postgres.queries import QUERIES
+from graphrag.stores.postgres.rows import QUERIES
 
 FEW_DOCUMENTS, FEW_CHUNKS = 1_000, 5_000  # all of which are looked at, rather than all that matches and then the filter
 

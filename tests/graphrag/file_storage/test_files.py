@@ -15,8 +15,8 @@ import pytest
 from api.errors import MESSAGES
 from graphrag.config.settings import Settings
 from graphrag.errors import FileUnavailable, InvalidSettings, MissingExtra
+from graphrag.file_storage import open_files
 from graphrag.file_storage.local import LocalFiles
-from graphrag.file_storage.opening import open_files
 from graphrag.file_storage.s3 import S3Files
 from graphrag.services import open_services
 

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from graphrag.config.settings import Settings
 from graphrag.errors import FileUnavailable
-from graphrag.file_storage.opening import open_files
+from graphrag.file_storage import open_files
 from graphrag.file_storage.s3 import PART_BYTES, PARTS_FROM_BYTES
 from tests.model_server.serving import PromptServer
 from tests.s3_server import let_in_one_alone, run_s3_server

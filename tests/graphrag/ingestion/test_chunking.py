@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from graphrag.config.settings import ParsingLimits
-from graphrag.ingestion.chunking.chunking import ChunkSpan
-from graphrag.ingestion.chunking.chunking import chunk as chunk_text
+from graphrag.ingestion.chunking import ChunkSpan
+from graphrag.ingestion.chunking import chunk as chunk_text
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Heading, ParsedText
 from graphrag.parsers.parsing import parse

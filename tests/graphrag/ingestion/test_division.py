@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag.config.settings import ParsingLimits
-from graphrag.ingestion.chunking import division
-from graphrag.ingestion.chunking.chunking import chunk
+from graphrag.ingestion.chunking import chunk, division
 from graphrag.ingestion.chunking.division import (
     DIVISIONS,
     Divide,

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag.config.settings import PACKAGES, IngestionConfig, ParsingLimits
-from graphrag.ingestion.chunking.chunking import Chunked, ChunkSpan, chunk_document
+from graphrag.ingestion.chunking import Chunked, ChunkSpan, chunk_document
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Chunking, Heading, ParsedText, SourceLocation, Span, Table, TableRow
 from graphrag.parsers.parsing import parse
-from graphrag.parsers.text_builder import clean
+from graphrag.parsers.text import clean
 
 STRATEGIES = [pytest.param(name, marks=[pytest.mark.slow] if name in PACKAGES else []) for name in get_args(Chunking)]
 BY_SENTENCES = ("sentence", "heading_section", "semantic", "parent_child")  # these keep whole what fits

@@ -1,7 +1,6 @@
 """Uploads that wait for the database: what is done after they came counts more, and none is in another's way."""
 
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,7 @@ from pydantic import SecretStr
 from graphrag.config.settings import Settings
 from graphrag.errors import FileUnavailable, IndexingUnavailable
 from graphrag.file_storage.local import LocalFiles
-from graphrag.ingestion.outbox import FOLDER
-from graphrag.ingestion.outbox_delivery import OutboxDelivery
+from graphrag.ingestion.outbox import FOLDER, Outbox, OutboxDelivery
 from graphrag.ingestion.sources import SourceFile, document_id
 from graphrag.services import Services, open_services
 
@@ -41,9 +39,9 @@ async def sources(services: Services, owner: str) -> dict[str, str]:
 
 async def test_a_newer_version_stays(services: Services, owner: str) -> None:
     """R11.3 What was uploaded when the database was back is not replaced by what came while it was away."""
-    await services.outbox.keep(owner, NAME, [KEPT, OTHER])
+    await services.outbox.store(owner, NAME, [KEPT, OTHER])
     await services.documents.add(await services.collections.create(owner, NAME), [NEWER])
-    await services.outbox._empty()
+    await services.outbox.deliver()
     assert await sources(services, owner) == {"a.txt": NEWER.content_hash, "b.txt": OTHER.content_hash}
     assert await services.files.list(FOLDER) == []
 
@@ -52,12 +50,12 @@ async def test_what_was_deleted_does_not_come_back(services: Services, owner: st
     """R11.3, security 19: neither a document nor a collection; those of others do come."""
     stranger = f"{owner}-stranger"
     for name in (owner, stranger):
-        await services.outbox.keep(name, NAME, [KEPT])
-        await services.outbox.keep(name, "other", [KEPT, OTHER])
+        await services.outbox.store(name, NAME, [KEPT])
+        await services.outbox.store(name, "other", [KEPT, OTHER])
     other = await services.collections.create(owner, "other")
     await services.documents.delete_collection(await services.collections.create(owner, NAME))
     await services.documents.delete_many(other, [document_id(other.id, KEPT.source)])
-    await services.outbox._empty()
+    await services.outbox.deliver()
     assert [collection.name for collection in await services.store.list_collections(owner)] == ["other"]
     assert await sources(services, owner) == {"b.txt": OTHER.content_hash}
     assert len(await services.store.list_collections(stranger)) == 2
@@ -66,8 +64,8 @@ async def test_what_was_deleted_does_not_come_back(services: Services, owner: st
 async def test_one_that_cannot_be_read_holds_up_no_other(services: Services, owner: str) -> None:
     """R11.3 It stays where it is."""
     await services.files.put(f"{FOLDER}/{0:020d}/broken", b"no note")
-    await services.outbox.keep(owner, NAME, [KEPT])
-    await services.outbox._empty()
+    await services.outbox.store(owner, NAME, [KEPT])
+    await services.outbox.deliver()
     assert set(await sources(services, owner)) == {"a.txt"}
     assert len(await services.files.list(FOLDER)) == 1
 
@@ -86,12 +84,20 @@ class FailingFiles(LocalFiles):
 async def test_what_is_refused_is_not_kept_in_part(services: Services, owner: str, tmp_path: Path) -> None:
     """R11.3 Who is told that nothing was kept can send it again; what is left of it takes no place."""
     files = FailingFiles(tmp_path / "failing")
-    library = replace(services.documents, files=files, waiting=replace(services.documents.waiting, files=files))
-    spool = OutboxDelivery(library, services.collections.create, NAME, KEPT.byte_count + OTHER.byte_count, 10)
+    documents = services.documents
+    most_bytes = KEPT.byte_count + OTHER.byte_count
+    outbox = OutboxDelivery(
+        Outbox(files, services.database),
+        documents.add,
+        services.collections.create,
+        NAME,
+        most_bytes,
+        most_documents=10,
+    )
     with pytest.raises(FileUnavailable):
-        await spool.keep(owner, None, [KEPT, OTHER])
+        await outbox.store(owner, None, [KEPT, OTHER])
     assert await files.list(FOLDER) == []
     files.is_mended = True
-    await spool.keep(owner, None, [KEPT, OTHER])
+    await outbox.store(owner, None, [KEPT, OTHER])
     with pytest.raises(IndexingUnavailable):
-        await spool.keep(owner, None, [OTHER])
+        await outbox.store(owner, None, [OTHER])

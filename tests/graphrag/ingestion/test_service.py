@@ -213,7 +213,7 @@ async def test_what_is_just_coming_is_not_tidied_up(desk: Desk) -> None:
     slow = SlowFiles(desk.services.documents.files)
     workshop = desk.services.jobs
     coming = SourceFile("a", "a.md", b"Todo funciona.")
-    adding = asyncio.create_task(replace(workshop.library, files=slow).add(desk.collection, [coming]))
+    adding = asyncio.create_task(replace(workshop.service, files=slow).add(desk.collection, [coming]))
     await slow.is_put.wait()
     tidying = asyncio.create_task(workshop.tidy_files(desk.collection.owner_id, desk.collection.id, [desk.id("a")]))
     await asyncio.wait({tidying}, timeout=1)

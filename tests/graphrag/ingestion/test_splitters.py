@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphrag.config.settings import PACKAGES, IngestionConfig, Settings, check_splitter
 from graphrag.errors import InvalidSettings, MissingExtra
-from graphrag.ingestion.chunking.chunking import chunk_document
+from graphrag.ingestion.chunking import chunk_document
 from graphrag.ingestion.chunking.splitters import by_splitter
 from graphrag.models import Chunking, ParsedText
 

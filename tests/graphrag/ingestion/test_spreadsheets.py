@@ -16,7 +16,7 @@ from graphrag.models import Cell, ParsedText, SourceLocation, Table, TableRow
 from graphrag.parsers.source_locations import cell_range, corners
 from graphrag.parsers.spreadsheet import parse_csv
 from graphrag.parsers.spreadsheet import written as written_cell
-from graphrag.parsers.text_builder import clean
+from graphrag.parsers.text import clean
 
 Rows = Sequence[Sequence[Cell]]
 MONTHS = "Enero Febrero Marzo Abril Mayo Junio Julio Agosto Septiembre Octubre Noviembre Diciembre".split()

@@ -5,7 +5,7 @@ from itertools import pairwise
 from graphrag.models import ParsedText
 from graphrag.parsers.detection import MARKDOWN
 from graphrag.parsers.spreadsheet import written
-from graphrag.parsers.text_builder import clean
+from graphrag.parsers.text import clean
 
 
 def assert_lawful(parsed: ParsedText) -> None:

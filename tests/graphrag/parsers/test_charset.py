@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
-from graphrag.parsers.charset import decode
+from graphrag.parsers.text import decode
 
 LIMITS = ParsingLimits()
 SPANISH = "El señor Muñoz pagó tres cafés: «¿cuánto es?», preguntó; la pingüina calló.\n" * 3

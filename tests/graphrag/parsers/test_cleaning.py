@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graphrag.parsers.text_builder import clean
+from graphrag.parsers.text import clean
 
 texts = st.one_of(
     st.text(max_size=200),

@@ -11,7 +11,7 @@ from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
 from graphrag.models.ingestion import NO_CELLS, CellsRequest, CellsView, PageRequest, PageView, View, ViewRequest
 from graphrag.parsers.isolation import IsolatedParser
-from graphrag.parsers.page_view import MOST_BOXES, MOST_PIXELS
+from graphrag.parsers.pdf import MOST_BOXES, MOST_PIXELS
 from graphrag.parsers.wire import read_request, read_view, written_request, written_view
 from tests.graphrag.parsers.documents import make_pdf, make_xlsx
 from tests.graphrag.parsers.test_hostile_files import NESTED

@@ -6,7 +6,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from graphrag.models import Hit
-from graphrag.rerankers.opening import FallbackReranker
+from graphrag.rerankers import FallbackReranker
 from tests.factories import make_hit
 
 HITS = [make_hit("a", 0.9), make_hit("b", 0.5), make_hit("c", 0.1)]

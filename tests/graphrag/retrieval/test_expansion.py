@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag.config.settings import IngestionConfig
-from graphrag.ingestion.chunking.chunking import MOST_CHILDREN, chunk, chunk_document
+from graphrag.ingestion.chunking import MOST_CHILDREN, chunk, chunk_document
 from graphrag.models import Chunk, Document, Hit, ParsedText, Passage, SourceLocation
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.retrieval.expansion import ExpansionWindow, passages

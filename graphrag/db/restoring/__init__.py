@@ -1,1 +1,0 @@
-"""SQL of a restore: statements that a dump of the database doesn't contain."""
