@@ -27,7 +27,8 @@ from graphrag.db.migrate import migrate
 from graphrag.embeddings.registry import EmbeddingRegistry, load_registry
 from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services, open_services
-from tests.model_server import ModelServer
+from tests.api.scripted import ANSWER, asking
+from tests.model_server import ModelServer, Reply
 from tests.processes import ROOT, Process, end_of_forking, started
 
 settings.register_profile("tests", deadline=None)  # no test is timed: machines are busy at times
@@ -203,3 +204,31 @@ def demo_server(demo_database: str) -> Iterator[Server]:
     arguments = ("--collection", "demo", "--ingest", str(DEMO))
     with run_server(*arguments, DATABASE_URL=demo_database, **PATIENT) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def model(request: pytest.FixtureRequest) -> Iterator[ModelServer]:
+    """A scripted chat model for a whole module, which says ANSWER, or the module's MODEL_REPLY."""
+    with ModelServer(default=getattr(request.module, "MODEL_REPLY", Reply(ANSWER))) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def environment(request: pytest.FixtureRequest, model: ModelServer, make_database: Callable[[], str]) -> dict[str, str]:
+    """Return the environment of a service with a database of its own that asks the model; a module's ENVIRONMENT adds
+    to it.
+    """
+    return asking(model, DATABASE_URL=make_database(), **getattr(request.module, "ENVIRONMENT", {}))
+
+
+@pytest.fixture(scope="module")
+def server(environment: dict[str, str]) -> Iterator[Server]:
+    """Serves the demo documents as collection `demo`, answered by the scripted model."""
+    with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(server: Server) -> Iterator[httpx.Client]:
+    with server.client() as client:
+        yield client

@@ -3,7 +3,7 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -11,11 +11,17 @@ import httpx
 import pytest
 
 from tests.api.expectations import NOT_FOUND, check_citations, check_error, check_error_body
-from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW, asking, wait_for_disconnects
+from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW, wait_for_disconnects
 from tests.api.streams import check_ids, joined, read_events, stream
-from tests.conftest import DEMO, Server, run_server
+from tests.conftest import Server
 from tests.model_server import CutStream, Fail, Garbage, Hang, ModelServer, Reply
 
+ENVIRONMENT = {  # the model is asked once and waited for one second
+    "RAG_CHAT_MAX_RETRIES": "0",
+    "RAG_CHAT_FIRST_TOKEN_SECONDS": "1",
+    "RAG_CHAT_BREAKER_FAILURES": "1000",  # every test finds it unbroken
+    "RAG_STREAM_GRACE_SECONDS": "0.5",
+}
 ASKED = {
     "es": "¿Qué llevó a Supermercados Lindazo a pedirnos menos cajas cada semana?",
     "fr": "À quelle date s'arrête le contrat avec Épicerie Valadour ?",
@@ -26,33 +32,6 @@ DEGRADED = {
     "fr": "Le modèle de langage n'a pas répondu : la réponse cite des phrases des documents.",
     "en": "The language model did not respond: the answer quotes sentences of the documents.",
 }
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[ModelServer]:
-    with ModelServer(default=Reply(ANSWER)) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def server(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Server]:
-    """The demo documents, answered by the scripted model, which is asked once and waited for one second."""
-    environment = asking(
-        model,
-        DATABASE_URL=make_database(),
-        RAG_CHAT_MAX_RETRIES="0",
-        RAG_CHAT_FIRST_TOKEN_SECONDS="1",
-        RAG_CHAT_BREAKER_FAILURES="1000",  # every test finds it unbroken
-        RAG_STREAM_GRACE_SECONDS="0.5",
-    )
-    with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def client(server: Server) -> Iterator[httpx.Client]:
-    with server.client() as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Conversations and feedback over HTTP, with a real server: kept, read back, edited, asked again, forgotten."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
@@ -11,7 +11,7 @@ import pytest
 
 from tests.api.expectations import check_citations, check_error
 from tests.api.pages import read_pages
-from tests.api.scripted import ENDLESS, asking
+from tests.api.scripted import ENDLESS
 from tests.api.streams import read_events, stream
 from tests.conftest import Server, run_server
 from tests.model_server import Body, CutStream, ModelServer, Reply
@@ -30,21 +30,13 @@ def said(body: Body) -> list[str]:
 ECHO = Reply(lambda body: f"({said(body)[-1]})", delay_seconds_per_token=0.02)
 
 
-@pytest.fixture(scope="module")
-def model() -> Iterator[ModelServer]:
-    with ModelServer(default=ECHO) as server:
-        yield server
+MODEL_REPLY = ECHO
+ENVIRONMENT = {"RAG_ENABLED": "false", "RAG_CHAT_MAX_RETRIES": "0"}
 
 
 @pytest.fixture(scope="module")
-def chatting(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Server]:
+def chatting(environment: dict[str, str]) -> Iterator[Server]:
     """Plain chat with the scripted model."""
-    environment = asking(
-        model,
-        DATABASE_URL=make_database(),
-        RAG_ENABLED="false",
-        RAG_CHAT_MAX_RETRIES="0",
-    )
     with run_server(**environment) as running:
         yield running
 

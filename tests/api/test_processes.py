@@ -9,33 +9,18 @@ import httpx
 import pytest
 
 from tests.api.expectations import check_error
-from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW, asking
+from tests.api.scripted import ANSWER, ENDLESS, QUESTION, SLOW
 from tests.api.streams import PATH, beginning, check_ids, joined, read_events, read_on, stream
 from tests.conftest import DEMO, Server, run_server, run_worker
-from tests.model_server import ModelServer, Reply
+from tests.model_server import ModelServer
 from tests.processes import Process
 
 BODY = {"message": QUESTION, "collection": "demo"}
 SOON = 30  # seconds that nothing here takes, however busy the machine
 FILES, FILES_A_REQUEST = 200, 10
 INGESTED_SECONDS = 240
+ENVIRONMENT = {"RAG_WORKER": "false", "RAG_MAX_DOCUMENTS": "1000"}
 WATCHED_WORKER = {"RAG_WORKER_JOBS": "1", "RAG_LOG_LEVEL": "DEBUG"}
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[ModelServer]:
-    with ModelServer(default=Reply(ANSWER)) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def environment(model: ModelServer, make_database: Callable[[], str]) -> dict[str, str]:
-    return asking(
-        model,
-        DATABASE_URL=make_database(),
-        RAG_WORKER="false",
-        RAG_MAX_DOCUMENTS="1000",
-    )
 
 
 @pytest.fixture(scope="module")

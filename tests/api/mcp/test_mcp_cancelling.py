@@ -9,33 +9,25 @@ import pytest
 
 from tests.api.mcp.mcp_clients import call, open_client
 from tests.api.owners import QUESTION, fill
-from tests.api.scripted import asking
 from tests.conftest import Server, run_server
 from tests.model_server import Hang, ModelServer, Reply
 
 pytestmark = pytest.mark.slow
 WAIT_SECONDS = 30
+MODEL_REPLY = Reply("El horno se paró porque se rompió el retén de la puerta [1].")
+ENVIRONMENT = {
+    "RAG_OWNER": "ana",
+    "RAG_COLLECTION": "notes",
+    "RAG_CHAT_MAX_RETRIES": "0",
+    "RAG_CHAT_FIRST_TOKEN_SECONDS": "120",  # by itself the call ends long after the wait
+    "RAG_WORKER": "false",
+}
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[ModelServer]:
-    with ModelServer(default=Reply("El horno se paró porque se rompió el retén de la puerta [1].")) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def environment(make_database: Callable[[], str], model: ModelServer) -> dict[str, str]:
-    url = make_database()
-    fill(url)
-    return asking(
-        model,
-        DATABASE_URL=url,
-        RAG_OWNER="ana",
-        RAG_COLLECTION="notes",
-        RAG_CHAT_MAX_RETRIES="0",
-        RAG_CHAT_FIRST_TOKEN_SECONDS="120",  # by itself the call ends long after the wait
-        RAG_WORKER="false",
-    )
+def environment(environment: dict[str, str]) -> dict[str, str]:
+    fill(environment["DATABASE_URL"])
+    return environment
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import httpx
@@ -13,30 +13,16 @@ from openai.types.chat import ChatCompletionChunk
 
 from api.schemas.rendering import with_footnotes
 from tests.api.expectations import check_citations, check_error, check_error_body
-from tests.api.scripted import ANSWER, ENDLESS, QUESTION, asking, wait_for_disconnects
-from tests.conftest import DEMO, Server, run_server
+from tests.api.scripted import ANSWER, ENDLESS, QUESTION, wait_for_disconnects
+from tests.conftest import Server
 from tests.model_server import CutStream, Fail, ModelServer, Reply
 
+ENVIRONMENT = {
+    "RAG_CHAT_MAX_RETRIES": "0",
+    "RAG_CHAT_BREAKER_FAILURES": "1000",  # every test finds it unbroken
+    "RAG_STREAMS_PER_OWNER": "2",
+}
 ASKED: list[Any] = [{"role": "user", "content": QUESTION}]
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[ModelServer]:
-    with ModelServer(default=Reply(ANSWER)) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def server(model: ModelServer, make_database: Callable[[], str]) -> Iterator[Server]:
-    environment = asking(
-        model,
-        DATABASE_URL=make_database(),
-        RAG_CHAT_MAX_RETRIES="0",
-        RAG_CHAT_BREAKER_FAILURES="1000",  # every test finds it unbroken
-        RAG_STREAMS_PER_OWNER="2",
-    )
-    with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

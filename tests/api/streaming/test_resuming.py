@@ -3,7 +3,6 @@
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
@@ -12,7 +11,7 @@ import psutil
 import pytest
 
 from tests.api.expectations import check_error
-from tests.api.scripted import ANSWER, ENDLESS, LEAVING_SECONDS, QUESTION, SLOW, asking, wait_for_disconnects
+from tests.api.scripted import ANSWER, ENDLESS, LEAVING_SECONDS, QUESTION, SLOW, wait_for_disconnects
 from tests.api.streams import (
     PATH,
     StreamedEvent,
@@ -24,48 +23,23 @@ from tests.api.streams import (
     read_on,
     stream,
 )
-from tests.conftest import DEMO, Server, run_server
+from tests.conftest import Server, run_server
 from tests.model_server import Hang, ModelServer, Reply
 
 BODY = {"message": QUESTION}
 FLOOD_WORDS = 100_000
 GRACE_SECONDS = 1.5
+ENVIRONMENT = {
+    "RAG_STREAM_GRACE_SECONDS": str(GRACE_SECONDS),
+    "RAG_STREAM_STALLED_SECONDS": "1",
+    "RAG_STREAM_HEARTBEAT_SECONDS": "0.2",
+}
 GONE = {
     "es": "Esta respuesta ya no se puede reanudar. Vuelva a hacer la pregunta.",
     "fr": "Cette réponse ne peut plus être reprise. Reposez la question.",
     "en": "This answer can no longer be resumed. Ask the question again.",
 }
 SOON = 15  # seconds that nothing here takes, however busy the machine
-
-
-@pytest.fixture(scope="module")
-def model() -> Iterator[ModelServer]:
-    with ModelServer(default=Reply(ANSWER)) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def environment(model: ModelServer, make_database: Callable[[], str]) -> dict[str, str]:
-    return asking(
-        model,
-        DATABASE_URL=make_database(),
-        RAG_STREAM_GRACE_SECONDS=str(GRACE_SECONDS),
-        RAG_STREAM_STALLED_SECONDS="1",
-        RAG_STREAM_HEARTBEAT_SECONDS="0.2",
-    )
-
-
-@pytest.fixture(scope="module")
-def server(environment: dict[str, str]) -> Iterator[Server]:
-    """The demo documents, answered by the scripted model."""
-    with run_server("--collection", "demo", "--ingest", str(DEMO), **environment) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def client(server: Server) -> Iterator[httpx.Client]:
-    with server.client() as client:
-        yield client
 
 
 def test_the_first_bytes_say_how_to_resume(client: httpx.Client, model: ModelServer) -> None:
