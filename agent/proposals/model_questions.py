@@ -10,7 +10,7 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel
 
 from agent.proposals.questions import MadeQuestion, ReadDocument
-from graphrag.linguistics.language import content_words, fold, stem, words
+from graphrag.linguistics.language import content_stems, words
 from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Span
 from graphrag.models.evaluation import Category
@@ -108,9 +108,5 @@ def _is_carried(answer: str, quote: str, language: str) -> bool:
     """All its numbers and half of its words are the quote's."""
     if not {*_NUMBER.findall(answer)} <= {*_NUMBER.findall(quote)}:
         return False
-    wanted, told = _stems(answer, language), _stems(quote, language)
+    wanted, told = content_stems(answer, language), content_stems(quote, language)
     return len(wanted & told) >= CARRIED * len(wanted)
-
-
-def _stems(text: str, language: str) -> set[str]:
-    return {fold(stem(word, language)) for word in content_words(text, language)}

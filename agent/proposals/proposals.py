@@ -19,7 +19,7 @@ from agent.proposals.rule_questions import (
 )
 from graphrag.config.settings import RetrievalConfig
 from graphrag.errors import DocumentNotFound
-from graphrag.linguistics.language import ANSWER_LANGUAGES, content_words, stem
+from graphrag.linguistics.language import ANSWER_LANGUAGES, content_stems
 from graphrag.models import Collection, Document
 from graphrag.models.evaluation import CaseProposal, Difficulty, DocumentProposal, Method, query_key
 from graphrag.observability.telemetry import log
@@ -209,9 +209,5 @@ def _difficulty(question: MadeQuestion, rank: int | None, language: str) -> Diff
     """
     if rank is None:
         return "hard"
-    asked, told = _stems(question.text, language), _stems(question.quote, language)
+    asked, told = content_stems(question.text, language), content_stems(question.quote, language)
     return "easy" if rank == 0 and len(asked & told) >= WORDED_ALIKE * len(asked) else "medium"
-
-
-def _stems(text: str, language: str) -> set[str]:
-    return {stem(word, language) for word in content_words(text, language)}

@@ -8,7 +8,7 @@ from typing import Literal
 from graphrag.causal_graph.grammar import read_causal_grammar
 from graphrag.linguistics.language import content_words, words
 from graphrag.linguistics.names import NAME
-from graphrag.linguistics.normalization import shadow
+from graphrag.linguistics.normalization import normalize
 from graphrag.linguistics.rules import AnyCase, Pattern, Rules, read_rules
 
 _IRREGULAR = {
@@ -146,7 +146,7 @@ def _is_particular(text: str, asked: Asked, language: str) -> bool:
 
 def _verb(text: str, language: str) -> re.Match[str] | None:
     """The first finite one; no name that looks like one: «Abadía»."""
-    found = re.finditer(read_causal_grammar(language).finite, shadow(text))
+    found = re.finditer(read_causal_grammar(language).finite, normalize(text))
     return next((match for match in found if text[match.start()].islower()), None)
 
 

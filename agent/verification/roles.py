@@ -8,7 +8,7 @@ from itertools import combinations
 
 from agent.verification.alignment import SAME_PAIR, Alignment
 from agent.verification.reading import ComparedText, ComparedWord
-from graphrag.linguistics.lexicon import is_actor, opposite_of
+from graphrag.linguistics.lexicon import is_agent, opposite_of
 from graphrag.linguistics.numbers import number_rules
 from graphrag.linguistics.rules import Pattern, Rules, WordSet, read_rules
 
@@ -162,12 +162,12 @@ AND = frozenset({"y", "e", "et", "and", "o", "ou", "or"})
 _BREAK = re.compile(r"[;:()]|,(?! (?:et|y|e|and) )")
 
 
-def actors_turn(both: Alignment) -> bool:
+def agents_are_swapped(both: Alignment) -> bool:
     """Return whether one of two acts here and the other there, whatever the verb is."""
     statement, passage = both.statement, both.passage
     if statement.is_table or passage.is_table:
         return False
-    for one, other in combinations(_actors(both), 2):
+    for one, other in combinations(_agents(both), 2):
         mine = _acts_first(statement, one, other)
         places = _nearest(both, one, other) if mine is not None else None
         if (
@@ -180,11 +180,11 @@ def actors_turn(both: Alignment) -> bool:
     return False
 
 
-def _actors(both: Alignment) -> list[int]:
+def _agents(both: Alignment) -> list[int]:
     """Return the places of names, and of nouns of people and bodies."""
     statement, passage = both.statement, both.passage
     named = {*statement.names, *(at for at in statement.openers if set(both.links.get(at, ())) & set(passage.names))}
-    nouns = {at for at in both.links if is_actor(statement.words[at].folded, statement.language)}
+    nouns = {at for at in both.links if is_agent(statement.words[at].folded, statement.language)}
     return sorted(at for at in named | nouns if at in both.links)
 
 
@@ -271,7 +271,7 @@ def is_turned(both: Alignment) -> bool:
     """Return whether subject and object have changed places around a verb; a passive or its converse does so."""
     converse = _tells_the_converse(both)
     return any(_turns(both, verb, place, converse) for verb, place in _verbs(both)) or (
-        not converse and actors_turn(both)
+        not converse and agents_are_swapped(both)
     )
 
 
@@ -316,7 +316,7 @@ def _turns(both: Alignment, verb: int, place: int, converse: bool) -> bool:
 
 def _takes_its_end(both: Alignment, verb: int, place: int) -> bool:
     """Return whether the passage's agent stands behind the verb here, and something else that the passage has acts."""
-    mine, theirs = _doer(both.statement, verb), _doer(both.passage, place)
+    mine, theirs = _agent(both.statement, verb), _agent(both.passage, place)
     if mine is None or theirs is None or mine not in both.links or theirs in both.links[mine]:
         return False
     behind = [at for at in _around(both.statement, verb, 1) if case_of(both.statement, at) is not Case.BESIDE]
@@ -325,7 +325,7 @@ def _takes_its_end(both: Alignment, verb: int, place: int) -> bool:
     return any(theirs in both.links.get(at, {}) for at in behind)
 
 
-def _doer(reading: ComparedText, verb: int) -> int | None:
+def _agent(reading: ComparedText, verb: int) -> int | None:
     """The nearest word that says something before a verb, in its clause, led in by an article alone."""
     for at in _around(reading, verb, -1):
         if reading.words[at].clause != reading.words[verb].clause:

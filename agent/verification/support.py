@@ -17,9 +17,9 @@ from agent.verification.statements import content_of
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.extractive_answers.table_answers import markdown_rows
 from graphrag.linguistics.dates import Moment
-from graphrag.linguistics.language import content_words, fold, stem, words
+from graphrag.linguistics.language import content_stems, fold, stem, words
 from graphrag.linguistics.names import same_name
-from graphrag.linguistics.sentences import is_heading, plain
+from graphrag.linguistics.sentences import is_heading, plain, trim_space
 from graphrag.models import Passage, Span
 from graphrag.parsers.source_locations import split_rows
 
@@ -141,13 +141,7 @@ def _finding(reasons: tuple[str, ...], score: float, span: Span) -> SupportFindi
 def sentence_spans(passage: Passage) -> list[Span]:
     """Return the spans of its sentences and rows, without the space around them; one at least."""
     found = split_rows(passage.content, passage.locations, start=passage.start_char)
-    return [_trimmed(passage.content, span) for span in found] or [Span(0, 0)]
-
-
-def _trimmed(text: str, span: Span) -> Span:
-    sentence = text[span.start : span.end]
-    start = span.start + len(sentence) - len(sentence.lstrip())
-    return Span(start, max(start, span.end - (len(sentence) - len(sentence.rstrip()))))
+    return [trim_space(passage.content, span) for span in found] or [Span(0, 0)]
 
 
 def _as_shown(passage: Passage, texts: Sequence[str]) -> list[str]:
@@ -187,7 +181,7 @@ def _read_beside(passage: Passage) -> ComparedText:
 
 
 def _score(statement: str, passage: Passage, texts: Sequence[str], language: str) -> float:
-    wanted = {stem(word, language) for word in content_words(statement, language)}
+    wanted = content_stems(statement, language)
     both = Alignment(read(statement, language), _read_passage(passage))
     alike = len(both.links) / (sum(word.says for word in both.statement.words) or 1)
     share = max(_share(wanted, passage.content, language), alike)
@@ -215,7 +209,7 @@ def _share(wanted: set[str], text: str, language: str) -> float:
 
 
 def _closeness(statement: str, sentence: str, language: str) -> float:
-    wanted = {stem(word, language) for word in content_words(statement, language)}
+    wanted = content_stems(statement, language)
     return -1.0 if is_heading(sentence) else _share(wanted, sentence, language)
 
 

@@ -16,7 +16,7 @@ _LABEL = re.compile(r"\w+(?:\s\w+){0,2}\s*:\s+")  # «Problema: la web no carga�
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A relation before it has its quote. Spans are characters of the shadow, so of the text."""
+    """A relation before it has its quote. Spans are characters of the normalized text, so of the text."""
 
     cause: Span
     effect: Span
@@ -26,7 +26,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class CueMatch:
     """A cue, and the stretch in which its cause and its effect are looked for."""
 
     g: CausalGrammar
@@ -42,7 +42,7 @@ class Site:
     earlier: tuple[Draft, ...]  # drafts of the sentence's cues before this one
 
 
-def sites(g: CausalGrammar, s: str, sentence: Span) -> list[tuple[Cue, re.Match[str], int, int]]:
+def match_cues(g: CausalGrammar, s: str, sentence: Span) -> list[tuple[Cue, re.Match[str], int, int]]:
     """The cues of a sentence, each with where the connectives around it end and begin."""
     found = [
         (g.cue_of(match), match)
@@ -92,52 +92,56 @@ def _is_mentioned(s: str, match: re.Match[str]) -> bool:
     return before in ("«", '"', "“", "‘", "'") and after in ("»", '"', "”", "’", "'") and bool(before and after)
 
 
-def sentence_before(site: Site) -> Span | None:
+def sentence_before(cue_match: CueMatch) -> Span | None:
     """Return the sentence before, which a pronoun or a connective at the beginning refers to."""
-    if site.previous is None:
+    if cue_match.previous is None:
         return None
-    span = trim(site.s, site.previous.start, site.previous.end)
-    label = _LABEL.match(site.s, span.start, span.end)
-    span = trim(site.s, label.end(), span.end) if label and not site.g.search.match(site.s, span.start) else span
-    first = site.g.search.match(site.s, span.start, span.end)
-    if first and site.g.cue_of(first).form is Form.THEREFORE:
-        span = trim(site.s, first.end(), span.end)
-    report = pattern(rf"[^,;:]{{0,40}}?(?<!\w)(?:{site.g.reporting})").match(site.s, span.start, span.end)
-    span = trim(site.s, report.end(), span.end) if report else span
-    return trim_words(site.g, site.s, span, left=site.g.conjunctions) if span.end > span.start else None
+    span = trim(cue_match.s, cue_match.previous.start, cue_match.previous.end)
+    label = _LABEL.match(cue_match.s, span.start, span.end)
+    span = (
+        trim(cue_match.s, label.end(), span.end)
+        if label and not cue_match.g.search.match(cue_match.s, span.start)
+        else span
+    )
+    first = cue_match.g.search.match(cue_match.s, span.start, span.end)
+    if first and cue_match.g.cue_of(first).form is Form.THEREFORE:
+        span = trim(cue_match.s, first.end(), span.end)
+    report = pattern(rf"[^,;:]{{0,40}}?(?<!\w)(?:{cue_match.g.reporting})").match(cue_match.s, span.start, span.end)
+    span = trim(cue_match.s, report.end(), span.end) if report else span
+    return trim_words(cue_match.g, cue_match.s, span, left=cue_match.g.conjunctions) if span.end > span.start else None
 
 
 def draft(
-    site: Site, cause: Span | None, effect: Span | None, polarity: Polarity, confidence: float = 0.0
+    cue_match: CueMatch, cause: Span | None, effect: Span | None, polarity: Polarity, confidence: float = 0.0
 ) -> list[Draft]:
     """Empty where there is no cause or no effect, or where either is not what the cue asks for."""
     if cause is None or effect is None or not _is_disjoint(cause, effect):
         return []
-    if not all(_says_something(site, span) for span in (cause, effect)):
+    if not all(_says_something(cue_match, span) for span in (cause, effect)):
         return []
-    if not _suits(site, cause, effect):
+    if not _suits(cue_match, cause, effect):
         return []
-    if polarity is Polarity.FACT and is_supposed(site.g, site.s, site.lo, site.hi):
+    if polarity is Polarity.FACT and is_supposed(cue_match.g, cue_match.s, cue_match.lo, cue_match.hi):
         polarity = Polarity.HYPOTHETICAL
-    confidence = min(confidence or 1.0, site.cue.confidence)
-    return [Draft(cause, effect, site.cue, polarity, confidence)]
+    confidence = min(confidence or 1.0, cue_match.cue.confidence)
+    return [Draft(cause, effect, cue_match.cue, polarity, confidence)]
 
 
 def _is_disjoint(one: Span, other: Span) -> bool:
     return one.end > one.start and other.end > other.start and (one.end <= other.start or other.end <= one.start)
 
 
-def _says_something(site: Site, span: Span) -> bool:
-    text = site.s[span.start : span.end]
-    small = site.g.pronouns | site.g.conjunctions | site.g.focus
-    return any(word not in small for word in re.findall(site.g.word, text))
+def _says_something(cue_match: CueMatch, span: Span) -> bool:
+    text = cue_match.s[span.start : span.end]
+    small = cue_match.g.pronouns | cue_match.g.conjunctions | cue_match.g.focus
+    return any(word not in small for word in re.findall(cue_match.g.word, text))
 
 
-def _suits(site: Site, cause: Span, effect: Span) -> bool:
+def _suits(cue_match: CueMatch, cause: Span, effect: Span) -> bool:
     """Return whether the cue's own conditions hold. They see one word more at the beginning, such as an article."""
-    cue = site.cue
+    cue = cue_match.cue
     for span, wanted, unwanted in ((cause, cue.cause, cue.not_cause), (effect, cue.effect, cue.not_effect)):
-        text = site.s[span.start : span.end]
+        text = cue_match.s[span.start : span.end]
         if (wanted and not re.search(wanted, text)) or (unwanted and re.search(unwanted, text)):
             return False
     return True

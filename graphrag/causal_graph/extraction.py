@@ -5,16 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from graphrag.causal_graph.connectives import because, midway, so_that, therefore
-from graphrag.causal_graph.cue_matches import REACH, Draft, Site, sites
+from graphrag.causal_graph.cue_matches import REACH, CueMatch, Draft, match_cues
 from graphrag.causal_graph.grammar import CausalGrammar, Form, read_causal_grammar
 from graphrag.causal_graph.predicates import attributes, cause_of, labelled, passive, verb
 from graphrag.linguistics.language import ANSWER_LANGUAGES
-from graphrag.linguistics.normalization import shadow
-from graphrag.linguistics.sentences import is_heading, split_sentences
+from graphrag.linguistics.normalization import normalize
+from graphrag.linguistics.sentences import is_heading, split_sentences, trim_space
 from graphrag.models import Chunk, Span
 from graphrag.models.graph import CausalRelation
 
-_READERS: Mapping[Form, Callable[[Site], list[Draft]]] = {
+_READERS: Mapping[Form, Callable[[CueMatch], list[Draft]]] = {
     Form.BECAUSE: because,
     Form.BECAUSE_OF: because,
     Form.GIVEN_THAT: because,
@@ -37,11 +37,11 @@ def extract_relations(text: str, *, language: str) -> list[CausalRelation]:
     if language not in ANSWER_LANGUAGES:
         return []
     grammar = read_causal_grammar(language)
-    s = shadow(text)
+    s = normalize(text)
     relations: list[CausalRelation] = []
     previous: Span | None = None
     for span in split_sentences(text):
-        sentence = _trimmed(s, span)
+        sentence = trim_space(s, span)
         if is_heading(text[span.start : span.end]):
             previous = None
             continue
@@ -61,11 +61,11 @@ def extract_from_chunks(text: str, chunks: Sequence[Chunk], *, language: str) ->
 
 def _of_sentence(g: CausalGrammar, s: str, sentence: Span, previous: Span | None) -> list[CausalRelation]:
     drafts: list[Draft] = []
-    for cue, match, left, right in sites(g, s, sentence):
+    for cue, match, left, right in match_cues(g, s, sentence):
         lo, hi = max(sentence.start, match.start() - REACH), min(sentence.end, match.end() + REACH)
         left, right = max(lo, left), min(hi, right)
-        site = Site(g, s, cue, match.start(), match.end(), lo, left, right, hi, previous, tuple(drafts[-2:]))
-        drafts += _READERS[cue.form](site)
+        cue_match = CueMatch(g, s, cue, match.start(), match.end(), lo, left, right, hi, previous, tuple(drafts[-2:]))
+        drafts += _READERS[cue.form](cue_match)
     return [_relation(s, draft, sentence, previous) for draft in _without_doubles(drafts)]
 
 
@@ -82,12 +82,3 @@ def _relation(s: str, draft: Draft, sentence: Span, previous: Span | None) -> Ca
     start = min(draft.cause.start, draft.effect.start)
     quote = sentence if previous is None or start >= sentence.start else replace(sentence, start=previous.start)
     return CausalRelation(draft.cause, draft.effect, quote, draft.cue.type, draft.polarity, round(draft.confidence, 2))
-
-
-def _trimmed(s: str, span: Span) -> Span:
-    start, end = span.start, span.end
-    while start < end and s[start].isspace():
-        start += 1
-    while end > start and s[end - 1].isspace():
-        end -= 1
-    return Span(start, end)

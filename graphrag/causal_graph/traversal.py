@@ -20,7 +20,7 @@ from graphrag.protocols import ChunkStore, GraphStore
 MAX_EDGES = 3
 MOST_LINKS = 120  # that are compared with one another, the nearest
 FAN = 8  # links that are followed from one, the surest
-LEAST_JOINT = 0.3  # below it two links have nothing to do with each other
+LEAST_LINK_SCORE = 0.3  # below it two links have nothing to do with each other
 SAME = 0.75  # similarity from which a chain that comes to an entity has come back to the other
 
 
@@ -67,10 +67,10 @@ class Chains:
         graph: nx.DiGraph[UUID] = nx.DiGraph()
         graph.add_nodes_from(self.edges)
         arcs = [
-            (joint * one.confidence * other.confidence, one.id, other.id)
+            (link_score * one.confidence * other.confidence, one.id, other.id)
             for one in self.edges.values()
-            for other in self.joints.followers(one)
-            if (joint := self.joints.between(one, other)) >= LEAST_JOINT
+            for other in self.link_scorer.followers(one)
+            if (link_score := self.link_scorer.between(one, other)) >= LEAST_LINK_SCORE
         ]
         for _, one, other in sorted(arcs, key=lambda arc: (-arc[0], str(arc[1]), str(arc[2]))):
             if graph.out_degree(one) < FAN and graph.in_degree(other) < FAN:
@@ -92,7 +92,7 @@ class Chains:
         return {word: math.log(1 + len(texts) / (1 + count)) / most for word, count in counts.items()}
 
     @cached_property
-    def joints(self) -> LinkScorer:
+    def link_scorer(self) -> LinkScorer:
         return LinkScorer(self.edges.values(), self.links)
 
     def all(self) -> Iterator[tuple[CausalEdge, ...]]:
@@ -131,7 +131,7 @@ def _simple_paths(graph: "nx.DiGraph[UUID]", starts: Iterable[UUID]) -> Iterator
 
 NEAR = 8  # hits whose chunks are taken to be about the question
 SURE = 0.5  # confidence from which a link holds as part of a chain
-JOINED = 0.45  # and joint from which two hold together
+JOINED = 0.45  # and link_score from which two hold together
 RELEVANT = 0.3  # below it a path is about something else
 CONTEXT = 300  # characters before a quote, of which it may speak
 NO_CHUNKS: Mapping[UUID, Chunk] = MappingProxyType({})
@@ -195,12 +195,12 @@ def _judge(
     if relevance < RELEVANT:
         return CausalPath(tuple(edges), 0.0)
     links = [edge.confidence for edge in edges]
-    joints = [chains.joints.between(one, other) for one, other in pairwise(edges)]
-    if min(links) >= SURE and min(joints, default=1.0) >= JOINED:
+    link_scores = [chains.link_scorer.between(one, other) for one, other in pairwise(edges)]
+    if min(links) >= SURE and min(link_scores, default=1.0) >= JOINED:
         asked = links[0] if question.direction == "effects" else links[-1]
         surety = (1 + asked) / 2 * (1 + WHOLE * (len(edges) - 1))
     else:
-        surety = math.prod([*links, *joints])
+        surety = math.prod([*links, *link_scores])
     return CausalPath(tuple(edges), min(1.0, relevance * surety))
 
 

@@ -14,7 +14,7 @@ from graphrag.extractive_answers.statements import (
     opened,
     points_back,
 )
-from graphrag.linguistics.language import content_words, stem
+from graphrag.linguistics.language import content_stems
 from graphrag.linguistics.sentences import is_heading, plain
 from graphrag.models import Direction
 
@@ -74,12 +74,8 @@ def _names_a_cause(sentences: Sequence[ExtractedStatement], before: ExtractedSta
     """Return whether the sentences name a cause: by a causal word, a pronoun, or by repeating the last effect."""
     text = " ".join(sentence.text for sentence in sentences)
     language = sentences[0].language
-    repeated = _stems(text, language) & _stems(before.text, language)
+    repeated = content_stems(text, language) & content_stems(before.text, language)
     return bool(repeated or points_back(text) or extract_relations(text, language=language))
-
-
-def _stems(text: str, language: str) -> set[str]:
-    return {stem(word, language) for word in content_words(text, language)}
 
 
 def _sentences(excerpt: Excerpt, link: ChainLink) -> list[ExtractedStatement]:

@@ -14,7 +14,7 @@ from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.extractive_answers.table_answers import asks_what_is_late
 from graphrag.linguistics.cell_values import read_numbers
 from graphrag.linguistics.dates import Period, breaking_spaces, find_told_dates, name, of_day, only_year, percent
-from graphrag.linguistics.language import content_words, fold, labelled, stem
+from graphrag.linguistics.language import content_stems, fold, labelled
 from graphrag.linguistics.numbers import AmountInText, find_quantities, write_number, write_quantity
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
 
@@ -224,8 +224,8 @@ def _whole_number(cell: str, language: str) -> list[AmountInText]:
 
 def _asked_cells(question: str, row: str, language: str) -> list[tuple[str, str]]:
     """Return the cells whose header shares a word with the question; all if none does."""
-    wanted = {stem(word, language) for word in content_words(question, language)}
+    wanted = content_stems(question, language)
     cells = [(match["header"].strip(), match["value"]) for match in _CELL.finditer(row)]
     things = [(header.partition(",")[0], value) for header, value in cells]  # «Ventas, mayo de 2025: 900»
-    named = [cell for cell in things if wanted & {stem(word, language) for word in content_words(cell[0], language)}]
+    named = [cell for cell in things if wanted & content_stems(cell[0], language)]
     return [(fold(thing), value) for thing, value in named or things]

@@ -158,6 +158,11 @@ def content_words(text: str, language: str) -> list[str]:
     return [word for word in found if not _is_empty(word, language)] or found
 
 
+def content_stems(text: str, language: str) -> set[str]:
+    """Return the stems of a text's content words."""
+    return {stem(word, language) for word in content_words(text, language)}
+
+
 @lru_cache(maxsize=CACHED_WORDS)
 def _is_empty(word: str, language: str) -> bool:
     is_elided = len(word) == 1 and word.isalpha()  # the l of «l'entrepôt», the t of «a-t-il»

@@ -76,7 +76,7 @@ def _rules() -> LexiconRules:
     return read_rules(LexiconRules, "graphrag.linguistics", "lexicon")
 
 
-def is_actor(word: str, language: str) -> bool:
+def is_agent(word: str, language: str) -> bool:
     """Return whether a folded word denotes a person or a body that acts."""
     rules = _rules()
     if word in rules.things or word.removesuffix("s") in rules.things:

@@ -15,7 +15,7 @@ _WRAPPED_LINE = re.compile(r"^([^\n]{60,120})\n(?=\w)", re.MULTILINE)
 _ACRONYM = re.compile(r"(?<=\s)\([^()\n]{1,12}\)")  # «(TMI)»: between a subject and its verb
 
 
-def shadow(text: str) -> str:
+def normalize(text: str) -> str:
     text = _LINE_START.sub(_blank, text)
     text = _WRAPPED_LINE.sub(r"\1 ", text)
     for mark in (_WRAPPED, _EMPHASIS, _LINK, _ACRONYM):

@@ -99,6 +99,13 @@ def _line_cuts(text: str) -> Iterator[int]:
             yield following
 
 
+def trim_space(text: str, span: Span) -> Span:
+    """Return a span without the space at its ends."""
+    part = text[span.start : span.end]
+    start = span.start + len(part) - len(part.lstrip())
+    return Span(start, max(start, span.end - (len(part) - len(part.rstrip()))))
+
+
 def plain(sentence: str) -> str:
     """A sentence as it is read: without Markdown's marks, list bullets and numbers, table bars and line breaks."""
     text = _UNDERLINE.sub("", sentence)

@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 from scipy.sparse import csr_array
 
-from graphrag.linguistics.language import content_words, stem
+from graphrag.linguistics.language import content_stems
 from graphrag.linguistics.names import names_in
 from graphrag.models import Hit, TransformedQuery
 from graphrag.models.graph import MentionEdge
@@ -134,12 +134,12 @@ def complement(
 
 
 def _asked(query: TransformedQuery) -> set[str]:
-    return {stem(word, query.language) for word in content_words(query.standalone, query.language)}
+    return content_stems(query.standalone, query.language)
 
 
-def _stems(hit: Hit) -> frozenset[str]:
+def _stems(hit: Hit) -> set[str]:
     chunk, language = hit.chunk, hit.chunk.document.language
-    return frozenset(stem(word, language) for word in content_words(f"{chunk.context}\n{chunk.content}", language))
+    return content_stems(f"{chunk.context}\n{chunk.content}", language)
 
 
 def _scored(hits: Sequence[Hit], reached: Mapping[UUID, float]) -> list[Hit]:

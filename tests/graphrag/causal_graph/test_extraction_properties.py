@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from graphrag.causal_graph.extraction import extract_relations
 from graphrag.linguistics.language import ANSWER_LANGUAGES
-from graphrag.linguistics.normalization import shadow
+from graphrag.linguistics.normalization import normalize
 
 PIECES = st.sampled_from(
     [
@@ -35,9 +35,9 @@ def test_relations_are_sound(language: str, text: str) -> None:
 
 
 @given(st.text() | SENTENCES)
-def test_shadow_is_as_long_as_its_text(text: str) -> None:
+def test_a_normalized_text_is_as_long_as_its_text(text: str) -> None:
     """R7.1: so that offsets hold."""
-    assert len(shadow(text)) == len(text)
+    assert len(normalize(text)) == len(text)
 
 
 @given(SENTENCES)

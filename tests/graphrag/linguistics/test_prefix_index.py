@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphrag.causal_graph.grammar import read_causal_grammar
 from graphrag.linguistics.language import ANSWER_LANGUAGES
-from graphrag.linguistics.normalization import shadow
+from graphrag.linguistics.normalization import normalize
 from graphrag.linguistics.prefix_index import LETTERS, beginnings
 
 TEXTS = [
@@ -48,7 +48,7 @@ def test_every_match_begins_so(text: str) -> None:
 def test_the_quick_way_finds_what_the_slow_one_does(language: str) -> None:
     """R7.1 in sentences of all three languages, which are full of cues."""
     grammar = read_causal_grammar(language)
-    for text in map(shadow, TEXTS):
+    for text in map(normalize, TEXTS):
         for line in re.finditer(r"[^\n]+", text):
             slow = list(grammar.search.finditer(text, *line.span()))
             quick = list(grammar.find_cues(text, *line.span()))
