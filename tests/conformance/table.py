@@ -27,9 +27,9 @@ MARKS = {"passed": "✓", "skipped": "not run", "failed": "✗"}  # from good to
 HEAD = """\
 # Conformance
 
-Contract tests of [`graphrag/protocols.py`](../graphrag/protocols.py) and their result for each implementation, as written by
-the last run of `python -m tests.conformance.table`. ✓: passed; ✗: failed; –: not applicable. The requirements are listed in
-[requirements](requirements.md).
+Contract tests of [`graphrag/protocols.py`](../graphrag/protocols.py) and their result for each implementation, as
+written by the last run of `python -m tests.conformance.table`. ✓: passed; ✗: failed; –: not applicable. The numbers are
+explained in [requirements](requirements.md).
 """
 COLUMNS = {"typesense": "typesense's contract"}  # where the fixture's name would say too much
 SYSTEMS = "## Run against"
