@@ -25,11 +25,11 @@ SUITES = {  # by module: the protocol, and the fixture that is, or whose paramet
 REQUIREMENT = re.compile(r"\b(?:R\d+\.\d+|P\d+|Security \d+(?:, \d+)*)")
 MARKS = {"passed": "✓", "skipped": "not run", "failed": "✗"}  # from good to bad
 HEAD = """\
-# Who keeps which promise
+# Conformance
 
-What [`graphrag/protocols.py`](../graphrag/protocols.py) promises, and how each implementation stood when
-`python -m tests.conformance.table` last ran the suites of `tests/conformance` and wrote this page.
-✓: it keeps the promise; ✗: it does not; –: it is not asked to.
+Contract tests of [`graphrag/protocols.py`](../graphrag/protocols.py) and their result for each implementation, as
+written by the last run of `python -m tests.conformance.table`. ✓: passed; ✗: failed; –: not applicable. The numbers are
+explained in [requirements](requirements.md).
 """
 COLUMNS = {"typesense": "typesense's contract"}  # where the fixture's name would say too much
 SYSTEMS = "## Run against"
@@ -74,7 +74,7 @@ class Table:
             cells = [cell for cell in self.cells.values() if cell[0].protocol == protocol]
             implementations = list(dict.fromkeys(implementation for _, implementation in cells))
             columns = [COLUMNS.get(name, name.replace("_", " ")) for name in implementations]
-            yield from ("", f"## {protocol}", "", _row(["Promise", "Asked for by", *columns]))
+            yield from ("", f"## {protocol}", "", _row(["Contract test", "Requirement", *columns]))
             yield _row(["---", "---", *[":-:"] * len(implementations)])
             for promise in dict.fromkeys(promise for promise, _ in cells):
                 marks = [self._mark(promise, implementation) for implementation in implementations]

@@ -50,7 +50,7 @@ def cache(request: pytest.FixtureRequest) -> Cache:
     return InMemoryCache()
 
 
-async def test_what_is_set_is_there(cache: Cache, owner: str) -> None:
+async def test_stored_values_are_returned(cache: Cache, owner: str) -> None:
     """R3.6 any bytes; those that are there, and no others."""
     values = {"a": b"\0\xff", "ñ": b"", "c": bytes(20_000)}
     await cache.set_many(owner, values, seconds=60)
@@ -64,7 +64,7 @@ async def test_a_value_is_replaced(cache: Cache, owner: str) -> None:
     assert await cache.get_many(owner, ["a", "b"]) == {"a": b"2", "b": b"1"}
 
 
-async def test_owners_do_not_meet(cache: Cache, owner: str) -> None:
+async def test_entries_are_isolated_by_owner(cache: Cache, owner: str) -> None:
     """R4.8, security 5"""
     await cache.set_many(owner, {"a": b"mine"}, seconds=60)
     await cache.set_many(f"{owner}-other", {"a": b"theirs"}, seconds=60)
@@ -72,14 +72,14 @@ async def test_owners_do_not_meet(cache: Cache, owner: str) -> None:
     assert await cache.get_many(f"{owner}-third", ["a"]) == {}
 
 
-async def test_no_owner_s_name_leads_to_another_s(cache: Cache, owner: str) -> None:
+async def test_owner_names_cannot_collide(cache: Cache, owner: str) -> None:
     """R4.8 whatever it holds."""
     await cache.set_many(f"{owner}:a", {"b": b"theirs"}, seconds=60)
     await cache.set_many(f"{owner}*", {"b": b"theirs"}, seconds=60)
     assert await cache.get_many(owner, ["a:b", "b", "*:b"]) == {}
 
 
-async def test_nothing_outlives_its_time(cache: Cache, owner: str) -> None:
+async def test_entries_expire(cache: Cache, owner: str) -> None:
     """R3.6"""
     await cache.set_many(owner, {"a": b"1"}, seconds=0)
     await cache.set_many(owner, {"b": b"1"}, seconds=60)
@@ -90,12 +90,12 @@ async def test_nothing_outlives_its_time(cache: Cache, owner: str) -> None:
     assert await cache.get_many(owner, ["a"]) == {}
 
 
-async def test_nothing_asked_and_nothing_set(cache: Cache, owner: str) -> None:
+async def test_empty_requests_are_accepted(cache: Cache, owner: str) -> None:
     await cache.set_many(owner, {}, seconds=60)
     assert await cache.get_many(owner, []) == {}
 
 
-async def test_writers_of_the_same_keys_do_not_hinder_each_other(cache: Cache, owner: str) -> None:
+async def test_concurrent_writers_of_the_same_keys_succeed(cache: Cache, owner: str) -> None:
     keys = [f"key-{number}" for number in range(200)]
     orders = [keys, keys[::-1]] * 4
     await asyncio.gather(*(cache.set_many(owner, {key: key.encode() for key in order}, seconds=60) for order in orders))
@@ -160,7 +160,7 @@ def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         RedisCache("redis://localhost")
 
 
-async def test_what_begins_so_is_forgotten(cache: Cache, owner: str) -> None:
+async def test_keys_are_deleted_by_prefix(cache: Cache, owner: str) -> None:
     """Security 19 Of this owner, and nothing that merely looks like it to a pattern."""
     values = {"a:1": b"1", "a:2/x": b"2", "b:1": b"3", "a*[x]\\:1": b"4"}
     await cache.set_many(owner, values, seconds=60)

@@ -59,7 +59,7 @@ async def near(
     return await index.search_vectors(collection, wanted, kind=kind, documents=documents, limit=limit)
 
 
-async def test_what_is_put_is_found(index: ChunkIndex, collection: Collection) -> None:
+async def test_stored_entries_are_found(index: ChunkIndex, collection: Collection) -> None:
     """R13 the nearest first, each with its cosine; as many as are asked for."""
     entries = around(30)
     await index.put(collection, entries)
@@ -78,7 +78,7 @@ async def test_opposite_directions_score_nothing(index: ChunkIndex, collection: 
     assert [candidate.score for candidate in await near(index, collection)] == [0.0]
 
 
-async def test_many_are_put_found_and_deleted_at_once(index: ChunkIndex, collection: Collection) -> None:
+async def test_entries_are_stored_and_deleted_in_batches(index: ChunkIndex, collection: Collection) -> None:
     """R13 more than go into one call."""
     entries = around(1_200)
     await index.put(collection, entries)
@@ -88,7 +88,7 @@ async def test_many_are_put_found_and_deleted_at_once(index: ChunkIndex, collect
     assert await index.list_entries(collection) == {entries[0].id}
 
 
-async def test_an_entry_takes_the_place_of_that_with_its_id(index: ChunkIndex, collection: Collection) -> None:
+async def test_an_entry_replaces_the_one_with_the_same_id(index: ChunkIndex, collection: Collection) -> None:
     """R13 what is put again is there once."""
     old, new = entry("Antes.", 1.0, 0.0), entry("Ahora.", 0.0, 1.0)
     await index.put(collection, [old])
@@ -96,7 +96,7 @@ async def test_an_entry_takes_the_place_of_that_with_its_id(index: ChunkIndex, c
     assert [(of.entry_id, of.chunk_id) for of in await near(index, collection, 0.0, 1.0)] == [(old.id, new.chunk.id)]
 
 
-async def test_what_is_deleted_is_not_found(index: ChunkIndex, collection: Collection) -> None:
+async def test_deleted_entries_are_not_found(index: ChunkIndex, collection: Collection) -> None:
     """R13, security 19: entries, documents, a collection; what was never there is no error."""
     first, second = make_document(), make_document()
     entries = [entry(document=of) for of in (first, first, second)]
@@ -111,14 +111,14 @@ async def test_what_is_deleted_is_not_found(index: ChunkIndex, collection: Colle
     assert (await near(index, collection), await index.list_entries(collection)) == ([], set())
 
 
-async def test_a_collection_that_is_not_there_is_empty(index: ChunkIndex, collection: Collection) -> None:
+async def test_an_unknown_collection_is_empty(index: ChunkIndex, collection: Collection) -> None:
     """R13 nothing has been put yet."""
     assert (await near(index, collection), await index.list_entries(collection)) == ([], set())
     await index.delete(collection, [uuid4()])
     await index.delete_documents(collection, [uuid4()])
 
 
-async def test_documents_are_chosen(index: ChunkIndex, collection: Collection) -> None:
+async def test_a_search_is_restricted_to_documents(index: ChunkIndex, collection: Collection) -> None:
     """R13, R4.5 of a thousand, too."""
     documents = [make_document() for _ in range(5)]
     entries = [entry(document=of) for of in documents]
@@ -131,7 +131,7 @@ async def test_documents_are_chosen(index: ChunkIndex, collection: Collection) -
     assert await index.list_entries(collection, []) == set()
 
 
-async def test_each_search_finds_its_kind(index: ChunkIndex, collection: Collection) -> None:
+async def test_vector_kinds_are_searched_separately(index: ChunkIndex, collection: Collection) -> None:
     """R13, R3.7"""
     both, plain, situated = (entry(kinds=kinds) for kinds in (BOTH, PLAIN, SITUATED))
     await index.put(collection, [both, plain, situated])
@@ -139,7 +139,7 @@ async def test_each_search_finds_its_kind(index: ChunkIndex, collection: Collect
     assert {of.entry_id for of in await near(index, collection, kind="contextual")} == {both.id, situated.id}
 
 
-async def test_what_has_expired_is_not_found(index: ChunkIndex, collection: Collection) -> None:
+async def test_expired_entries_are_not_found(index: ChunkIndex, collection: Collection) -> None:
     """R13, R1.8 and takes no place of what has not; then it is deleted, whoever's it is."""
     gone = [entry(document=make_document(expires_at=PAST)) for _ in range(8)]
     kept = [entry("Lejos.", 0.5, 0.5, document=make_document(expires_at=until)) for until in (None, FUTURE)]
@@ -162,7 +162,7 @@ async def test_nothing_of_another_owner_or_collection_is_found(index: ChunkIndex
     assert [of.entry_id for of in await near(index, collection)] == [mine.id]
 
 
-async def test_embedding_models_do_not_meet(index: ChunkIndex, collection: Collection) -> None:
+async def test_embedding_models_are_searched_separately(index: ChunkIndex, collection: Collection) -> None:
     """R13, R3.8 vectors of another length, too; but they are listed and deleted together."""
     moved = replace(collection, embedding_model="larger")
     before, after = entry(), entry("Después.", 0.0, 1.0, 0.0)
@@ -177,13 +177,13 @@ async def test_embedding_models_do_not_meet(index: ChunkIndex, collection: Colle
     assert await near(index, moved, 0.0, 1.0, 0.0) == []
 
 
-async def test_a_vector_without_direction_is_never_near(index: ChunkIndex, collection: Collection) -> None:
+async def test_a_zero_vector_is_never_found(index: ChunkIndex, collection: Collection) -> None:
     """R13 an index that holds nothing but vectors passes it over."""
     await index.put(collection, [replace(entry(), vector=None)])
     assert await near(index, collection) == []
 
 
-async def test_words_are_ranked_where_the_index_ranks_words(index: ChunkIndex, collection: Collection) -> None:
+async def test_an_index_that_ranks_words_ranks_them(index: ChunkIndex, collection: Collection) -> None:
     """R13, R4.3 those with more of them first, of kind "content", of the owner's documents that are asked."""
     if not index.ranks_words:
         assert await index.search_words(collection, ["horno"], documents=None, limit=9) == []

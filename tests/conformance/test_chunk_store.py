@@ -64,7 +64,7 @@ async def shelf(store: ChunkStore, owner: str) -> Shelf:
     return Shelf(store, await store.create_collection(owner, "notes", embedding_model="tiny"))
 
 
-async def test_collection_is_made_once(store: ChunkStore, owner: str) -> None:
+async def test_a_collection_is_created_once(store: ChunkStore, owner: str) -> None:
     """R9.3 a collection has one name and one embedding model."""
     made = await store.create_collection(owner, "notes", embedding_model="tiny")
     again = await store.create_collection(owner, "notes", embedding_model="other")
@@ -73,7 +73,7 @@ async def test_collection_is_made_once(store: ChunkStore, owner: str) -> None:
     assert made.embedding_model == "tiny"
 
 
-async def test_a_new_collection_is_not_another_one(store: ChunkStore, owner: str) -> None:
+async def test_creating_an_existing_collection_anew_fails(store: ChunkStore, owner: str) -> None:
     """R9.3 whoever wants a new one is told that there is one already; another owner's is none."""
     made = await store.create_collection(owner, "notes", embedding_model="tiny", is_new=True)
     with pytest.raises(CollectionExists, match="notes"):
@@ -82,7 +82,7 @@ async def test_a_new_collection_is_not_another_one(store: ChunkStore, owner: str
     assert await store.create_collection(f"other-{owner}", "notes", embedding_model="tiny", is_new=True) != made
 
 
-async def test_a_collection_keeps_what_its_owner_notes_of_it(shelf: Shelf) -> None:
+async def test_collection_metadata_is_stored(shelf: Shelf) -> None:
     """R9.3 in place of what was noted before, beside its configuration."""
     assert shelf.collection.metadata == {}
     noted = {"team": "calidad", "nested": {"list": [1, None, "ñ"]}}
@@ -93,7 +93,7 @@ async def test_a_collection_keeps_what_its_owner_notes_of_it(shelf: Shelf) -> No
     assert (await shelf.store.configure_collection(configured, metadata={})).metadata == {}
 
 
-async def test_a_document_keeps_what_its_sender_knows_of_it(shelf: Shelf) -> None:
+async def test_document_metadata_is_stored(shelf: Shelf) -> None:
     """R9.3, R4.7 with each of its hits."""
     known = {"author": {"name": "Ñuño"}, "pages": [1, 2.5, None, True]}
     document = await shelf.put("El horno H2 falló.", metadata=known)
@@ -102,7 +102,7 @@ async def test_a_document_keeps_what_its_sender_knows_of_it(shelf: Shelf) -> Non
     assert await shelf.store.find_documents(shelf.collection, ids=[document.id]) == [document]
 
 
-async def test_several_documents_are_deleted_at_once(shelf: Shelf) -> None:
+async def test_documents_are_deleted_in_batches(shelf: Shelf) -> None:
     """R9.4 which there were is said; the others stay as they are, and a stranger deletes none."""
     first, second = await shelf.put("El horno falló."), await shelf.put("El horno funciona.")
     kept = await shelf.put("El horno es nuevo.")
@@ -125,7 +125,7 @@ async def test_collections_are_listed_by_name(store: ChunkStore, owner: str) -> 
     assert [collection.name for collection in await store.list_collections(owner)] == ["archive", "letters", "notes"]
 
 
-async def test_a_collection_keeps_its_own_configuration(shelf: Shelf) -> None:
+async def test_collection_configuration_is_stored(shelf: Shelf) -> None:
     """R4.10 per collection; a new one takes the place of the old; its documents are as they were."""
     assert shelf.collection.config == {}
     configured = await shelf.store.configure_collection(shelf.collection, {"strategy": "hybrid", "top_k": "7"})
@@ -136,7 +136,7 @@ async def test_a_collection_keeps_its_own_configuration(shelf: Shelf) -> None:
     assert (again.config, again.id) == ({"rerank": False}, shelf.collection.id)
 
 
-async def test_a_collection_keeps_how_its_answers_are_written(shelf: Shelf) -> None:
+async def test_generation_configuration_is_stored(shelf: Shelf) -> None:
     """R8.1, R8.8 beside its other configurations, each of which stays as it is when another one is given."""
     assert shelf.collection.generation_config == {}
     values = {"chat_model": "ollama:llama3", "system_prompt": "Tutea.\nSé breve."}
@@ -158,14 +158,14 @@ async def test_a_collection_keeps_how_its_answers_are_written(shelf: Shelf) -> N
 
 
 @pytest.mark.parametrize("config", [{"top_k": 0}, {"magic": 1}, {"strategy": "magic"}, {"top_k": 5, "rrf_k": "magic"}])
-async def test_a_configuration_that_is_none_changes_nothing(shelf: Shelf, config: dict[str, object]) -> None:
+async def test_an_invalid_configuration_changes_nothing(shelf: Shelf, config: dict[str, object]) -> None:
     """R4.10 checked when it is set, as a whole."""
     with pytest.raises(InvalidSettings, match="Known: strategy, "):
         await shelf.store.configure_collection(shelf.collection, config)
     assert await shelf.store.list_collections(shelf.collection.owner_id) == [shelf.collection]
 
 
-async def test_nobody_configures_another_s_collection(shelf: Shelf) -> None:
+async def test_other_owners_cannot_configure_a_collection(shelf: Shelf) -> None:
     """R4.8"""
     stranger = replace(shelf.collection, owner_id="somebody-else")
     with pytest.raises(CollectionNotFound, match="notes"):
@@ -173,7 +173,7 @@ async def test_nobody_configures_another_s_collection(shelf: Shelf) -> None:
     assert await shelf.store.list_collections(shelf.collection.owner_id) == [shelf.collection]
 
 
-async def test_stored_document_comes_back_whole(shelf: Shelf) -> None:
+async def test_stored_documents_are_returned_complete(shelf: Shelf) -> None:
     """R2.3 index, offsets and parent; R4.7 metadata."""
     document = await shelf.put("El horno H2 falló. ", "La galleta salió húmeda.")
     hits = await shelf.store.search_fulltext(shelf.collection, ["galleta"], limit=5)
@@ -197,7 +197,7 @@ async def test_unknown_content_is_not_found(shelf: Shelf) -> None:
     assert await shelf.store.find_documents(shelf.collection, content_hashes=["0" * 64]) == []
 
 
-async def test_replaced_document_leaves_nothing_of_the_old(shelf: Shelf) -> None:
+async def test_replacing_a_document_removes_the_old_version(shelf: Shelf) -> None:
     """R1.6 replaced at once and whole."""
     old = await shelf.put("La cisterna reventó.", "El tejado cedió.")
     new = make_document(id=old.id, source=old.source, collection_id=shelf.collection.id, title="Otro")
@@ -212,7 +212,7 @@ async def test_replaced_document_leaves_nothing_of_the_old(shelf: Shelf) -> None
     assert await shelf.store.list_documents(shelf.collection) == [new]
 
 
-async def test_deleted_document_is_never_found(shelf: Shelf) -> None:
+async def test_deleted_documents_are_never_found(shelf: Shelf) -> None:
     """Security 19."""
     document = await shelf.put("La cisterna reventó.")
     await shelf.put("La cisterna nueva funciona.")
@@ -224,7 +224,7 @@ async def test_deleted_document_is_never_found(shelf: Shelf) -> None:
     assert await shelf.store.read_chunks(shelf.collection, [(document.id, 0, 9)]) == {}
 
 
-async def test_deleted_collection_leaves_nothing(shelf: Shelf, owner: str) -> None:
+async def test_deleting_a_collection_removes_everything(shelf: Shelf, owner: str) -> None:
     """R9.3 its name is free again, its neighbours stay."""
     document = await shelf.put("La cisterna reventó.")
     other = Shelf(shelf.store, await shelf.store.create_collection(owner, "other", embedding_model="tiny"))
@@ -248,7 +248,7 @@ async def test_rare_words_rank_above_common_ones(shelf: Shelf) -> None:
     assert (await shelf.found("retén", "horno"))[0] == "El retén se rompió en el horno."
 
 
-async def test_forms_and_accents_of_a_word_meet(shelf: Shelf) -> None:
+async def test_inflected_forms_and_accents_match(shelf: Shelf) -> None:
     """R4.3 stemming by the document's language, accents folded on both sides."""
     await shelf.put("Las instalaciones eléctricas fallaron.", language="es")
     await shelf.put("L'école a commandé des machines.", language="fr")
@@ -289,7 +289,7 @@ async def test_scores_lie_between_0_and_1(shelf: Shelf) -> None:
     assert all(0 <= hit.score <= 1 for hit in hits)
 
 
-async def test_each_leg_names_its_score(shelf: Shelf) -> None:
+async def test_hits_have_the_score_of_their_search(shelf: Shelf) -> None:
     """R4.7 scores of each stage."""
     await shelf.put("horno")
     (by_words,) = await shelf.store.search_fulltext(shelf.collection, ["horno"], limit=9)
@@ -307,7 +307,7 @@ async def test_nearest_vectors_come_first(shelf: Shelf) -> None:
     assert hits[0].score == pytest.approx(math.cos(0.1), abs=1e-3)
 
 
-async def test_vector_without_direction_is_never_near(shelf: Shelf) -> None:
+async def test_zero_vectors_are_never_found(shelf: Shelf) -> None:
     """A text that the embedding model knows no word of has the zero vector."""
     await shelf.put("a", "b", vectors=[[0.0, 0.0], [0.5, 0.5]])
     assert [hit.chunk.content for hit in await shelf.store.search_vectors(shelf.collection, [1.0, 0.0], limit=9)] == [
@@ -350,7 +350,7 @@ async def test_chunks_are_read_by_span_in_order(shelf: Shelf) -> None:
     assert await shelf.store.read_chunks(shelf.collection, []) == {}
 
 
-async def test_documents_are_stored_all_or_none(shelf: Shelf) -> None:
+async def test_documents_are_stored_atomically(shelf: Shelf) -> None:
     """R1.9, R3.3 several documents at once."""
     first, second = (make_document(collection_id=shelf.collection.id) for _ in range(2))
     good = IndexedDocument(first, tile(first, ["El horno uno."]), [[1.0, 0.0]])
@@ -389,7 +389,7 @@ async def test_vectors_of_another_model_are_refused(shelf: Shelf) -> None:
     assert await shelf.store.list_collections(shelf.collection.owner_id) == [shelf.collection]
 
 
-async def test_nothing_is_stored_in_a_collection_that_is_not_there(shelf: Shelf) -> None:
+async def test_storing_into_an_unknown_collection_fails(shelf: Shelf) -> None:
     """R9.3 deleted in the meantime; R4.8 or another owner's."""
     document = make_document(collection_id=shelf.collection.id)
     indexed = IndexedDocument(document, tile(document, ["horno"]), [[1.0, 0.0]])
@@ -401,7 +401,7 @@ async def test_nothing_is_stored_in_a_collection_that_is_not_there(shelf: Shelf)
         await shelf.store.put_documents(shelf.collection, [indexed])
 
 
-async def test_vectors_in_context_are_searched_where_they_are_wanted(shelf: Shelf) -> None:
+async def test_contextual_vectors_are_searched_on_request(shelf: Shelf) -> None:
     """R3.7 both are stored; the collection's configuration decides; what was indexed before is still found."""
     await shelf.put("antes", vectors=[[0.0, 1.0]])
 
@@ -466,7 +466,7 @@ FILTERED = [
 
 
 @pytest.mark.parametrize(("filters", "expected"), FILTERED)
-async def test_filters_hold_for_both_searches(shelf: Shelf, filters: Filters, expected: set[str]) -> None:
+async def test_filters_apply_to_both_searches(shelf: Shelf, filters: Filters, expected: set[str]) -> None:
     """R4.5, security 12."""
     day = timedelta(days=1)
     await shelf.put(
@@ -498,7 +498,7 @@ async def test_filters_hold_for_both_searches(shelf: Shelf, filters: Filters, ex
     assert {hit.chunk.document.title for hit in by_vector} == expected
 
 
-async def test_expired_document_is_found_by_no_search(shelf: Shelf) -> None:
+async def test_expired_documents_are_never_found(shelf: Shelf) -> None:
     """R1.8, security 19: at that second, before anything is purged."""
     past, future = datetime.now(UTC) - timedelta(seconds=1), datetime.now(UTC) + timedelta(hours=1)
     gone = await shelf.put("horno viejo", expires_at=past)
@@ -510,7 +510,7 @@ async def test_expired_document_is_found_by_no_search(shelf: Shelf) -> None:
     assert len(await shelf.store.list_documents(shelf.collection)) == 1
 
 
-async def test_expired_document_is_still_there_to_be_deleted(shelf: Shelf) -> None:
+async def test_expired_documents_can_be_deleted(shelf: Shelf) -> None:
     """R1.8 what a purge does."""
     gone = await shelf.put("horno viejo", expires_at=datetime.now(UTC) - timedelta(seconds=1))
     await shelf.put("horno eterno")
@@ -521,7 +521,7 @@ async def test_expired_document_is_still_there_to_be_deleted(shelf: Shelf) -> No
     assert await shelf.found("horno") == ["horno eterno"]
 
 
-async def test_filenames_are_found_whatever_their_case(shelf: Shelf) -> None:
+async def test_filenames_match_case_insensitively(shelf: Shelf) -> None:
     """R4.5 a question that names a file."""
     await shelf.put("uno", filename="Producción.xlsx")
     await shelf.put("dos", filename="inventaire.csv")
@@ -530,7 +530,7 @@ async def test_filenames_are_found_whatever_their_case(shelf: Shelf) -> None:
     assert await shelf.store.find_filenames(shelf.collection, []) == []
 
 
-async def test_filenames_are_found_without_their_accents(shelf: Shelf) -> None:
+async def test_filenames_match_without_accents(shelf: Shelf) -> None:
     """R4.5 as a question writes them."""
     await shelf.put("Algo.", filename="Catálogo Añejo.MD")
     await shelf.put("Algo más.", filename="otro.md")
@@ -538,13 +538,13 @@ async def test_filenames_are_found_without_their_accents(shelf: Shelf) -> None:
         assert await shelf.store.find_filenames(shelf.collection, [name, "nada.md"]) == ["Catálogo Añejo.MD"]
 
 
-async def test_searches_go_on_after_optimizing(shelf: Shelf) -> None:
+async def test_optimizing_keeps_search_results(shelf: Shelf) -> None:
     await shelf.put("horno")
     await shelf.store.optimize(shelf.collection)
     assert await shelf.found("horno") == ["horno"]
 
 
-async def test_nothing_of_another_owner_is_seen_or_changed(store: ChunkStore, owner: str) -> None:
+async def test_owners_are_isolated(store: ChunkStore, owner: str) -> None:
     """R4.8 even with the collection's id."""
     mine = Shelf(store, await store.create_collection(owner, "notes", embedding_model="tiny"))
     document = await mine.put("El secreto del horno.")
@@ -562,7 +562,7 @@ async def test_nothing_of_another_owner_is_seen_or_changed(store: ChunkStore, ow
     assert [collection.owner_id for collection in await store.list_collections(owner)] == [owner]
 
 
-async def test_failed_store_changes_nothing(shelf: Shelf) -> None:
+async def test_a_failed_write_changes_nothing(shelf: Shelf) -> None:
     """R1.9 whole or not at all."""
     old = await shelf.put("La versión vieja.")
     new = make_document(id=old.id, source=old.source, collection_id=shelf.collection.id)

@@ -59,13 +59,13 @@ async def is_missing(storage: FileStorage, key: str) -> bool:
 
 
 @pytest.mark.parametrize("data", [b"", bytes(range(256)), "Año\r\n".encode()])
-async def test_what_is_put_comes_back(storage: FileStorage, data: bytes) -> None:
+async def test_stored_files_are_returned(storage: FileStorage, data: bytes) -> None:
     """R1.4 to the byte."""
     await storage.put(KEY, data)
     assert await storage.get(KEY) == data
 
 
-async def test_a_file_of_ten_megabytes_comes_back(storage: FileStorage) -> None:
+async def test_a_file_of_ten_megabytes_is_returned(storage: FileStorage) -> None:
     """R1.1, R1.4 the largest that is taken by default."""
     data = os.urandom(10_000_000)
     await storage.put(KEY, data)
@@ -88,7 +88,7 @@ async def test_a_file_is_replaced(storage: FileStorage) -> None:
     assert await storage.get(KEY) == b"new"
 
 
-async def test_what_is_not_there_is_said_so(storage: FileStorage) -> None:
+async def test_missing_files_are_reported(storage: FileStorage) -> None:
     """R1.4"""
     with pytest.raises(FileUnavailable, match="upload the document again") as caught:
         await storage.get(KEY)
@@ -100,7 +100,9 @@ async def test_what_is_not_there_is_said_so(storage: FileStorage) -> None:
 @pytest.mark.parametrize(
     ("prefix", "gone"), [("a/b/c", {"a/b/c"}), ("a/b", {"a/b/c", "a/b/cc"}), ("a", {"a/b/c", "a/b/cc", "a/bb/c"})]
 )
-async def test_a_file_a_document_or_a_collection_is_deleted(storage: FileStorage, prefix: str, gone: set[str]) -> None:
+async def test_files_are_deleted_by_key_document_or_collection(
+    storage: FileStorage, prefix: str, gone: set[str]
+) -> None:
     """Security 19: all of it, and nothing whose name begins alike."""
     keys = {"a/b/c", "a/b/cc", "a/bb/c", "aa/b/c", "b/a/c"}
     for key in keys:
@@ -112,12 +114,12 @@ async def test_a_file_a_document_or_a_collection_is_deleted(storage: FileStorage
     assert await storage.get("a/b/c") == b"again"
 
 
-async def test_to_delete_what_was_never_there_is_fine(storage: FileStorage) -> None:
+async def test_deleting_a_missing_file_succeeds(storage: FileStorage) -> None:
     for prefix in (KEY, "collection/document", "collection"):
         await storage.delete(prefix)
 
 
-async def test_writers_of_one_key_leave_one_whole_value(storage: FileStorage) -> None:
+async def test_concurrent_writers_leave_one_complete_file(storage: FileStorage) -> None:
     """R1.6 and whoever reads meanwhile sees a whole one, too."""
     values = [bytes([number]) * 300_000 for number in range(8)]
     await storage.put(KEY, values[0])
@@ -127,7 +129,7 @@ async def test_writers_of_one_key_leave_one_whole_value(storage: FileStorage) ->
     assert await storage.get(KEY) in values
 
 
-async def test_deleting_takes_nothing_from_who_writes_beside_it(storage: FileStorage) -> None:
+async def test_deleting_does_not_affect_concurrent_writers(storage: FileStorage) -> None:
     """R1.4 the folder that became empty may be wanted in that instant."""
     for round_number in range(20):
         await storage.put("a/b/old", b"old")
@@ -137,7 +139,7 @@ async def test_deleting_takes_nothing_from_who_writes_beside_it(storage: FileSto
         await storage.delete(key)
 
 
-async def test_what_is_deleted_meanwhile_does_not_hinder_listing(storage: FileStorage) -> None:
+async def test_listing_tolerates_concurrent_deletion(storage: FileStorage) -> None:
     """R1.4, R11.1 A folder that goes while it is looked into holds nothing; what stays is listed."""
     await storage.put("a/kept/1", b"stays")
 
@@ -201,7 +203,7 @@ NO_PREFIX = [
 
 
 @pytest.mark.parametrize("key", [*NO_PREFIX, "collection", "collection/document"])
-async def test_no_other_key_is_taken(storage: FileStorage, key: str) -> None:
+async def test_invalid_keys_are_rejected(storage: FileStorage, key: str) -> None:
     """Security 9: keys are made of ids; a file's name is none."""
     with pytest.raises(ValueError, match="of a file"):
         await storage.put(key, b"1")
@@ -210,7 +212,7 @@ async def test_no_other_key_is_taken(storage: FileStorage, key: str) -> None:
 
 
 @pytest.mark.parametrize("prefix", NO_PREFIX)
-async def test_nothing_else_is_deleted(storage: FileStorage, prefix: str) -> None:
+async def test_invalid_prefixes_are_rejected(storage: FileStorage, prefix: str) -> None:
     """Security 9."""
     await storage.put(KEY, b"1")
     with pytest.raises(ValueError, match="of a file"):
@@ -269,7 +271,7 @@ class StorageAndModel(RuleBasedStateMachine):
 
 
 @pytest.mark.slow
-def test_any_order_of_puts_and_deletes_is_that_of_a_dict(storage: FileStorage) -> None:
+def test_any_sequence_of_writes_and_deletions_matches_a_dict(storage: FileStorage) -> None:
     """R1.4, security 19."""
     with asyncio.Runner() as runner:
         machine = type("OverThisStorage", (StorageAndModel,), {"storage": storage, "runner": runner})

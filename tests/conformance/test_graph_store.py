@@ -141,7 +141,7 @@ async def shelf(plugs: tuple[ChunkStore, GraphStore], owner: str) -> Shelf:
     return Shelf(store, graph, await store.create_collection(owner, "notes", embedding_model="tiny"))
 
 
-async def test_an_edge_comes_back_whole(shelf: Shelf) -> None:
+async def test_edges_are_returned_complete(shelf: Shelf) -> None:
     """R7.1 each with its quote, document and direction."""
     document = await shelf.say([], [("La helada", "la rotura de la tubería", FACT, 0.75)])
     (edge,) = (await shelf.around("rotura de tubería")).edges
@@ -166,7 +166,7 @@ async def test_a_chain_is_followed_across_documents(shelf: Shelf) -> None:
     assert await shelf.follow("la pérdida de clientes", depth=4) == set(LINKS)
 
 
-async def test_direction_is_the_question_s(shelf: Shelf) -> None:
+async def test_the_question_gives_the_direction(shelf: Shelf) -> None:
     """R7.2"""
     for said in CHAIN:
         await shelf.say(said)
@@ -176,13 +176,13 @@ async def test_direction_is_the_question_s(shelf: Shelf) -> None:
     assert await shelf.follow("la helada", "causes") == set()
 
 
-async def test_both_directions_are_what_leads_there_and_what_follows(shelf: Shelf) -> None:
+async def test_both_directions_return_causes_and_effects(shelf: Shelf) -> None:
     """R7.2 not what else follows from its cause."""
     await shelf.say([("La tormenta", "el apagón")], [("La tormenta", "el granizo")], [("El apagón", "la parada")])
     assert await shelf.follow("apagón", None) == {"La tormenta → el apagón", "el apagón → la parada"}
 
 
-async def test_a_circle_ends(shelf: Shelf) -> None:
+async def test_cycles_terminate(shelf: Shelf) -> None:
     """R7.2"""
     await shelf.say([("El cansancio", "los errores")], [("Los errores", "las horas extra")])
     await shelf.say([("Las horas extra", "el cansancio")])
@@ -191,7 +191,7 @@ async def test_a_circle_ends(shelf: Shelf) -> None:
 
 
 @pytest.mark.parametrize("polarity", [NEGATED, HYPOTHETICAL])
-async def test_what_did_not_happen_leads_nowhere(shelf: Shelf, polarity: Polarity) -> None:
+async def test_negated_events_are_not_followed(shelf: Shelf, polarity: Polarity) -> None:
     """R7.2 facts alone are followed; all are listed."""
     await shelf.say([("La helada", "la rotura", polarity)], [("La rotura", "la inundación")])
     assert await shelf.follow("la inundación") == {"la rotura → la inundación"}
@@ -200,7 +200,7 @@ async def test_what_did_not_happen_leads_nowhere(shelf: Shelf, polarity: Polarit
     assert {edge.polarity for edge in listed} == {polarity, FACT}
 
 
-async def test_of_each_step_the_surest_are_followed(shelf: Shelf) -> None:
+async def test_each_step_follows_the_most_confident_edges(shelf: Shelf) -> None:
     """R7.2 the width is a step's, confidences multiply."""
     await shelf.say([("El viento", "el corte", FACT, 0.9), ("El rayo", "el corte", FACT, 0.8)])
     await shelf.say([("La nieve", "el corte", FACT, 0.7), ("El verano", "el rayo", FACT, 1.0)])
@@ -213,7 +213,7 @@ async def test_of_each_step_the_surest_are_followed(shelf: Shelf) -> None:
     assert len((await shelf.around("el corte")).edges) == 6
 
 
-async def test_what_means_nearly_the_same_joins_a_chain(shelf: Shelf) -> None:
+async def test_similar_entities_join_a_chain(shelf: Shelf) -> None:
     """R7.2 an effect in one document, the cause in another, in other words."""
     await shelf.say([("El desgaste del retén", "la fuga de aceite del compresor")])
     await shelf.say([("La fuga de aceite en el compresor C3", "la parada de la línea")])
@@ -230,14 +230,14 @@ async def test_what_means_nearly_the_same_joins_a_chain(shelf: Shelf) -> None:
     }
 
 
-async def test_two_languages_meet(shelf: Shelf) -> None:
+async def test_chains_cross_languages(shelf: Shelf) -> None:
     """R7.2 by words that are nearly the same in both."""
     await shelf.say([("L'usure du joint", "la panne du compresseur C3")], language="fr")
     await shelf.say([("La avería del compresor C3", "el retraso")], language="es")
     assert len((await shelf.around("el retraso")).edges) == 2
 
 
-async def test_what_the_words_mean_best_comes_first(shelf: Shelf) -> None:
+async def test_the_best_matching_chain_comes_first(shelf: Shelf) -> None:
     """R7.2 the start is the entity that holds most of the question's rare words and little else."""
     for number in range(12):
         await shelf.say([(f"La causa {number}", f"el fallo del horno H{number}")])
@@ -251,7 +251,7 @@ async def test_what_the_words_mean_best_comes_first(shelf: Shelf) -> None:
     assert (await shelf.around("")) == CausalNeighbourhood()
 
 
-async def test_chunks_that_are_near_are_starts_too(shelf: Shelf) -> None:
+async def test_chunks_with_similar_vectors_are_starting_points(shelf: Shelf) -> None:
     """R7.2 by embedding: what a search by vectors finds, though no word of the question is in it."""
     document = await shelf.say([], [("El desgaste", "la fuga")])
     await shelf.say([("El calor", "el desgaste")])
@@ -261,7 +261,7 @@ async def test_chunks_that_are_near_are_starts_too(shelf: Shelf) -> None:
     assert await shelf.follow("derrame", "effects", near={chunk_of(document, 1): 0.6}) == {"El desgaste → la fuga"}
 
 
-async def test_what_the_document_of_a_near_chunk_says_elsewhere_is_a_start_too(shelf: Shelf) -> None:
+async def test_other_edges_of_a_similar_chunks_document_are_starting_points(shelf: Shelf) -> None:
     """R7.2"""
     document = await shelf.say([("El viento", "el corte")], [], [("El desgaste", "la fuga")])
     found = await shelf.around("derrame", near={chunk_of(document, 0): 0.6})
@@ -269,7 +269,7 @@ async def test_what_the_document_of_a_near_chunk_says_elsewhere_is_a_start_too(s
     assert spoken(found.edges) == {"El viento → el corte", "El desgaste → la fuga"}
 
 
-async def test_filters_hold_at_every_step(shelf: Shelf) -> None:
+async def test_filters_apply_at_every_step(shelf: Shelf) -> None:
     """R4.5 a chain breaks where its document is left out."""
     for number, said in enumerate(CHAIN):
         await shelf.say(said, tags=("par",) if number % 2 else ("impar",))
@@ -279,7 +279,7 @@ async def test_filters_hold_at_every_step(shelf: Shelf) -> None:
     assert nothing == CausalNeighbourhood()
 
 
-async def test_expired_document_is_no_part_of_the_graph(shelf: Shelf) -> None:
+async def test_expired_documents_are_not_in_the_graph(shelf: Shelf) -> None:
     """R1.8, R7.3 before anything is purged."""
     ended = datetime.now(UTC) - timedelta(seconds=1)
     gone = await shelf.say(CHAIN[1], expires_at=ended)
@@ -294,7 +294,7 @@ async def test_expired_document_is_no_part_of_the_graph(shelf: Shelf) -> None:
     assert await shelf.graph.read_hits(shelf.collection, [chunk_of(named), chunk_of(gone)]) == []
 
 
-async def test_deleted_document_leaves_no_edge(shelf: Shelf) -> None:
+async def test_deleting_a_document_removes_its_edges(shelf: Shelf) -> None:
     """R7.3 what other documents say stays."""
     documents = [await shelf.say(said) for said in CHAIN]
     again = await shelf.say(CHAIN[1])
@@ -308,7 +308,7 @@ async def test_deleted_document_leaves_no_edge(shelf: Shelf) -> None:
     assert await shelf.graph.list_causal_edges(shelf.collection) == []
 
 
-async def test_replaced_document_leaves_nothing_of_the_old_graph(shelf: Shelf) -> None:
+async def test_replacing_a_document_replaces_its_graph(shelf: Shelf) -> None:
     """R7.3"""
     old = await shelf.say(CHAIN[0], CHAIN[1])
     await shelf.name(["Lindazo"])
@@ -323,7 +323,7 @@ async def test_replaced_document_leaves_nothing_of_the_old_graph(shelf: Shelf) -
     assert chunk_of(named) not in {chunk for chunk, _ in await shelf.reach([], "lindazo")}
 
 
-async def test_deleted_collection_takes_its_graph_along(shelf: Shelf) -> None:
+async def test_deleting_a_collection_deletes_its_graph(shelf: Shelf) -> None:
     """R7.3"""
     await shelf.say(*CHAIN)
     await shelf.name(["Lindazo"], title="Informe")
@@ -344,7 +344,7 @@ async def test_a_repeated_job_changes_nothing(shelf: Shelf) -> None:
     assert (after.links, after.starts) == (before.links, before.starts)
 
 
-async def test_what_a_chunk_says_twice_is_one_edge(shelf: Shelf) -> None:
+async def test_repeated_statements_of_a_chunk_are_one_edge(shelf: Shelf) -> None:
     """R7.1 the surest; what it says of nothing, and of a thing and itself, is none."""
     await shelf.say(
         [
@@ -361,7 +361,7 @@ async def test_what_a_chunk_says_twice_is_one_edge(shelf: Shelf) -> None:
     assert len({edge.cause.id for edge in edges}) == len({edge.effect.id for edge in edges}) == 1
 
 
-async def test_edges_near_an_entity_are_listed(shelf: Shelf) -> None:
+async def test_edges_around_an_entity_are_listed(shelf: Shelf) -> None:
     """R7.1 what a picture shows: two edges far, the nearest first."""
     await shelf.say([*CHAIN[0], *CHAIN[1], *CHAIN[2], *CHAIN[3]])
     near = await shelf.graph.list_causal_edges(shelf.collection, entity="helada")
@@ -375,7 +375,7 @@ async def test_edges_near_an_entity_are_listed(shelf: Shelf) -> None:
     assert len(await shelf.graph.list_causal_edges(shelf.collection, limit=3)) == 3
 
 
-async def test_names_join_chunks(shelf: Shelf) -> None:
+async def test_shared_names_connect_chunks(shelf: Shelf) -> None:
     """R4 association: a step goes from a chunk by a name to the chunks that name the same."""
     one = await shelf.name(["Lindazo", "Ana"])
     two = await shelf.name(["Lindazo", "Bruno"])
@@ -395,7 +395,7 @@ async def test_names_join_chunks(shelf: Shelf) -> None:
     assert await shelf.reach([uuid4()], "nobody") == set()
 
 
-async def test_an_edge_tells_how_many_chunks_hold_its_name(shelf: Shelf) -> None:
+async def test_edges_have_the_frequency_of_their_name(shelf: Shelf) -> None:
     """R4 association: a name's weight is by how rare it is."""
     one = await shelf.name(["Lindazo"], ["Lindazo", "Bruno"], title="Informe")
     await shelf.name(["Bruno", "Lindazo"])
@@ -407,7 +407,7 @@ async def test_an_edge_tells_how_many_chunks_hold_its_name(shelf: Shelf) -> None
     assert {edge.chunk_count for edge in edges if edge.key == "bruno"} == {2}
 
 
-async def test_names_of_everything_join_nothing(shelf: Shelf) -> None:
+async def test_very_frequent_names_connect_nothing(shelf: Shelf) -> None:
     """R4 association: those of more than a hundred chunks."""
     crowd = await shelf.name(*[["Todos"]] * MOST_CHUNKS)
     one = await shelf.name(["Ana"])
@@ -417,7 +417,7 @@ async def test_names_of_everything_join_nothing(shelf: Shelf) -> None:
     assert len(await shelf.reach([chunk_of(one)])) == 2
 
 
-async def test_the_rarest_names_go_first(shelf: Shelf) -> None:
+async def test_the_rarest_names_come_first(shelf: Shelf) -> None:
     """R4 association: where not all that is named can be reached."""
     one = await shelf.name(["Raro", "Usual"])
     for _ in range(5):
@@ -429,7 +429,7 @@ async def test_the_rarest_names_go_first(shelf: Shelf) -> None:
     }
 
 
-async def test_filters_hold_for_names(shelf: Shelf) -> None:
+async def test_filters_apply_to_names(shelf: Shelf) -> None:
     """R4.5"""
     one = await shelf.name(["Lindazo"], tags=("a",))
     two = await shelf.name(["Lindazo", "Bruno"], tags=("b",), title="Informe")
@@ -453,7 +453,7 @@ async def test_titles_are_found_by_key(shelf: Shelf) -> None:
     assert await shelf.graph.find_titles(shelf.collection, []) == {}
 
 
-async def test_hits_are_read_in_order(shelf: Shelf) -> None:
+async def test_hits_are_returned_in_the_requested_order(shelf: Shelf) -> None:
     one = await shelf.name(["Ana"], ["Bruno"])
     wanted = [chunk_of(one, 1), uuid4(), chunk_of(one, 0)]
     hits = await shelf.graph.read_hits(shelf.collection, wanted)
@@ -463,7 +463,7 @@ async def test_hits_are_read_in_order(shelf: Shelf) -> None:
     ]
 
 
-async def test_nothing_of_another_owner_is_seen(plugs: tuple[ChunkStore, GraphStore], owner: str) -> None:
+async def test_owners_graphs_are_isolated(plugs: tuple[ChunkStore, GraphStore], owner: str) -> None:
     """R4.8 two owners of the same documents: their entities never meet, not even with the other's ids."""
     store, graph = plugs
     mine, theirs = [
@@ -490,7 +490,7 @@ async def test_nothing_of_another_owner_is_seen(plugs: tuple[ChunkStore, GraphSt
     assert await mine.around("inundación del sótano", None) == one
 
 
-async def test_two_collections_of_one_owner_stay_apart(plugs: tuple[ChunkStore, GraphStore], owner: str) -> None:
+async def test_collections_graphs_are_isolated(plugs: tuple[ChunkStore, GraphStore], owner: str) -> None:
     """R4.8 a chain never crosses from one into the other."""
     store, graph = plugs
     one, other = [
@@ -505,7 +505,7 @@ async def test_two_collections_of_one_owner_stay_apart(plugs: tuple[ChunkStore, 
     assert await one.reach([], "lindazo") == {(chunk_of(named), "lindazo")}
 
 
-async def test_graph_must_fit_the_chunks(shelf: Shelf) -> None:
+async def test_a_graph_must_match_its_chunks(shelf: Shelf) -> None:
     """R1.9 stored whole or not at all."""
     document = make_document(collection_id=shelf.collection.id)
     indexed = IndexedDocument(document, tile(document, ["uno", "dos"]), [[1.0, 0.0]] * 2, graph=[ChunkGraph()])

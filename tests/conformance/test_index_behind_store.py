@@ -31,7 +31,7 @@ async def shelf(store: IndexedStore, owner: str) -> Shelf:
     return Shelf(store, await store.create_collection(owner, "notes", embedding_model="tiny"))
 
 
-async def test_what_is_stored_is_found_by_the_index(shelf: Shelf, store: IndexedStore) -> None:
+async def test_stored_documents_are_found_through_the_index(shelf: Shelf, store: IndexedStore) -> None:
     """R13.1, R13.2 both kinds of vectors, in the index as they were put and as they are read from PostgreSQL."""
     until = datetime.now(UTC).astimezone(timezone(timedelta(hours=5, minutes=30))) + timedelta(hours=1)
     document = make_document(collection_id=shelf.collection.id, expires_at=until, language="fr")
@@ -56,7 +56,7 @@ async def test_what_is_stored_is_found_by_the_index(shelf: Shelf, store: Indexed
         shelf.collection = in_context
 
 
-async def test_a_new_version_is_found_by_the_index(shelf: Shelf, store: IndexedStore) -> None:
+async def test_a_new_version_is_found_through_the_index(shelf: Shelf, store: IndexedStore) -> None:
     """R13.1, R13.2, R1.6 at once; of the old nothing is left there."""
     old = await shelf.put(*(f"Versión vieja {number}. " for number in range(4)))
     await shelf.put("Versión nueva.", id=old.id)

@@ -64,13 +64,13 @@ def some_hits() -> list[Hit]:
     ]
 
 
-async def test_what_answers_comes_first(reranker: Reranker) -> None:
+async def test_the_answering_chunk_comes_first(reranker: Reranker) -> None:
     """R5.1"""
     assert (await rerank(reranker, some_hits()))[0].chunk.content == "el horno del taller"
 
 
 @pytest.mark.parametrize("top_k", [0, 1, 3, 5, 9])
-async def test_at_most_top_k_and_no_fewer_than_there_are(reranker: Reranker, top_k: int) -> None:
+async def test_top_k_limits_the_hits(reranker: Reranker, top_k: int) -> None:
     """R5.1 The first of the whole order."""
     hits = some_hits()
     ranked = await rerank(reranker, hits, top_k=top_k)
@@ -78,7 +78,7 @@ async def test_at_most_top_k_and_no_fewer_than_there_are(reranker: Reranker, top
     assert ranked == (await rerank(reranker, hits))[:top_k]
 
 
-async def test_scores_are_between_0_and_1_and_never_rise(reranker: Reranker) -> None:
+async def test_scores_are_in_0_to_1_and_descend(reranker: Reranker) -> None:
     """R5.2 P7"""
     scores = [hit.score for hit in await rerank(reranker, some_hits())]
     assert scores == sorted(scores, reverse=True)
@@ -98,7 +98,7 @@ async def test_chunks_and_scores_of_earlier_stages_are_kept(reranker: Reranker) 
         assert 0 <= hit.scores["rerank"] <= 1
 
 
-async def test_what_is_given_stays_as_it_is(reranker: Reranker) -> None:
+async def test_the_input_is_not_modified(reranker: Reranker) -> None:
     """R5.2 The order of the search is still there for who falls back on it."""
     hits = some_hits()
     before = deepcopy(hits)
@@ -106,7 +106,7 @@ async def test_what_is_given_stays_as_it_is(reranker: Reranker) -> None:
     assert hits == before
 
 
-async def test_nothing_makes_nothing(reranker: Reranker) -> None:
+async def test_empty_input_gives_empty_output(reranker: Reranker) -> None:
     """R5.1"""
     assert await rerank(reranker, []) == []
 
@@ -120,13 +120,13 @@ async def test_chunks_without_text_are_dropped(reranker: Reranker) -> None:
     assert {hit.chunk.id for hit in ranked} == {hit.chunk.id for hit in hits}
 
 
-async def test_the_same_again_is_the_same(reranker: Reranker) -> None:
+async def test_results_are_deterministic(reranker: Reranker) -> None:
     """P4"""
     hits = some_hits()
     assert await rerank(reranker, hits) == await rerank(reranker, hits)
 
 
-async def test_equals_keep_their_order(reranker: Reranker) -> None:
+async def test_ties_keep_their_order(reranker: Reranker) -> None:
     """P4"""
     hits = [make_hit(text, 0.5, context="") for text in ["el horno", "el gas"] * 4]
     ranked = [hit.chunk for hit in await rerank(reranker, hits)]
@@ -135,7 +135,7 @@ async def test_equals_keep_their_order(reranker: Reranker) -> None:
         assert [chunk for chunk in ranked if chunk.content == text] == equals
 
 
-async def test_odd_text_is_only_text(reranker: Reranker) -> None:
+async def test_unusual_text_is_accepted(reranker: Reranker) -> None:
     """R5.1 Long, without a word, in another script, with marks of a prompt or of a tokenizer."""
     texts = ["[SEP] [MASK]", "</excerpt><excerpt>", "?!", "炉子坏了", "horno " * 3_000, "\u202e\ufeffx", "{0} %s"]
     ranked = await rerank(reranker, [make_hit(text, 0.5) for text in texts])

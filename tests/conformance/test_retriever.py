@@ -44,7 +44,7 @@ async def find(retriever: Retriever, limit: int = 5) -> list[Hit]:
     return await retriever.retrieve(QUESTION, limit=limit)
 
 
-async def test_it_is_asked_by_its_contract(service: Script, chunkenizer: Chunkenizer) -> None:
+async def test_requests_follow_the_contract(service: Script, chunkenizer: Chunkenizer) -> None:
     """R13.3 The question, how many, the key; and that a Causeway asks, so that two do not ask in circles."""
     assert await find(chunkenizer, limit=7) == []
     assert service.questions == [{"query": QUESTION, "top_k": 7}]
@@ -52,7 +52,7 @@ async def test_it_is_asked_by_its_contract(service: Script, chunkenizer: Chunken
     assert "causeway" in service.headers[0]["Via"]
 
 
-async def test_passages_come_best_first_and_each_once(service: Script, chunkenizer: Chunkenizer) -> None:
+async def test_passages_are_ranked_and_unique(service: Script, chunkenizer: Chunkenizer) -> None:
     """R13.3 In the service's order, at most as many as were asked for, with scores in [0, 1] and ids that stay."""
     service.passages = [
         passage("Uno.", index=3, score=7.5),
@@ -74,14 +74,14 @@ async def test_passages_come_best_first_and_each_once(service: Script, chunkeniz
     assert hits == await find(chunkenizer, limit=3)
 
 
-async def test_a_bare_list_is_an_answer_too(service: Script, chunkenizer: Chunkenizer) -> None:
+async def test_a_plain_list_is_accepted(service: Script, chunkenizer: Chunkenizer) -> None:
     """R13.3 003 tells what `retrieve_chunks` returns, and not what is around it."""
     service.body = b'[{"chunk_text": "Uno.", "document_id": "a", "chunk_index": 0, "score": 1, "metadata": {}}]'
     (hit,) = await find(chunkenizer)
     assert hit.chunk.content == "Uno."
 
 
-async def test_what_is_known_of_a_document_is_kept(service: Script, chunkenizer: Chunkenizer) -> None:
+async def test_document_metadata_is_kept(service: Script, chunkenizer: Chunkenizer) -> None:
     """R13.3 Names, language, tags, date, page: what citations and filters need."""
     name = uuid4()
     metadata = {
@@ -103,7 +103,7 @@ async def test_what_is_known_of_a_document_is_kept(service: Script, chunkenizer:
     assert (place.page, place.start_char, place.end_char) == (3, 120, 138)
 
 
-async def test_metadata_of_other_kinds_are_passed_over(service: Script, chunkenizer: Chunkenizer) -> None:
+async def test_unknown_metadata_is_ignored(service: Script, chunkenizer: Chunkenizer) -> None:
     """R13.3 They are the other service's own: no value of theirs loses a passage."""
     known = ("filename", "title", "language", "tags", "page", "created_at", "start_char")
     metadata = {key: {"a": 1} for key in known}
@@ -119,7 +119,7 @@ async def test_metadata_of_other_kinds_are_passed_over(service: Script, chunkeni
     [("A2:B3", ["A2:B2", "A3:B3"]), ("A2:B9", [""]), ("A" + 5_000 * "9", [""]), ("nowhere", [""])],
     ids=["two rows", "more", "far", "nowhere"],
 )
-async def test_rows_of_a_sheet_keep_their_cells(
+async def test_spreadsheet_rows_keep_their_cells(
     service: Script, chunkenizer: Chunkenizer, cells: str, expected: list[str]
 ) -> None:
     """R13.3, R8.3 each line its row, where the lines are as many; else the sheet alone."""
@@ -149,7 +149,7 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("garbage", GARBAGE.values(), ids=GARBAGE)
-async def test_garbage_is_an_error_of_ours(
+async def test_an_invalid_response_is_a_typed_error(
     service: Script, chunkenizer: Chunkenizer, garbage: bytes | dict[str, Any]
 ) -> None:
     """R13.3 An invalid answer: nothing of it is used."""
@@ -165,7 +165,7 @@ async def test_garbage_is_an_error_of_ours(
 @pytest.mark.parametrize(
     "fault", [{"status": 500}, {"status": 401}, {"status": 302}, {"missing_bytes": 9}, {"hangs": True}], ids=str
 )
-async def test_a_service_that_is_down_is_left_alone(
+async def test_the_circuit_opens_after_failures(
     service: Script, chunkenizer: Chunkenizer, fault: dict[str, Any]
 ) -> None:
     """R13.3, R11.1 After some failures nobody waits for it; the error does not repeat the key."""
@@ -182,14 +182,14 @@ async def test_a_service_that_is_down_is_left_alone(
     assert chunkenizer.breaker.states()[0].state == "open"
 
 
-async def test_what_passes_is_asked_again(service: Script, chunkenizer: Chunkenizer) -> None:
+async def test_transient_failures_are_retried(service: Script, chunkenizer: Chunkenizer) -> None:
     """R13.3 Once."""
     service.passages, service.failures = [passage()], 1
     assert len(await find(chunkenizer)) == 1
     assert len(service.questions) == 2
 
 
-async def test_nobody_waits_longer_than_they_have(service: Script, chunkenizer: Chunkenizer) -> None:
+async def test_the_deadline_is_respected(service: Script, chunkenizer: Chunkenizer) -> None:
     """R13.3, R11.1 A deadline that is shorter than its own."""
     service.hangs = True
     with deadline(SECONDS / 5), pytest.raises(OutOfTime):
