@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_architecture import LAYERS
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -79,3 +81,10 @@ def test_the_architecture_describes_every_package() -> None:
     folders = {path.parent for package in ("api", "agent", "graphrag") for path in (ROOT / package).glob("*/*.py")}
     names = {f"{folder.relative_to(ROOT).as_posix()}/" for folder in folders}
     assert {name for name in names if not any(one.startswith(name) for one in described)} == set()
+
+
+def test_the_architecture_draws_the_layers_in_their_order() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    picture = page[page.index("```mermaid") : page.index("## Packages")]
+    drawn = dict.fromkeys(name for name in re.findall(r"\w+", picture) if name in LAYERS)
+    assert tuple(drawn) == LAYERS

@@ -26,8 +26,8 @@ class ToyIndex:
     async def close(self) -> None: ...
 
     async def put(self, collection: Collection, entries: Sequence[IndexEntry]) -> None:
-        held = self.entries[collection.owner_id, collection.id]
-        held |= {entry.id: (collection.embedding_model, entry) for entry in entries}
+        known = self.entries[collection.owner_id, collection.id]
+        known |= {entry.id: (collection.embedding_model, entry) for entry in entries}
 
     async def delete(self, collection: Collection, entries: Sequence[UUID]) -> None:
         for entry in entries:
@@ -40,12 +40,12 @@ class ToyIndex:
         self.entries.pop((collection.owner_id, collection.id), None)
 
     async def delete_expired(self) -> None:
-        for key, held in self.entries.items():
-            self.entries[key] = {id: kept for id, kept in held.items() if not _is_expired(kept[1])}
+        for key, known in self.entries.items():
+            self.entries[key] = {id: pair for id, pair in known.items() if not _is_expired(pair[1])}
 
     async def list_entries(self, collection: Collection, documents: Documents = None) -> set[UUID]:
-        held = self.entries[collection.owner_id, collection.id].values()
-        return {entry.id for _, entry in held if documents is None or entry.chunk.document.id in documents}
+        known = self.entries[collection.owner_id, collection.id].values()
+        return {entry.id for _, entry in known if documents is None or entry.chunk.document.id in documents}
 
     async def search_vectors(
         self, collection: Collection, vector: Sequence[float], *, kind: VectorKind, documents: Documents, limit: int
@@ -60,8 +60,8 @@ class ToyIndex:
         self, collection: Collection, asked: Sequence[str], *, documents: Documents, limit: int
     ) -> list[Candidate]:
         def share(entry: IndexEntry) -> float | None:
-            told = {fold(word) for word in words(f"{entry.chunk.context}\n{entry.chunk.content}")}
-            return sum(fold(word) in told for word in asked) / len(asked) or None
+            present = {fold(word) for word in words(f"{entry.chunk.context}\n{entry.chunk.content}")}
+            return sum(fold(word) in present for word in asked) / len(asked) or None
 
         return await self._best(collection, share, "content", documents, limit)
 
