@@ -154,7 +154,8 @@ OWN_SENTENCES = {
         "No he encontrado información relevante en sus documentos sobre esta pregunta.",
         "Los documentos, en otro idioma, dicen:",
         "Sin respuesta en los documentos: {part}.",
-        "Para conversar sin documentos hace falta un modelo de lenguaje: configure RAG_CHAT_MODEL, por ejemplo openai:gpt-5.",
+        "Para conversar sin documentos hace falta un modelo de lenguaje: configure RAG_CHAT_MODEL, por ejemplo"
+        " openai:gpt-5.",
     ),
     "fr": OwnSentences(
         "Je n'ai pas trouvé d'information pertinente dans vos documents concernant cette question.",

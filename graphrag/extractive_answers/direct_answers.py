@@ -54,9 +54,13 @@ class RelativeQuestion:
 def read_relative(question: str) -> RelativeQuestion | None:
     """None where nothing is asked against today."""
     folded = fold(question).replace("’", "'")
+    rules = _rules()
     kinds: tuple[tuple[Asked, re.Pattern[str]], ...] = (
-        ("age", _rules().age), ("validity", _rules().validity), ("distance", _rules().distance), ("duration", _rules().duration)
-    )  # fmt: skip
+        ("age", rules.age),
+        ("validity", rules.validity),
+        ("distance", rules.distance),
+        ("duration", rules.duration),
+    )
     asked = next((kind for kind, pattern in kinds if pattern.search(folded)), None)
     unit = next((unit for unit, pattern in _rules().units.items() if pattern.search(folded)), "")
     return RelativeQuestion(asked, unit) if asked else None

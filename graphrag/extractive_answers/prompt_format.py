@@ -4,8 +4,8 @@ The last message holds, in this order, numbered excerpts, causal chains where th
 question, and the question as it was asked:
 
     <excerpts>
-    <excerpt number="1" file="ventas.xlsx" title="Ventas" language="es" start="0" relevance="0.6123" columns="Mes|Ventas"
-     rows="3-9" suspicious="true">
+    <excerpt number="1" file="ventas.xlsx" title="Ventas" language="es" start="0" relevance="0.6123"
+     columns="Mes|Ventas" rows="3-9" suspicious="true">
     [Fuente 1: ventas.xlsx, celda C12]
     …
     </excerpt>

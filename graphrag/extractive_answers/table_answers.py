@@ -168,7 +168,7 @@ def _of_markdown(excerpt: Excerpt) -> Iterator[tuple[SeenTable, bool]]:
 
 
 def markdown_rows(text: str) -> dict[str, str]:
-    """Return the display text of each row of the text's Markdown tables, by the row without its bars; headers excluded."""
+    """Return the display text of each row of the Markdown tables but their headers, by the row without its bars."""
     lines = text.splitlines()
     shown: dict[str, str] = {}
     for headers, first, last in _markdown_tables(lines):

@@ -47,7 +47,8 @@ _MONTH_OF_YEAR = re.compile(r"(\d{1,2})[-/.](\d{4})")
 _NUMERIC = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})" + _TIME)
 _QUARTER = re.compile(
     r"(?:q|t|tr|trim\.?|trimestre|quarter) ?(?P<a>[1-4])(?:[ /'-]*(?:de |of )?(?P<b>\d{4}|\d{2}))?"
-    r"|(?P<c>[1-4])\.?(?:o|er|e|eme|st|nd|rd|th)? ?(?:q|t|tr|trim\.?|trimestre|quarter)(?:[ /'-]*(?:de |of )?(?P<d>\d{4}|\d{2}))?"
+    r"|(?P<c>[1-4])\.?(?:o|er|e|eme|st|nd|rd|th)? ?(?:q|t|tr|trim\.?|trimestre|quarter)"
+    r"(?:[ /'-]*(?:de |of )?(?P<d>\d{4}|\d{2}))?"
     r"|(?P<e>\d{4})[ /-]?(?:q|t)(?P<f>[1-4])"
 )
 _WORDS = re.compile(r"\d+|[a-z]+")

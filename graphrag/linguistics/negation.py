@@ -66,7 +66,7 @@ def _cues(text: str, matches: Sequence[re.Match[str]], folded: Sequence[str], la
 
 
 def _denied(text: str, matches: Sequence[re.Match[str]], folded: Sequence[str], cue: int, language: str) -> int | None:
-    """Return the negated word, «signe» in «n'a pas signé» and «ne signe pas»: in French, a word between the two comes first."""
+    """Return the negated word, «signe» in «n'a pas signé» and «ne signe pas»; a word between the two comes first."""
     empty = stop_words(language)
     if language == "fr" and folded[cue] in {"pas", "plus", "jamais", "rien", "personne", "aucun", "aucune", "guere"}:
         for place in range(cue - 1, max(-1, cue - 5), -1):

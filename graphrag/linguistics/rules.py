@@ -1,8 +1,8 @@
-"""Word and pattern tables of the three languages: YAML files beside the code that reads them, validated when first used.
+"""Word and pattern tables of the three languages: YAML files beside the code that reads them, validated at first use.
 
-In every file, `{NAME}` within a text stands for the entry NAME of its section `fragments`, and the line breaks of a block
-are dropped, so that a long pattern can be written on several lines. Entries of the section `not_after` are lists of words;
-as a fragment each gives a pattern that matches where none of the words stands before.
+In every file, `{NAME}` within a text stands for the entry NAME of its section `fragments`, and the line breaks of a
+block are dropped, so that a long pattern can be written on several lines. Entries of the section `not_after` are lists
+of words; as a fragment each gives a pattern that matches where none of the words stands before.
 """
 
 import re

@@ -24,7 +24,8 @@ _EDGES = " \t\n¿?¡!,;:.…-–—"
 _LEADING = re.compile(r"(?:(?:and|also|but|y|e|et|ademas|tambien|aussi|puis|pero|mais|then|plus)\b[ ,]*)+")
 _RELATIVE = re.compile(r"(?:who|whom|which|where|when|qui|que|ou|OU|cuando|donde|quien|como|quand)\b")
 _ALWAYS_ASKS = re.compile(
-    r"(?:(?:at|in|by|for|from|to) )?(?:what|why|how)\b|(?:[a-z']+ ?)?(?:quel|combien|comment|pourquoi|quand|OU)|(?:[a-z]+ )?[A-Z]"
+    r"(?:(?:at|in|by|for|from|to) )?(?:what|why|how)\b|(?:[a-z']+ ?)?(?:quel|combien|comment|pourquoi|quand|OU)"
+    r"|(?:[a-z]+ )?[A-Z]"
 )
 _REQUEST = re.compile(r"(?:can|could|would|will) you\b|(?:puedes|podrias|puede) |(?:peux|pouvez|pourrais|pourriez)-")
 _WORD = re.compile(r"\w")

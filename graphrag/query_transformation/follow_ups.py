@@ -184,7 +184,8 @@ def _is_whole(low: str) -> bool:
     """Weather, hours, and what somebody or something unnamed does."""
     return (
         re.search(
-            r"\b(?:hay|hubo|habia|hora es|debo|debemos|tengo|tenemos|puedo|podemos|hago|hacemos|pagamos|pague|hicimos)\b",
+            r"\b(?:hay|hubo|habia|hora es|debo|debemos|tengo|tenemos|puedo|podemos|hago|hacemos|pagamos|pague"
+            r"|hicimos)\b",
             low,
         )
         is not None

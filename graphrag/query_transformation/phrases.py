@@ -328,7 +328,10 @@ def _after_boundaries(flat: str, asking: Asking) -> list[int]:
 
 
 def _after_verbs(flat: str, asking: Asking) -> list[int]:
-    pattern = rf"\b{asking.verbs.pattern}\b(?: (?:pas|plus|bien|me|us|to me|for me|about|a|exactly|please|por favor|sobre|de|si|se|aussi|en|stp|svp|exactement)\b)*[,:]? *"
+    pattern = (
+        rf"\b{asking.verbs.pattern}\b(?: (?:pas|plus|bien|me|us|to me|for me|about|a|exactly|please|por favor|sobre|de"
+        r"|si|se|aussi|en|stp|svp|exactement)\b)*[,:]? *"
+    )
     found = []
     for match in re.compile(pattern).finditer(flat):
         if asking.opening.match(flat, match.end()):

@@ -69,7 +69,9 @@ def _is_capital(word: QuestionToken, empty: frozenset[str]) -> bool:
 
 _DATED = re.compile(
     r"\b\d{4}-\d{1,2}(?:-\d{1,2})?\b|\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b"
-    r"|\b(?:q|t)[1-4](?: (?:de |of )?\d{4})?\b|\b(?:\d{1,2}(?:st|nd|rd|th|er|º)? (?:de |of )?)?MONTH\.?(?:,? (?:de |del |of )?(?:\d{1,2},? )?\d{4})?\b|\b(?:19|20)\d{2}\b"
+    r"|\b(?:q|t)[1-4](?: (?:de |of )?\d{4})?\b"
+    r"|\b(?:\d{1,2}(?:st|nd|rd|th|er|º)? (?:de |of )?)?MONTH\.?(?:,? (?:de |del |of )?(?:\d{1,2},? )?\d{4})?\b"
+    r"|\b(?:19|20)\d{2}\b"
 )
 
 
