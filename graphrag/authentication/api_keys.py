@@ -108,7 +108,7 @@ class ApiKeys:
             async with self.database.transaction(owner_id) as connection:
                 await connection.execute(QUERIES["note_use"], {"owner_id": owner_id, "key_id": key_id})
         except Exception as exc:
-            log.warning("use of a key not noted", key=key_id, error=exc)
+            log.warning("use of an API key not recorded", key=key_id, error=exc)
 
 
 def _hash(secret: str) -> bytes:

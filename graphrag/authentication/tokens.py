@@ -70,7 +70,7 @@ class IssuerKeys:
             await self._read()
         except (OSError, ValueError, TimeoutError, httpx.HTTPError) as exc:
             self._next_read_at = self._clock() + PAUSE_AFTER_FAILURE_SECONDS
-            log.warning("keys of the issuer not read", source=self._source, error=exc)
+            log.warning("issuer's keys not read", source=self._source, error=exc)
 
     async def _read(self) -> None:
         text = await (self._fetch(self._address) if self._address else asyncio.to_thread(self._read_file))
@@ -134,7 +134,7 @@ def _verifies(key: Jwk) -> bool:
     try:
         jwt.PyJWK(dict(key))
     except (jwt.PyJWTError, TypeError) as exc:  # a list where a word belongs
-        log.warning("a key of the issuer is not used", key=key.get("kid"), error=exc)
+        log.warning("issuer's key ignored", key=key.get("kid"), error=exc)
         return False
     return True
 

@@ -91,9 +91,9 @@ class _Options(BaseModel):
     metadata: dict[str, Any] = {}
 
 
-def options_of(kept: Mapping[str, Any]) -> dict[str, Any]:
+def options_of(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a SourceFile from the stored result of its `options`."""
-    return _Options.model_validate(kept).model_dump()
+    return _Options.model_validate(stored).model_dump()
 
 
 def document_id(collection_id: UUID, source: str) -> UUID:

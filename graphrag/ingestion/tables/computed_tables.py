@@ -292,8 +292,8 @@ def _extended(parsed: ParsedText, grids: Sequence[Grid], language: str) -> Parse
     text, left = [parsed.text], MOST_LINES
     length = len(parsed.text)
     headings, locations = list(parsed.headings), list(parsed.locations)
-    for (sheet, caption), together in groupby(grids, key=lambda grid: (grid.table.sheet, grid.caption)):
-        lines = [line for grid in together for line in grid.lines()][:left]
+    for (sheet, caption), group in groupby(grids, key=lambda grid: (grid.table.sheet, grid.caption)):
+        lines = [line for grid in group for line in grid.lines()][:left]
         left -= len(lines)
         if not lines:
             continue

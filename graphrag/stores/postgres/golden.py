@@ -294,10 +294,10 @@ async def _find_same(
 def _refuse(same: Mapping[str, UUID], rows: Sequence[Mapping[str, Any]]) -> None:
     for index, row in enumerate(rows):
         if case_id := same.get(row["query_key"]):
-            told = (
+            message = (
                 f"The golden case {case_id} asks the same. Change that one, or import with --existing keep or replace."
             )
-            raise GoldenCaseExists(told, case=str(case_id), index=index)
+            raise GoldenCaseExists(message, case=str(case_id), index=index)
 
 
 def _everything(collection: Collection) -> dict[str, Any]:
