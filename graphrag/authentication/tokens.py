@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import jwt
 
-from graphrag.authentication.identity import REFUSED, WHERE_NONE_IS_NAMED, Identity, Scope, is_loopback
+from graphrag.authentication.identity import DEFAULT_SCOPES, REFUSED, Identity, Scope, is_loopback
 from graphrag.config.service import AuthenticationConfig
 from graphrag.errors import AuthenticationUnavailable, InvalidSettings, Unauthorized
 from graphrag.models.documents import is_owner_name
@@ -199,6 +199,6 @@ def open_tokens(config: AuthenticationConfig) -> Tokens:
 def _scopes(claims: Mapping[str, Any]) -> frozenset[Scope]:
     named = claims.get("scope", claims.get("scp"))
     if named is None:
-        return WHERE_NONE_IS_NAMED
+        return DEFAULT_SCOPES
     words = named.split() if isinstance(named, str) else named if isinstance(named, list) else []
     return frozenset(scope for scope in Scope if scope.value in words)

@@ -18,7 +18,7 @@ from graphrag.ingestion.chunking import chunk_document
 from graphrag.ingestion.chunking.division import Embed
 from graphrag.ingestion.contextualization import contextual_text, situate
 from graphrag.ingestion.enrichment import MOST_PHRASES, Keyphrase, phrases, with_keywords
-from graphrag.ingestion.sources import Source, SourceFile, came_twice, refused
+from graphrag.ingestion.sources import Source, SourceFile, duplicate_source, refused
 from graphrag.ingestion.tables.computed_tables import with_computed
 from graphrag.linguistics.names import NameRecognizer
 from graphrag.models import Chunk, Collection, Document, ParsedText
@@ -114,7 +114,7 @@ class Pipeline:
             stored = set(await self.store.put_documents(collection, indexed)) if indexed else set()
         outcomes |= {item.document.source: _outcome(item, is_stored=item.document.id in stored) for item in indexed}
         return [
-            outcomes[source.source] if source is first[source.source] else refused(source.source, came_twice())
+            outcomes[source.source] if source is first[source.source] else refused(source.source, duplicate_source())
             for source in sources
         ]
 

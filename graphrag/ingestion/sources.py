@@ -115,7 +115,7 @@ def too_large(max_bytes: int) -> UnreadableDocument:
     return UnreadableDocument(f"the file is larger than {max_bytes:,} bytes (RAG_MAX_FILE_BYTES)", reason="too_large")
 
 
-def came_twice() -> UnreadableDocument:
+def duplicate_source() -> UnreadableDocument:
     return UnreadableDocument("another one of the same source came with it", reason="duplicate")
 
 

@@ -14,12 +14,12 @@ from graphrag.ingestion.chunking.division import (
     TokenCounter,
     by_meaning,
     by_sentences,
+    by_splitter,
     choose,
     has_rows,
     overlap_start,
     pack,
 )
-from graphrag.ingestion.chunking.splitters import by_splitter
 from graphrag.models import Chunking, Heading, ParsedText, SourceLocation, Span
 
 _T = TypeVar("_T")

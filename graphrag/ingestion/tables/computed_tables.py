@@ -8,8 +8,7 @@ from itertools import chain, groupby
 
 from graphrag.ingestion.tables import series
 from graphrag.ingestion.tables.columns import Column, Role, total_rows, type_columns
-from graphrag.ingestion.tables.computed_lines import ComputedLine, Wording, decimals_of, time_of
-from graphrag.ingestion.tables.series import lines_across
+from graphrag.ingestion.tables.series import ComputedLine, Wording, decimals_of, lines_across, time_of
 from graphrag.linguistics.cell_values import Number
 from graphrag.linguistics.dates import Period, Unit, trend
 from graphrag.models import Heading, ParsedText, SourceLocation, Table, TemporalContext
