@@ -11,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from pydantic_core import CoreSchema, core_schema
 
 from graphrag.authentication import Authentication, open_authentication
-from graphrag.cache.postgres import PostgresCache
+from graphrag.cache import PostgresCache
 from graphrag.cache.redis import RedisCache
 from graphrag.causal_graph.model_extraction import ModelExtractor
 from graphrag.config.settings import Settings

@@ -11,7 +11,7 @@ from rich.table import Column, Table
 
 from api.cli.terminal import JsonOption, err, out, print_json, run
 from graphrag.authentication.api_keys import ID_CHARS, ApiKey
-from graphrag.authentication.identity import WHERE_NONE_IS_NAMED, Scope
+from graphrag.authentication.identity import DEFAULT_SCOPES, Scope
 from graphrag.errors import InvalidSettings
 from graphrag.models.documents import is_owner_name
 from graphrag.services import Services
@@ -43,7 +43,7 @@ def create(
     valid_for = timedelta(days=expires_days) if expires_days else None
     kept, shown = run(
         lambda services: services.authentication.api_keys.create(
-            _owner(services, owner), _printable(name), scopes=scopes or WHERE_NONE_IS_NAMED, valid_for=valid_for
+            _owner(services, owner), _printable(name), scopes=scopes or DEFAULT_SCOPES, valid_for=valid_for
         )
     )
     if as_json:

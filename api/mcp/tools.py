@@ -139,7 +139,7 @@ class Tools:
         asked = await self._services.collections.open(await self._owner_of(ctx), collection)
         after = read_cursor(cursor, tuple[datetime, UUID])
         found = await self._services.catalog.page(asked, limit=limit + 1, after=after)
-        page, next_cursor = cut(found, limit, lambda entry: entry.place)
+        page, next_cursor = cut(found, limit, lambda entry: entry.position)
         listed = [_listed(entry.document) for entry in page if entry.document]  # the others are on their way in
         return DocumentsOut(documents=listed, next_cursor=next_cursor)
 

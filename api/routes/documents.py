@@ -130,7 +130,7 @@ async def list_documents(
     criteria = Criteria(status, filename or None, tuple(tags))
     after = read_cursor(cursor, tuple[datetime, UUID])
     found = await services.catalog.page(asked, criteria, limit=limit + 1, after=after)
-    page, following = cut(found, limit, lambda entry: entry.place)
+    page, following = cut(found, limit, lambda entry: entry.position)
     return DocumentList(documents=[show(asked, entry, request) for entry in page], next_cursor=following)
 
 

@@ -35,7 +35,7 @@ GivenChunking = Annotated[Chunking | None, AfterValidator(_installed)]
 
 
 class Cause(BaseModel):
-    """Why a document could not be indexed, worded for a person."""
+    """The reason why a document could not be indexed, worded for a person."""
 
     code: str
     message: str

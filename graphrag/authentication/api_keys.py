@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from graphrag.authentication.identity import REFUSED, WHERE_NONE_IS_NAMED, Identity, Scope
+from graphrag.authentication.identity import DEFAULT_SCOPES, REFUSED, Identity, Scope
 from graphrag.db.database import Database, fetch, queries
 from graphrag.errors import ApiKeyNotFound, Unauthorized
 from graphrag.observability.telemetry import log
@@ -50,7 +50,7 @@ class ApiKeys:
         owner_id: str,
         name: str,
         *,
-        scopes: Collection[Scope] = WHERE_NONE_IS_NAMED,
+        scopes: Collection[Scope] = DEFAULT_SCOPES,
         valid_for: timedelta | None = None,
     ) -> tuple[ApiKey, str]:
         """Create a key; return it as stored, and its secret, which can't be shown again."""
@@ -108,7 +108,7 @@ class ApiKeys:
             async with self.database.transaction(owner_id) as connection:
                 await connection.execute(QUERIES["note_use"], {"owner_id": owner_id, "key_id": key_id})
         except Exception as exc:
-            log.warning("use of a key not noted", key=key_id, error=exc)
+            log.warning("use of an API key not recorded", key=key_id, error=exc)
 
 
 def _hash(secret: str) -> bytes:

@@ -16,7 +16,7 @@ class Scope(StrEnum):
     METRICS = "metrics"  # of the whole service, nobody's in particular
 
 
-WHERE_NONE_IS_NAMED = frozenset({Scope.READ, Scope.WRITE})
+DEFAULT_SCOPES = frozenset({Scope.READ, Scope.WRITE})
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import jwt
 
-from graphrag.authentication.identity import REFUSED, WHERE_NONE_IS_NAMED, Identity, Scope, is_loopback
+from graphrag.authentication.identity import DEFAULT_SCOPES, REFUSED, Identity, Scope, is_loopback
 from graphrag.config.service import AuthenticationConfig
 from graphrag.errors import AuthenticationUnavailable, InvalidSettings, Unauthorized
 from graphrag.models.documents import is_owner_name
@@ -70,7 +70,7 @@ class IssuerKeys:
             await self._read()
         except (OSError, ValueError, TimeoutError, httpx.HTTPError) as exc:
             self._next_read_at = self._clock() + PAUSE_AFTER_FAILURE_SECONDS
-            log.warning("keys of the issuer not read", source=self._source, error=exc)
+            log.warning("issuer's keys not read", source=self._source, error=exc)
 
     async def _read(self) -> None:
         text = await (self._fetch(self._address) if self._address else asyncio.to_thread(self._read_file))
@@ -134,7 +134,7 @@ def _verifies(key: Jwk) -> bool:
     try:
         jwt.PyJWK(dict(key))
     except (jwt.PyJWTError, TypeError) as exc:  # a list where a word belongs
-        log.warning("a key of the issuer is not used", key=key.get("kid"), error=exc)
+        log.warning("issuer's key ignored", key=key.get("kid"), error=exc)
         return False
     return True
 
@@ -199,6 +199,6 @@ def open_tokens(config: AuthenticationConfig) -> Tokens:
 def _scopes(claims: Mapping[str, Any]) -> frozenset[Scope]:
     named = claims.get("scope", claims.get("scp"))
     if named is None:
-        return WHERE_NONE_IS_NAMED
+        return DEFAULT_SCOPES
     words = named.split() if isinstance(named, str) else named if isinstance(named, list) else []
     return frozenset(scope for scope in Scope if scope.value in words)

@@ -122,8 +122,8 @@ def _run(tool: str, *arguments: str, url: str) -> None:
     command = [str(TOOLS / tool), "--no-password", f"--dbname={make_conninfo('', **parameters)}", *arguments]
     done = subprocess.run(command, env={**os.environ, **secret}, capture_output=True, text=True, check=False)
     if done.returncode:
-        told = " ".join(without_secrets(done.stderr).replace(url, "…").split())
-        raise BackupFailed(f"{told or tool}. {ADMINISTRATOR}")
+        output = " ".join(without_secrets(done.stderr).replace(url, "…").split())
+        raise BackupFailed(f"{output or tool}. {ADMINISTRATOR}")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from graphrag.config.settings import Settings
 from graphrag.db.embedded_postgres import EmbeddedPostgres
-from graphrag.db.errors import FAILURES, is_ours, one_line, ours
+from graphrag.db.errors import FAILURES, is_operational, one_line, translated
 from graphrag.db.migrate import APPLICATION_ROLE, OPTIONS, migrate
 from graphrag.db.server_watch import Watch, answers, hang_up, patient
 from graphrag.errors import DatabaseUnavailable, DatabaseUnprepared
@@ -98,7 +98,7 @@ class Database:
                 if is_there and is_last:
                     raise
                 if not is_there:
-                    log.warning("the database is waited for", error=exc)
+                    log.warning("waiting for the database", error=exc)
                     self._watch.miss()
                     break
         return self._pool is not None
@@ -200,11 +200,11 @@ class Database:
         try:
             yield
         except FAILURES as exc:
-            if not is_ours(exc):
+            if not is_operational(exc):
                 raise
             if isinstance(exc, psycopg.OperationalError):
                 self._watch.suspect()
-            raise ours(exc) from exc
+            raise translated(exc) from exc
 
     async def _open(self) -> None:
         async with self._opening:

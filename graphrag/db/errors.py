@@ -20,23 +20,23 @@ FAILURES = (psycopg.OperationalError, *OUT_OF_STEP)
 POLICY_CHECK = "ExecWithCheckOptions"  # PostgreSQL's own function: its words come in many languages
 
 
-def is_ours(exc: psycopg.Error) -> bool:
+def is_operational(exc: psycopg.Error) -> bool:
     """Return whether an operator can mend the error; a violated row level policy is a bug instead."""
     return exc.diag.source_function != POLICY_CHECK
 
 
-def ours(exc: psycopg.Error) -> DatabaseUnavailable:
+def translated(exc: psycopg.Error) -> DatabaseUnavailable:
     """Return the Causeway error for one of FAILURES."""
-    told = one_line(exc)
+    message = one_line(exc)
     match exc:
         case psycopg.errors.QueryCanceled():
-            return DatabaseUnavailable(f"PostgreSQL took too long: {told}.")
+            return DatabaseUnavailable(f"PostgreSQL took too long: {message}.")
         case psycopg.errors.DiskFull():
-            return DatabaseFull(f"PostgreSQL has no space left: {told}. Free some where it is.")
+            return DatabaseFull(f"PostgreSQL has no space left: {message}. Free some where it is.")
         case psycopg.OperationalError():
-            return DatabaseUnavailable(f"PostgreSQL does not answer: {told}. Check DATABASE_URL and the server.")
+            return DatabaseUnavailable(f"PostgreSQL does not answer: {message}. Check DATABASE_URL and the server.")
     return DatabaseUnprepared(
-        f"PostgreSQL has not what is asked for: {told}. Run `causeway migrate`, or restore a backup."
+        f"PostgreSQL has not what is asked for: {message}. Run `causeway migrate`, or restore a backup."
     )
 
 

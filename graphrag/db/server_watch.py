@@ -196,5 +196,5 @@ def hang_up(connection: psycopg.AsyncConnection[dict[str, object]]) -> None:
 
     The connection object is not closed while others use it.
     """
-    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as held:
-        held.shutdown(socket.SHUT_RDWR)
+    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as duplicate:
+        duplicate.shutdown(socket.SHUT_RDWR)

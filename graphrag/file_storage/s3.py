@@ -134,7 +134,9 @@ class S3Files:
             yield
         except (BaseError, OSError) as exc:
             said = str(exc)
-            reason = next((reason for told, reason in REASONS.items() if re.search(told, said, re.S)), "unreachable")
+            reason = next(
+                (reason for pattern, reason in REASONS.items() if re.search(pattern, said, re.S)), "unreachable"
+            )
             raise self._failed(reason, _cause(said)) from exc
 
     def _failed(self, reason: str, cause: str) -> FileUnavailable:
@@ -178,7 +180,7 @@ def _open(bucket: str, prefix: str, endpoint: str | None, timeout: timedelta) ->
 
 def _cause(said: str) -> str:
     """Return the cause in one line: the server's own message, else obstore's without its debugging details."""
-    if told := re.search(r"<Code>(\w+)</Code>\s*(?:<Message>([^<]*)</Message>)?", said):
-        said = f"{told[1]}: {told[2]}" if told[2] else told[1]
+    if match := re.search(r"<Code>(\w+)</Code>\s*(?:<Message>([^<]*)</Message>)?", said):
+        said = f"{match[1]}: {match[2]}" if match[2] else match[1]
     said = without_secrets(said.partition("\n\nDebug source")[0])
     return " ".join(said.split())[:MAX_CAUSE_CHARS].rstrip(".")

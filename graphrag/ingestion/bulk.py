@@ -130,12 +130,14 @@ class Rechunking:
         """
         for start in range(0, len(documents), STEP_DOCUMENTS):
             step = documents[start : start + STEP_DOCUMENTS]
-            kept = {of.document_id for of in await self.service.ingestions.find(self.collection, [d.id for d in step])}
-            texts = [await self._text(document, chunking) for document in step if document.id not in kept]
+            with_files = {
+                of.document_id for of in await self.service.ingestions.find(self.collection, [d.id for d in step])
+            }
+            texts = [await self._text(document, chunking) for document in step if document.id not in with_files]
             for outcome in await self.pipeline.ingest(texts, collection=self.collection, model=self.model):
                 yield outcome
-            await self.service.restart(self.collection, [*kept], chunking=chunking)
-            async for progress in wait_for(kept, service=self.service, collection=self.collection):
+            await self.service.restart(self.collection, [*with_files], chunking=chunking)
+            async for progress in wait_for(with_files, service=self.service, collection=self.collection):
                 yield progress
             log.info("documents chunked anew", done=start + len(step), total=len(documents), chunking=chunking)
 

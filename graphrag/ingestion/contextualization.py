@@ -37,9 +37,9 @@ async def situate(
     known = await _read(cache, owner_id, keys)
     missing = {key: prompt for key, prompt in zip(keys, prompts, strict=True) if key not in known}
     count_lookups("situations", hits=sum(key in known for key in keys), misses=sum(key in missing for key in keys))
-    narrator = _Narrator(chat_model, asyncio.Semaphore(max_concurrency))
-    told = await asyncio.gather(*(narrator.tell(prompt) for prompt in missing.values()))
-    fresh = {key: said for key, said in zip(missing, told, strict=True) if said}
+    writer = _SituationWriter(chat_model, asyncio.Semaphore(max_concurrency))
+    answers = await asyncio.gather(*(writer.write(prompt) for prompt in missing.values()))
+    fresh = {key: said for key, said in zip(missing, answers, strict=True) if said}
     await _write(cache, owner_id, fresh)
     return [known.get(key) or fresh.get(key) for key in keys]
 
@@ -50,24 +50,24 @@ def contextual_text(situation: str | None, embedded: str) -> str:
 
 
 @dataclass(slots=True)
-class _Narrator:
+class _SituationWriter:
     chat_model: BaseChatModel
     turns: asyncio.Semaphore
     failures: int = field(default=0, init=False)
-    has_told: bool = field(default=False, init=False)
+    has_answered: bool = field(default=False, init=False)
 
-    async def tell(self, prompt: list[AnyMessage]) -> str | None:
+    async def write(self, prompt: list[AnyMessage]) -> str | None:
         async with self.turns:
-            if self.failures >= HOPELESS and not self.has_told:
+            if self.failures >= HOPELESS and not self.has_answered:
                 return None
             try:
                 answer = await self.chat_model.ainvoke(prompt)
                 said = _clean(str(answer.text))
             except Exception as exc:  # every vendor has its own tree
                 self.failures += 1
-                log.warning("chunk not situated, embedded as it stands", error=type(exc).__name__)
+                log.warning("chunk embedded without its context", error=type(exc).__name__)
                 return None
-            self.has_told = True
+            self.has_answered = True
             return said or None
 
 

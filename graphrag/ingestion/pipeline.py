@@ -18,7 +18,7 @@ from graphrag.ingestion.chunking import chunk_document
 from graphrag.ingestion.chunking.division import Embed
 from graphrag.ingestion.contextualization import contextual_text, situate
 from graphrag.ingestion.enrichment import MOST_PHRASES, Keyphrase, phrases, with_keywords
-from graphrag.ingestion.sources import Source, SourceFile, came_twice, refused
+from graphrag.ingestion.sources import Source, SourceFile, duplicate_source, refused
 from graphrag.ingestion.tables.computed_tables import with_computed
 from graphrag.linguistics.names import NameRecognizer
 from graphrag.models import Chunk, Collection, Document, ParsedText
@@ -114,7 +114,7 @@ class Pipeline:
             stored = set(await self.store.put_documents(collection, indexed)) if indexed else set()
         outcomes |= {item.document.source: _outcome(item, is_stored=item.document.id in stored) for item in indexed}
         return [
-            outcomes[source.source] if source is first[source.source] else refused(source.source, came_twice())
+            outcomes[source.source] if source is first[source.source] else refused(source.source, duplicate_source())
             for source in sources
         ]
 
@@ -192,12 +192,12 @@ class Pipeline:
             with stage("contextualize"):
                 situations = [await self._situate(item, collection, self.chat_model, report) for item in prepared]
             situated = [
-                [contextual_text(said, text) for said, text in zip(told, item.embedded, strict=True)]
-                for told, item in zip(situations, prepared, strict=True)
+                [contextual_text(said, text) for said, text in zip(described, item.embedded, strict=True)]
+                for described, item in zip(situations, prepared, strict=True)
             ]
             with stage("embed"):
                 contextual, _ = await self._embed_texts(prepared, situated, model, report)
-        for item, vectors, in_context, told in zip(prepared, plain, contextual, situations, strict=True):
+        for item, vectors, in_context, described in zip(prepared, plain, contextual, situations, strict=True):
             complete = [vector for vector in vectors if vector is not None]
             if len(complete) < len(vectors):
                 yield _failed(item, vectors, cause)
@@ -207,7 +207,7 @@ class Pipeline:
             graph = await self._complete_graph(item, collection, report)
             ticket = _ticket(item.source)
             yield IndexedDocument(
-                item.document, item.chunks, complete, both or None, ticket, situations=told or None, graph=graph
+                item.document, item.chunks, complete, both or None, ticket, situations=described or None, graph=graph
             )
 
     async def _choose_keywords(
@@ -232,13 +232,13 @@ class Pipeline:
         self, prepared: Sequence[Prepared], texts: Sequence[Sequence[str]], model: EmbeddingModel, report: Report
     ) -> tuple[list[list[Vector | None]], str]:
         """Each document's vectors, None where a batch failed, and why the first of these did."""
-        together = [text for of_document in texts for text in of_document]
+        flat = [text for of_document in texts for text in of_document]
         starts = [0, *accumulate(map(len, texts))]
         vectors: list[Vector | None] = []
         cause = ""
-        for start in range(0, len(together), REPORTED_CHUNKS):
+        for start in range(0, len(flat), REPORTED_CHUNKS):
             await report([item.in_stage("embed", start - first) for item, first in zip(prepared, starts, strict=False)])
-            part = together[start : start + REPORTED_CHUNKS]
+            part = flat[start : start + REPORTED_CHUNKS]
             found, failures = await embed_batches(
                 part, model, batch_size=self.settings.ingestion_limits.embedding_batch_size
             )

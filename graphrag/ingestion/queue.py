@@ -18,7 +18,7 @@ from procrastinate.types import JSONValue
 from pydantic import BaseModel
 
 from graphrag.db.database import Connection, Database
-from graphrag.db.errors import FAILURES, ours
+from graphrag.db.errors import FAILURES, translated
 from graphrag.db.migrate import APPLICATION_ROLE, OPTIONS
 from graphrag.errors import CollectionChanged, DatabaseUnavailable, IndexUnavailable, RetrievalUnavailable
 from graphrag.models import Collection
@@ -82,7 +82,7 @@ async def take_up_stalled_jobs(app: procrastinate.App, *, dead_seconds: float, e
         with suppress(ConnectorException):  # one connection that is lost: the worker goes on, and so does this
             await app.job_manager.prune_stalled_workers(dead_seconds)
             for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=dead_seconds):
-                log.warning("job taken up again", job=job.id, task=job.task_name)
+                log.warning("stalled job retried", job=job.id, task=job.task_name)
                 await app.job_manager.retry_job(job)
         await asyncio.sleep(every_seconds)
 
@@ -263,7 +263,7 @@ class Queue:
             try:
                 await self._work(await self.database.address())
             except Exception as exc:
-                log.warning("worker starts again", error=exc)
+                log.warning("worker restarted", error=exc)
             await asyncio.sleep(HEARTBEAT_SECONDS)
 
     async def _work(self, address: str) -> None:
@@ -367,7 +367,7 @@ async def _send(job: JobDeferrer, **arguments: JSONValue) -> None:
         await job.defer_async(**arguments)
     except ConnectorException as exc:
         if isinstance(exc.__cause__, FAILURES):
-            raise ours(exc.__cause__) from exc
+            raise translated(exc.__cause__) from exc
         raise DatabaseUnavailable("PostgreSQL does not take a job. Check DATABASE_URL and the server.") from exc
 
 

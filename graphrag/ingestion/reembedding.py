@@ -106,8 +106,8 @@ class EmbeddingMigration:
         if not state["has_contextual"]:
             return {"content": content}
         situated = [number for number, row in enumerate(rows) if row["situation"]]
-        told = [contextual_text(rows[number]["situation"], plain[number]) for number in situated]
-        in_context = dict(zip(situated, await self._embed_all(told, model), strict=True))
+        in_their_context = [contextual_text(rows[number]["situation"], plain[number]) for number in situated]
+        in_context = dict(zip(situated, await self._embed_all(in_their_context, model), strict=True))
         return {
             "content": content,
             "contextual": [in_context.get(number, vector) for number, vector in enumerate(content)],
@@ -143,9 +143,9 @@ class EmbeddingMigration:
             for kind in kinds:
                 await search.build_index(connection, model.id, model.dimensions, kind=kind)
 
-    async def _drop_others(self, *kept: str | None) -> None:
+    async def _drop_others(self, *models: str | None) -> None:
         async with self._transaction() as connection:
-            await connection.execute(QUERIES["drop_others"], self._key(kept=[model for model in kept if model]))
+            await connection.execute(QUERIES["drop_others"], self._key(models=[model for model in models if model]))
 
     async def _state(self) -> Row:
         async with self._transaction() as connection:

@@ -43,4 +43,4 @@ UPDATE collections SET previous_embedding_model = embedding_model, embedding_mod
 WHERE collection_id = %(collection_id)s
 
 -- name: drop_others
-DELETE FROM chunk_embeddings WHERE collection_id = %(collection_id)s AND model <> ALL (%(kept)s)
+DELETE FROM chunk_embeddings WHERE collection_id = %(collection_id)s AND model <> ALL (%(models)s)

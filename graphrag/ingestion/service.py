@@ -14,7 +14,7 @@ from graphrag.errors import DocumentNotFound, FileUnavailable, InvalidDocuments,
 from graphrag.ingestion.outbox import Outbox
 from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
-from graphrag.ingestion.sources import SourceFile, SourceText, came_twice, document_id, refused, too_large
+from graphrag.ingestion.sources import SourceFile, SourceText, document_id, duplicate_source, refused, too_large
 from graphrag.models import Collection, Document
 from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
 from graphrag.observability.request_context import changed_context
@@ -61,7 +61,7 @@ class DocumentService:
             if len(source.data) > self.max_file_bytes:
                 outcomes.append(refused(source.source, too_large(self.max_file_bytes)))
             elif document_id(collection.id, source.source) in new and source.content_hash not in known:
-                outcomes.append(refused(source.source, came_twice()))
+                outcomes.append(refused(source.source, duplicate_source()))
             elif source.content_hash in known:
                 outcomes.append(_unchanged(source, known[source.content_hash]))
             else:

@@ -91,9 +91,9 @@ class _Options(BaseModel):
     metadata: dict[str, Any] = {}
 
 
-def options_of(kept: Mapping[str, Any]) -> dict[str, Any]:
+def options_of(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a SourceFile from the stored result of its `options`."""
-    return _Options.model_validate(kept).model_dump()
+    return _Options.model_validate(stored).model_dump()
 
 
 def document_id(collection_id: UUID, source: str) -> UUID:
@@ -115,7 +115,7 @@ def too_large(max_bytes: int) -> UnreadableDocument:
     return UnreadableDocument(f"the file is larger than {max_bytes:,} bytes (RAG_MAX_FILE_BYTES)", reason="too_large")
 
 
-def came_twice() -> UnreadableDocument:
+def duplicate_source() -> UnreadableDocument:
     return UnreadableDocument("another one of the same source came with it", reason="duplicate")
 
 

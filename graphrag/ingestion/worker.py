@@ -31,10 +31,10 @@ class Retention:
         """Deletes those whose time is over; when the next one's is, a job does it."""
         if self.days is None:
             return
-        kept = timedelta(days=self.days)
-        oldest = await self.conversations.purge(owner_id, before=datetime.now(UTC) - kept)
+        retention = timedelta(days=self.days)
+        oldest = await self.conversations.purge(owner_id, before=datetime.now(UTC) - retention)
         if oldest is not None:
-            await self.queue.defer_forgetting(owner_id, oldest + kept)
+            await self.queue.defer_forgetting(owner_id, oldest + retention)
 
 
 UNDER_WAY = {IngestionStatus.UPLOADED, IngestionStatus.PROCESSING}
@@ -86,13 +86,13 @@ class Jobs:
         await self.service.store.delete_documents(collection, [of for of in documents if of not in known])
         removed: list[str] = []
         try:
-            async with self.service.ingestions.tidying(collection, documents) as kept:
+            async with self.service.ingestions.tidying(collection, documents) as current:
                 for document in documents:
                     folder = folder_key(collection_id, document)
-                    if document not in kept:
+                    if document not in current:
                         removed.append(folder)
-                    elif kept[document].status is IngestionStatus.INDEXED:
-                        removed += [key for key in await files.list(folder) if key != file_key(kept[document])]
+                    elif current[document].status is IngestionStatus.INDEXED:
+                        removed += [key for key in await files.list(folder) if key != file_key(current[document])]
                 for key in removed:
                     await files.delete(key)
         finally:  # tried again, it would not know those that it has deleted
@@ -122,7 +122,7 @@ class Jobs:
 
     async def forget_idempotency_keys(self, owner_id: str) -> None:
         queue = self.service.queue
-        await IdempotencyKeys(queue.database, queue.defer_forgetting_keys).forget(owner_id)
+        await IdempotencyKeys(queue.database, queue.defer_forgetting_keys).purge(owner_id)
 
     async def optimize(self, owner_id: str, collection_id: UUID) -> None:
         if collection := await self._collection(owner_id, collection_id):

@@ -315,8 +315,10 @@ class Timetable:
             raise self._invalid("timezone", f"There is no time zone {self.timezone!r}") from exc
 
     def _invalid(self, reason: str, message: str) -> InvalidSchedule:
-        told = f'{message}. Write, for three o\'clock each night, "0 3 * * *", and a time zone like Europe/Madrid.'
-        return InvalidSchedule(told, reason=reason, cron=self.cron, timezone=self.timezone)
+        explanation = (
+            f'{message}. Write, for three o\'clock each night, "0 3 * * *", and a time zone like Europe/Madrid.'
+        )
+        return InvalidSchedule(explanation, reason=reason, cron=self.cron, timezone=self.timezone)
 
 
 @dataclass(frozen=True, slots=True)

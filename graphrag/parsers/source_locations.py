@@ -52,8 +52,8 @@ def union(cells: Iterable[str]) -> str:
 
 def overlapping(locations: Iterable[SourceLocation], start: int, end: int) -> tuple[SourceLocation, ...]:
     """Return the locations that overlap [start, end), each once, in their order."""
-    held = {location for location in locations if location.start_char < end and start < location.end_char}
-    return tuple(sorted(held, key=lambda location: (location.start_char, location.end_char)))
+    found = {location for location in locations if location.start_char < end and start < location.end_char}
+    return tuple(sorted(found, key=lambda location: (location.start_char, location.end_char)))
 
 
 def rows_within(locations: Iterable[SourceLocation], start: int) -> tuple[Span, ...]:

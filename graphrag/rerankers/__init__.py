@@ -32,7 +32,7 @@ class FallbackReranker:
                 async with within(type(reranker).__name__):
                     return await reranker.rerank(query, hits, language=language, top_k=top_k)
             except Exception as exc:  # a reranker may be anybody's
-                log.warning("reranker failed, the next one judges", reranker=type(reranker).__name__, error=exc)
+                log.warning("reranker failed, using the next one", reranker=type(reranker).__name__, error=exc)
                 count_fallback("reranker")
         return await self._last.rerank(query, hits, language=language, top_k=top_k)
 

@@ -184,23 +184,25 @@ def _standing(scores: Sequence[float]) -> list[float]:
 
 def _weigh(question: QuestionWords, matches: Sequence[Matches]) -> dict[str, float]:
     """The share of each word in what the question asks for; they sum to 1."""
-    rare = rarity(set(question.words), [set().union(*(held.exact for held in match.sentences)) for match in matches])
+    rare = rarity(
+        set(question.words), [set().union(*(matched.exact for matched in match.sentences)) for match in matches]
+    )
     weights = {word: weight * (NAME_WEIGHT if word in question.names else 1) for word, weight in rare.items()}
     total = math.fsum(weights.values())
     return {word: weight / total for word, weight in weights.items()}
 
 
 def _features(retrieval: float, match: Matches, question: QuestionWords, weights: Mapping[str, float]) -> Features:
-    sentence = max((_coverage(held, weights) for held in match.sentences), default=0.0)
+    sentence = max((_coverage(matched, weights) for matched in match.sentences), default=0.0)
     passage = _coverage(match.passage, weights)
     adjacent = len(match.pairs) / len(question.pairs) if question.pairs else passage
     return Features(retrieval, sentence, passage, adjacent, match.title_share)
 
 
-def _coverage(held: MatchedWords, weights: Mapping[str, float]) -> float:
+def _coverage(matched: MatchedWords, weights: Mapping[str, float]) -> float:
     # fsum: a set has no order, and equal texts must have equal scores.
-    exact = math.fsum(weights[word] for word in held.exact)
-    return exact + ALIKE * math.fsum(weights[word] for word in held.alike)
+    exact = math.fsum(weights[word] for word in matched.exact)
+    return exact + ALIKE * math.fsum(weights[word] for word in matched.alike)
 
 
 def rarity(words: set[str], texts: Sequence[set[str]]) -> Mapping[str, float]:

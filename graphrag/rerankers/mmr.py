@@ -40,7 +40,7 @@ class MMRReranker:
             async with within("diversity"):
                 vectors = await self._model().embed([hit.chunk.content for hit in relevant])
         except (ProviderError, OutOfTime) as exc:
-            log.warning("no vectors to tell repetitions by, order kept", error=exc)
+            log.warning("no vectors for diversity, order unchanged", error=exc)
             return relevant[:top_k]
         return mmr(relevant, vectors, diversity=self._diversity, top_k=top_k)
 

@@ -71,9 +71,9 @@ class InMemoryGraph:
                     shares[edge.chunk_id] += edge.weight / edge.chunk_count
             here = set(sorted(shares, key=lambda chunk: (-shares[chunk], chunk))[:width])
             names, seen = set(), seen | here
-        held = [edge for edge in edges if edge.chunk_id in seen]
-        shared = Counter(edge.key for edge in held)
-        joining = [edge for edge in held if shared[edge.key] > 1 or edge.key in keys]
+        known = [edge for edge in edges if edge.chunk_id in seen]
+        shared = Counter(edge.key for edge in known)
+        joining = [edge for edge in known if shared[edge.key] > 1 or edge.key in keys]
         return sorted(joining, key=lambda edge: (edge.chunk_id, edge.key))
 
     async def find_titles(
@@ -89,12 +89,12 @@ class InMemoryGraph:
     async def read_hits(
         self, collection: Collection, chunks: Sequence[UUID], *, filters: Filters = EVERYTHING
     ) -> list[Hit]:
-        held = {
+        known = {
             chunk.id: replace(chunk, document=indexed.document)
             for indexed in self.store.indexed(collection, filters)
             for chunk in indexed.chunks
         }
-        return [Hit(held[chunk], 0.0) for chunk in chunks if chunk in held]
+        return [Hit(known[chunk], 0.0) for chunk in chunks if chunk in known]
 
     async def list_causal_edges(
         self, collection: Collection, *, entity: str | None = None, limit: int = 200

@@ -157,8 +157,8 @@ class InMemoryStore:
     ) -> list[Hit]:
         shelf = self._shelf(collection)
         wants_contextual = collection.ingestion_config.get("contextual_embeddings", self._contextual)
-        held = {**shelf.vectors, **shelf.contextual} if wants_contextual else shelf.vectors
-        similarities = [(chunk, _cosine(vector, held[chunk.id])) for chunk in self._searchable(collection, filters)]
+        stored = {**shelf.vectors, **shelf.contextual} if wants_contextual else shelf.vectors
+        similarities = [(chunk, _cosine(vector, stored[chunk.id])) for chunk in self._searchable(collection, filters)]
         found = [Hit(chunk, score, {"vector": score}) for chunk, score in similarities if score is not None]
         return sorted(found, key=_order)[:limit]
 
@@ -168,9 +168,9 @@ class InMemoryStore:
         wanted: dict[UUID, set[int]] = {}
         for document, first, last in spans:
             wanted.setdefault(document, set()).update(range(first, last + 1))
-        held = self._shelf(collection).chunks
+        stored = self._shelf(collection).chunks
         return {
-            document.id: [chunk for chunk in held[document.id] if chunk.index in wanted[document.id]]
+            document.id: [chunk for chunk in stored[document.id] if chunk.index in wanted[document.id]]
             for document in self._live_documents(collection)
             if document.id in wanted
         }
@@ -215,8 +215,8 @@ class InMemoryCache:
         self._entries: dict[tuple[str, str], tuple[bytes, float]] = {}
 
     async def get_many(self, owner_id: str, keys: Sequence[str]) -> dict[str, bytes]:
-        held = {key: self._entries[owner_id, key] for key in keys if (owner_id, key) in self._entries}
-        return {key: value for key, (value, until) in held.items() if until > time.monotonic()}
+        stored = {key: self._entries[owner_id, key] for key in keys if (owner_id, key) in self._entries}
+        return {key: value for key, (value, until) in stored.items() if until > time.monotonic()}
 
     async def set_many(self, owner_id: str, values: Mapping[str, bytes], *, seconds: float) -> None:
         until = time.monotonic() + seconds

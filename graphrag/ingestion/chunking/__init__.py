@@ -14,12 +14,12 @@ from graphrag.ingestion.chunking.division import (
     TokenCounter,
     by_meaning,
     by_sentences,
+    by_splitter,
     choose,
     has_rows,
     overlap_start,
     pack,
 )
-from graphrag.ingestion.chunking.splitters import by_splitter
 from graphrag.models import Chunking, Heading, ParsedText, SourceLocation, Span
 
 _T = TypeVar("_T")
@@ -174,23 +174,25 @@ def _sections(spans: Sequence[ChunkSpan], division: Division) -> Iterator[list[C
 
 def _placed(parsed: ParsedText, spans: Sequence[ChunkSpan]) -> list[ChunkSpan]:
     """Add to each chunk its source locations, and its rows' headers if all rows have the same."""
-    locations = _held(spans, [(location.start_char, location.end_char, location) for location in parsed.locations])
+    locations = _overlapping(
+        spans, [(location.start_char, location.end_char, location) for location in parsed.locations]
+    )
     tables = [
         (table.rows[0].start_char, table.rows[-1].end_char, table.headers) for table in parsed.tables if table.rows
     ]
-    headers = map(set, _held(spans, tables))
+    headers = map(set, _overlapping(spans, tables))
     return [
-        replace(span, locations=held, headers=next(iter(names)) if len(names) == 1 else ())
-        for span, held, names in zip(spans, locations, headers, strict=True)
+        replace(span, locations=current, headers=next(iter(names)) if len(names) == 1 else ())
+        for span, current, names in zip(spans, locations, headers, strict=True)
     ]
 
 
-def _held(spans: Sequence[ChunkSpan], items: Sequence[tuple[int, int, _T]]) -> Iterator[tuple[_T, ...]]:
+def _overlapping(spans: Sequence[ChunkSpan], items: Sequence[tuple[int, int, _T]]) -> Iterator[tuple[_T, ...]]:
     """Yield, for each span, the items (start, end, value) that overlap it, by their start."""
     coming = deque(sorted(items, key=itemgetter(0)))
-    held: list[tuple[int, int, _T]] = []
+    current: list[tuple[int, int, _T]] = []
     for span in spans:
-        held = [item for item in held if item[1] > span.start]
+        current = [item for item in current if item[1] > span.start]
         while coming and coming[0][0] < span.end:
-            held.append(coming.popleft())
-        yield tuple(value for _, _, value in held)
+            current.append(coming.popleft())
+        yield tuple(value for _, _, value in current)

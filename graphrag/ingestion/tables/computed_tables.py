@@ -8,8 +8,7 @@ from itertools import chain, groupby
 
 from graphrag.ingestion.tables import series
 from graphrag.ingestion.tables.columns import Column, Role, total_rows, type_columns
-from graphrag.ingestion.tables.computed_lines import ComputedLine, Wording, decimals_of, time_of
-from graphrag.ingestion.tables.series import lines_across
+from graphrag.ingestion.tables.series import ComputedLine, Wording, decimals_of, lines_across, time_of
 from graphrag.linguistics.cell_values import Number
 from graphrag.linguistics.dates import Period, Unit, trend
 from graphrag.models import Heading, ParsedText, SourceLocation, Table, TemporalContext
@@ -292,8 +291,8 @@ def _extended(parsed: ParsedText, grids: Sequence[Grid], language: str) -> Parse
     text, left = [parsed.text], MOST_LINES
     length = len(parsed.text)
     headings, locations = list(parsed.headings), list(parsed.locations)
-    for (sheet, caption), together in groupby(grids, key=lambda grid: (grid.table.sheet, grid.caption)):
-        lines = [line for grid in together for line in grid.lines()][:left]
+    for (sheet, caption), group in groupby(grids, key=lambda grid: (grid.table.sheet, grid.caption)):
+        lines = [line for grid in group for line in grid.lines()][:left]
         left -= len(lines)
         if not lines:
             continue

@@ -136,7 +136,10 @@ class ChromaIndex:
             rows = list(zip(found["ids"][0], found["metadatas"][0], found["distances"][0], strict=True))
             live = [row for row in rows if row[1].get("expires_at", float("inf")) > _now()]
             if len(live) >= limit or len(rows) < asked:
-                return [Candidate(UUID(of), UUID(told["chunk"]), max(0.0, 1 - far)) for of, told, far in live[:limit]]
+                return [
+                    Candidate(UUID(of), UUID(metadata["chunk"]), max(0.0, 1 - far))
+                    for of, metadata, far in live[:limit]
+                ]
             asked *= 2
 
     async def search_words(
@@ -210,14 +213,14 @@ def _name(collection: Collection) -> str:
 
 def _metadata(collection: Collection, entry: IndexEntry) -> dict[str, str | float | bool]:
     document = entry.chunk.document
-    told: dict[str, str | float | bool] = {
+    metadata: dict[str, str | float | bool] = {
         "chunk": str(entry.chunk.id),
         "document": str(document.id),
         "collection": str(collection.id),
         "owner": collection.owner_id,
         **dict.fromkeys(entry.kinds, True),
     }
-    return told | ({"expires_at": document.expires_at.timestamp()} if document.expires_at else {})
+    return metadata | ({"expires_at": document.expires_at.timestamp()} if document.expires_at else {})
 
 
 def _of(documents: Sequence[UUID]) -> dict[str, Any]:

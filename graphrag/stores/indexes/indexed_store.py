@@ -146,7 +146,7 @@ class IndexedStore(PostgresStore):
                     await self.open()
                     candidates = await ask(documents, asked)
             except IndexUnavailable as exc:
-                log.warning("index left out, PostgreSQL searches", index=self._index.name, error=exc)
+                log.warning("index failed, PostgreSQL searches instead", index=self._index.name, error=exc)
                 return None
             hits = await self._read(collection, candidates, kind, filters, phrases)
             if len(hits) >= limit:
@@ -200,7 +200,7 @@ class IndexedStore(PostgresStore):
         try:
             await step
         except CausewayError as exc:
-            log.warning("index not in step", index=self._index.name, collection=str(collection.id), error=exc)
+            log.warning("index not updated", index=self._index.name, collection=str(collection.id), error=exc)
 
 
 def _order(hit: Hit) -> tuple[float, float, str]:

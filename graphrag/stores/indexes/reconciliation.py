@@ -87,17 +87,17 @@ class Reconciliation:
 
         Raises IndexUnavailable or DatabaseUnavailable.
         """
-        held = await self.index.list_entries(collection, documents)
-        wanted = await self._wanted(collection, documents)  # afterwards: what is stored meanwhile is not strange
-        await self._put(collection, [chunk for entry, chunk in wanted.items() if entry not in held])
-        if strange := held - wanted.keys():
-            await self.index.delete(collection, [*strange])
-            # What a writer had put, but not stored yet, looked strange: either it or we find it missing.
-            held, wanted = (
+        indexed = await self.index.list_entries(collection, documents)
+        wanted = await self._wanted(collection, documents)  # afterwards: what is stored meanwhile is not outdated
+        await self._put(collection, [chunk for entry, chunk in wanted.items() if entry not in indexed])
+        if outdated := indexed - wanted.keys():
+            await self.index.delete(collection, [*outdated])
+            # What a writer had put, but not stored yet, looked outdated: either it or we find it missing.
+            indexed, wanted = (
                 await self.index.list_entries(collection, documents),
                 await self._wanted(collection, documents),
             )
-            await self._put(collection, [chunk for entry, chunk in wanted.items() if entry not in held])
+            await self._put(collection, [chunk for entry, chunk in wanted.items() if entry not in indexed])
 
     async def _put(self, collection: Collection, chunks: Sequence[UUID]) -> None:
         for start in range(0, len(chunks), BATCH):

@@ -10,10 +10,9 @@ from graphrag.db.database import Connection, Database, fetch, queries
 from graphrag.models import Collection, Document, Span
 from graphrag.models.ingestion import DocumentExcerpt, Ingestion, IngestionStatus
 from graphrag.stores.postgres.ingestions import read_ingestion
-from graphrag.stores.postgres.rows import cut_excerpt, read_chunk, read_document
+from graphrag.stores.postgres.rows import ListPosition, cut_excerpt, read_chunk, read_document
 
 QUERIES = queries(Path(__file__).with_name("catalog.sql"))
-Place = tuple[datetime, UUID]
 BEGINNING = (datetime(1, 1, 2, tzinfo=UTC), UUID(int=0))  # before every entry
 
 
@@ -26,7 +25,7 @@ class CatalogEntry:
     ingestion: Ingestion | None
 
     @property
-    def place(self) -> Place:
+    def position(self) -> ListPosition:
         known = self.ingestion or self.document
         assert known is not None
         return known.created_at, self.id
@@ -62,7 +61,7 @@ class Catalog:
     database: Database
 
     async def page(
-        self, collection: Collection, criteria: Criteria = ALL, *, limit: int, after: Place | None = None
+        self, collection: Collection, criteria: Criteria = ALL, *, limit: int, after: ListPosition | None = None
     ) -> list[CatalogEntry]:
         """List a page of entries by the time when they were added first."""
         created_at, document_id = after or BEGINNING

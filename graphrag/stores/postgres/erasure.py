@@ -138,17 +138,17 @@ class _Lost:
         return [citation for citation in statement["citations"] if not self.cites(citation)]
 
     def redact(self, details: Mapping[str, Any]) -> dict[str, Any]:
-        kept = dict(details)
-        if "sources" in kept:
-            kept["sources"] = [source for source in kept["sources"] if source["document_id"] not in self.documents]
-        if "paths" in kept:
-            kept["paths"] = [path for path in kept["paths"] if not any(map(self.cites, path["edges"]))]
-        if "warnings" in kept:
-            named = [any(name in warning for name in self.filenames) for warning in kept["warnings"]]
-            kept["warnings"] = [
-                warning for warning, is_named in zip(kept["warnings"], named, strict=True) if not is_named
+        left = dict(details)
+        if "sources" in left:
+            left["sources"] = [source for source in left["sources"] if source["document_id"] not in self.documents]
+        if "paths" in left:
+            left["paths"] = [path for path in left["paths"] if not any(map(self.cites, path["edges"]))]
+        if "warnings" in left:
+            named = [any(name in warning for name in self.filenames) for warning in left["warnings"]]
+            left["warnings"] = [
+                warning for warning, is_named in zip(left["warnings"], named, strict=True) if not is_named
             ]
-        return kept
+        return left
 
 
 def _edges(paths: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -14,12 +13,12 @@ from graphrag.db.database import Connection, Database, fetch, queries
 from graphrag.errors import CollectionNotFound, EvaluationNotFound
 from graphrag.models import Collection
 from graphrag.models.evaluation import CaseResult, CaseStatus, EvaluationRun, GoldenCase, RunPlan, RunStatus
+from graphrag.stores.postgres.rows import ListPosition
 
 QUERIES = queries(Path(__file__).with_name("evaluations.sql"))
 RUN_COLUMNS = [field.name for field in fields(EvaluationRun) if field.name != "id"]
 RESULT_COLUMNS = [field.name for field in fields(CaseResult)]
 Defer = Callable[[Connection, Collection, UUID], Awaitable[None]]
-Place = tuple[datetime, UUID]  # of a run in the list
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class EvaluationStore:
         collection_id: UUID | None = None,
         status: RunStatus | None = None,
         limit: int | None = None,
-        after: Place | None = None,
+        after: ListPosition | None = None,
     ) -> list[EvaluationRun]:
         """The latest first."""
         created_at, run_id = after or (None, None)

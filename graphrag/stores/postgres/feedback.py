@@ -92,7 +92,7 @@ def _category(query: TransformedQuery) -> Category:
     return "multi_part" if query.is_complex or query.is_multi_hop else OF_INTENT.get(query.intent, "factual")
 
 
-Place = tuple[datetime, UUID, int]  # in the list: updated_at, the answer, the citation
+FeedbackPosition = tuple[datetime, UUID, int]  # in the list: updated_at, the answer, the citation
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class FeedbackStore:
         collection: str | None = None,
         default_collection: str | None = None,
         limit: int = 100,
-        after: Place | None = None,
+        after: FeedbackPosition | None = None,
     ) -> list[RatedAnswer]:
         """The latest first. `collection`: that the conversation asks; the default one is asked where it names none."""
         updated_at, message_id, citation = after or (None, None, None)

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -31,6 +30,7 @@ from graphrag.models.evaluation import (
     hash_cases,
     query_key,
 )
+from graphrag.stores.postgres.rows import ListPosition
 
 Lookup = Callable[[Sequence[DocumentReference]], Awaitable[Sequence[DocumentReference]]]
 Name = tuple[str, UUID | str]  # of what kind it is, and itself
@@ -106,7 +106,6 @@ QUERIES = queries(Path(__file__).with_name("golden.sql"))
 CASES = TypeAdapter(tuple[GoldenCase, ...])  # as a version keeps them
 UNKEPT = {"__all__": {"missing_document_ids"}}  # it is another matter every time
 COLUMNS = [field.name for field in fields(GoldenCase) if field.name != "id"]
-Place = tuple[datetime, UUID]  # of a case in the list
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ class GoldenStore:
         query: str | None = None,
         broken: bool | None = None,
         limit: int | None = None,
-        after: Place | None = None,
+        after: ListPosition | None = None,
     ) -> list[GoldenCase]:
         """List golden cases in the order in which they were added.
 
@@ -294,10 +293,10 @@ async def _find_same(
 def _refuse(same: Mapping[str, UUID], rows: Sequence[Mapping[str, Any]]) -> None:
     for index, row in enumerate(rows):
         if case_id := same.get(row["query_key"]):
-            told = (
+            message = (
                 f"The golden case {case_id} asks the same. Change that one, or import with --existing keep or replace."
             )
-            raise GoldenCaseExists(told, case=str(case_id), index=index)
+            raise GoldenCaseExists(message, case=str(case_id), index=index)
 
 
 def _everything(collection: Collection) -> dict[str, Any]:

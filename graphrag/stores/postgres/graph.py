@@ -169,8 +169,8 @@ def _edge_row(edge: CausalEdge) -> dict[str, Any]:
 
 
 def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    held = list(rows)
-    return {name: [row[name] for row in held] for name in held[0]}
+    listed = list(rows)
+    return {name: [row[name] for row in listed] for name in listed[0]}
 
 
 MAX_LINKED_ENTITIES = 1_000  # entities that share a root, of which no more are looked at

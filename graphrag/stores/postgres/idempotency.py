@@ -17,8 +17,8 @@ from graphrag.observability.telemetry import log
 from graphrag.resilience.cancellation import end
 
 QUERIES = queries(Path(__file__).with_name("idempotency.sql"))
-HELD = timedelta(seconds=60)  # without a renewal; a process that dies leaves its keys so long
-KEPT = timedelta(hours=24)
+CLAIM_DURATION = timedelta(seconds=60)  # without a renewal; a process that dies leaves its keys so long
+RESPONSE_DURATION = timedelta(hours=24)
 Response = Mapping[str, Any]
 Plan = Callable[[str, datetime], Awaitable[None]]  # at that time the owner's old keys are to be forgotten
 
@@ -28,20 +28,20 @@ class IdempotencyKeys:
     """Stored responses by idempotency key: a request that fails releases its key and can be sent again."""
 
     database: Database
-    plan_forgetting: Plan
-    held: timedelta = HELD
+    plan_purge: Plan
+    claim_duration: timedelta = CLAIM_DURATION
 
     async def once(
         self, owner_id: str, key: str, request_hash: str, act: Callable[[], Awaitable[Response]]
     ) -> tuple[Response, bool]:
         """Return the response of `act` and whether it was stored before. Raises IdempotencyConflict."""
-        claim = {"owner_id": owner_id, "key": key, "holder": uuid4(), "held": self.held}
+        claim = {"owner_id": owner_id, "key": key, "holder": uuid4(), "claim_duration": self.claim_duration}
         expires_at = await self._claim(claim, request_hash)
         if expires_at is None:
             return await self._read(claim, request_hash), True
         try:
-            await self.plan_forgetting(owner_id, expires_at)
-            async with self._holding(claim):
+            await self.plan_purge(owner_id, expires_at)
+            async with self._renewing(claim):
                 response = await act()
         except BaseException:
             await self._execute("release", claim)
@@ -49,18 +49,18 @@ class IdempotencyKeys:
         await self._execute("keep", claim | {"response": Jsonb(response)})
         return response, False
 
-    async def forget(self, owner_id: str) -> None:
+    async def purge(self, owner_id: str) -> None:
         """Delete expired keys, and queue a job for the next expiry."""
         async with self.database.transaction(owner_id) as connection:
             await connection.execute(QUERIES["purge"], {"owner_id": owner_id})
             (row,) = await fetch(connection, QUERIES["next_expiry"], {"owner_id": owner_id})
         if row["expires_at"] is not None:
-            await self.plan_forgetting(owner_id, row["expires_at"])
+            await self.plan_purge(owner_id, row["expires_at"])
 
     async def _claim(self, claim: Mapping[str, Any], request_hash: str) -> datetime | None:
         """Claim the key and return when the claim expires; None if another request has it."""
         async with self.database.transaction(claim["owner_id"]) as connection:
-            values = {**claim, "request_hash": request_hash, "kept": KEPT}
+            values = {**claim, "request_hash": request_hash, "response_duration": RESPONSE_DURATION}
             rows = await fetch(connection, QUERIES["claim"], values)
         return rows[0]["expires_at"] if rows else None
 
@@ -79,7 +79,7 @@ class IdempotencyKeys:
         return response
 
     @asynccontextmanager
-    async def _holding(self, claim: Mapping[str, Any]) -> AsyncIterator[None]:
+    async def _renewing(self, claim: Mapping[str, Any]) -> AsyncIterator[None]:
         renewal = asyncio.create_task(self._renew(claim))
         try:
             yield
@@ -88,7 +88,7 @@ class IdempotencyKeys:
 
     async def _renew(self, claim: Mapping[str, Any]) -> None:
         while True:
-            await asyncio.sleep(self.held.total_seconds() / 3)
+            await asyncio.sleep(self.claim_duration.total_seconds() / 3)
             try:
                 await self._execute("renew", claim)
             except DatabaseUnavailable as exc:

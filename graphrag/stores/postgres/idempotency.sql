@@ -2,7 +2,7 @@
 -- Of two at once one waits here until the other's row is there. A key whose time is over is new, and so is one that nobody
 -- holds any more and that has no response.
 INSERT INTO idempotency_keys AS known (owner_id, key, request_hash, holder, held_until, expires_at)
-VALUES (%(owner_id)s, %(key)s, %(request_hash)s, %(holder)s, now() + %(held)s, now() + %(kept)s)
+VALUES (%(owner_id)s, %(key)s, %(request_hash)s, %(holder)s, now() + %(claim_duration)s, now() + %(response_duration)s)
 ON CONFLICT (owner_id, key) DO UPDATE SET
     request_hash = excluded.request_hash, holder = excluded.holder, held_until = excluded.held_until, response = NULL,
     created_at = now(), expires_at = excluded.expires_at
@@ -13,7 +13,7 @@ RETURNING expires_at
 SELECT request_hash, response FROM idempotency_keys WHERE owner_id = %(owner_id)s AND key = %(key)s
 
 -- name: renew
-UPDATE idempotency_keys SET held_until = now() + %(held)s
+UPDATE idempotency_keys SET held_until = now() + %(claim_duration)s
 WHERE owner_id = %(owner_id)s AND key = %(key)s AND holder = %(holder)s AND response IS NULL
 
 -- name: keep

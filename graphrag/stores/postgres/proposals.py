@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -22,10 +21,10 @@ from graphrag.models.evaluation import (
     query_key,
 )
 from graphrag.stores.postgres.golden import add_cases, lock_cases, writing_cases
+from graphrag.stores.postgres.rows import ListPosition
 
 QUERIES = queries(Path(__file__).with_name("proposals.sql"))
 COLUMNS = [field.name for field in fields(CaseProposal) if field.name not in ("id", "state")]
-Place = tuple[datetime, UUID]  # of a proposal in the list
 NO_DOCUMENTS = "relevant_document_ids: say which documents answer it; none of them ([]): the collection holds no answer"
 
 
@@ -64,7 +63,7 @@ class ProposalStore:
         origin: Origin | None = None,
         case_id: UUID | None = None,
         limit: int | None = None,
-        after: Place | None = None,
+        after: ListPosition | None = None,
     ) -> list[CaseProposal]:
         """List proposals in the order in which they were made; `case_id` selects those that became this golden case."""
         created_at, proposal_id = after or (None, None)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from pgvector import HalfVector
 from psycopg.types.json import Jsonb
@@ -15,6 +16,7 @@ from graphrag.models.conversations import Conversation, Message, MessageStatus
 from graphrag.models.ingestion import DocumentExcerpt, IndexedDocument
 from graphrag.parsers.source_locations import cite_location
 
+ListPosition = tuple[datetime, UUID]  # of an entry in a list: when it was made, and its id
 QUERIES = queries(Path(__file__).with_name("postgres.sql"))
 
 

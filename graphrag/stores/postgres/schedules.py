@@ -14,11 +14,11 @@ from graphrag.db.database import Connection, Database, fetch, queries
 from graphrag.errors import CollectionNotFound, QuotaExceeded, ScheduleNotFound
 from graphrag.models import Collection
 from graphrag.models.evaluation import Schedule, Timetable
+from graphrag.stores.postgres.rows import ListPosition
 
 QUERIES = queries(Path(__file__).with_name("schedules.sql"))
 COLUMNS = [field.name for field in fields(Schedule) if field.name != "id"]
 Defer = Callable[[Connection, Schedule], Awaitable[None]]
-Place = tuple[datetime, UUID]  # of a schedule in the list
 
 
 class NotDue(Exception):
@@ -69,7 +69,7 @@ class ScheduleStore:
         *,
         collection_id: UUID | None = None,
         limit: int | None = None,
-        after: Place | None = None,
+        after: ListPosition | None = None,
     ) -> list[Schedule]:
         """List schedules in the order in which they were made."""
         created_at, after_id = after or (None, None)

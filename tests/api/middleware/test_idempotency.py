@@ -141,7 +141,7 @@ async def two() -> dict[str, Any]:
 
 async def test_while_one_is_at_it_the_other_is_told(keys: IdempotencyKeys, owner: str) -> None:
     """R9.4 however long it takes: the key is held."""
-    held = replace(keys, held=timedelta(seconds=3))
+    held = replace(keys, claim_duration=timedelta(seconds=3))
     started, may_end = asyncio.Event(), asyncio.Event()
 
     async def slow() -> dict[str, Any]:
@@ -162,7 +162,7 @@ async def test_while_one_is_at_it_the_other_is_told(keys: IdempotencyKeys, owner
 
 async def test_a_process_that_dies_leaves_its_key_after_a_while(keys: IdempotencyKeys, owner: str) -> None:
     """R9.4 what it then still says is not kept."""
-    dead = {"owner_id": owner, "key": "k", "holder": uuid4(), "held": timedelta(hours=1)}
+    dead = {"owner_id": owner, "key": "k", "holder": uuid4(), "claim_duration": timedelta(hours=1)}
     assert await keys._claim(dead, "hash")
     with pytest.raises(IdempotencyConflict, match="in progress"):
         await keys.once(owner, "k", "hash", one)
@@ -203,7 +203,7 @@ async def test_a_key_whose_end_can_t_be_planned_is_free_again(keys: IdempotencyK
         raise DatabaseUnavailable("on purpose")
 
     with pytest.raises(DatabaseUnavailable):
-        await replace(keys, plan_forgetting=down).once(owner, "k", "hash", one)
+        await replace(keys, plan_purge=down).once(owner, "k", "hash", one)
     assert await keys.once(owner, "k", "other", two) == ({"answer": 2}, False)
 
 
@@ -221,7 +221,7 @@ async def test_keys_are_forgotten_after_a_day(services: Services, keys: Idempote
     async def plan(_: str, at: datetime) -> None:
         planned.append(at)
 
-    watched = replace(keys, plan_forgetting=plan)
+    watched = replace(keys, plan_purge=plan)
     await watched.once(owner, "old", "hash", one)
     await watched.once(owner, "young", "hash", one)
     await keys.once(owner, "young", "hash", one)
@@ -233,7 +233,7 @@ async def test_keys_are_forgotten_after_a_day(services: Services, keys: Idempote
     async with services.database.transaction(owner) as connection:
         await fetch(connection, statement, {})
     planned.clear()
-    await watched.forget(owner)
+    await watched.purge(owner)
     async with services.database.transaction(owner) as connection:
         rows = await fetch(connection, "SELECT key, expires_at FROM idempotency_keys", {})
     assert [row["key"] for row in rows] == ["young"]

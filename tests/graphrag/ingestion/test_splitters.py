@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graphrag.config.settings import PACKAGES, IngestionConfig, Settings, check_splitter
 from graphrag.errors import InvalidSettings, MissingExtra
 from graphrag.ingestion.chunking import chunk_document
-from graphrag.ingestion.chunking.splitters import by_splitter
+from graphrag.ingestion.chunking.division import by_splitter
 from graphrag.models import Chunking, ParsedText
 
 PIECES = [
@@ -36,7 +36,7 @@ def refuse(event, arguments):
         raise SystemExit(f"{event} {arguments}")
 
 sys.addaudithook(refuse)
-from graphrag.ingestion.chunking.splitters import PACKAGES, by_splitter
+from graphrag.ingestion.chunking.division import PACKAGES, by_splitter
 from graphrag.models import ParsedText
 
 def count(texts):

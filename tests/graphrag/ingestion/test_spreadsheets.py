@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graphrag.config.settings import ParsingLimits
-from graphrag.ingestion.tables.computed_lines import written
 from graphrag.ingestion.tables.computed_tables import MOST_LINES, with_computed
+from graphrag.ingestion.tables.series import written
 from graphrag.linguistics.cell_values import read_numbers
 from graphrag.models import Cell, ParsedText, SourceLocation, Table, TableRow
 from graphrag.parsers.source_locations import cell_range, corners

@@ -139,7 +139,7 @@ async def test_a_new_version_takes_the_place_of_the_old(shelf: Shelf) -> None:
     new = replace(chunk, content="La versión nueva.", end_char=17)
     with capture_logs() as logs:
         await shelf.store.put_documents(shelf.collection, [IndexedDocument(old, [new], [[1.0, 0.0]])])
-    assert [(entry["event"], entry["log_level"]) for entry in logs] == [("index not in step", "warning")]
+    assert [(entry["event"], entry["log_level"]) for entry in logs] == [("index not updated", "warning")]
     assert shelf.texts == ["La versión nueva.", "La versión vieja."]
     assert (await shelf.near(), await shelf.ranked("versión")) == (["La versión nueva."], ["La versión nueva."])
     shelf.index.broken = set()
@@ -154,7 +154,7 @@ async def test_postgresql_searches_while_the_index_fails(shelf: Shelf) -> None:
     with capture_logs() as logs:
         for _ in range(FAILURES + 2):
             assert await shelf.near(limit=3) == TEXTS[:3]
-    assert [entry["log_level"] for entry in logs if entry["event"] == "index left out, PostgreSQL searches"] == [
+    assert [entry["log_level"] for entry in logs if entry["event"] == "index failed, PostgreSQL searches instead"] == [
         "warning"
     ] * (FAILURES + 2)
     assert shelf.index.calls["search_vectors"] == FAILURES
