@@ -161,7 +161,8 @@ OWN_SENTENCES = {
         "Je n'ai pas trouvé d'information pertinente dans vos documents concernant cette question.",
         "Les documents, dans une autre langue, disent :",
         "Sans réponse dans les documents : {part}.",
-        "Pour discuter sans documents, il faut un modèle de langage : configurez RAG_CHAT_MODEL, par exemple openai:gpt-5.",
+        "Pour discuter sans documents, il faut un modèle de langage : configurez RAG_CHAT_MODEL, par exemple"
+        " openai:gpt-5.",
     ),
     "en": OwnSentences(
         "I found no relevant information in your documents about this question.",
