@@ -36,7 +36,7 @@ from api.routes import (
     system,
 )
 from api.schemas.fields import errors as error_responses
-from api.streaming.shared_streams import SharedStreams
+from api.streaming.streams import SharedStreams
 from graphrag import DISTRIBUTION
 from graphrag.observability.telemetry import configure_thresholds
 from graphrag.services import Services

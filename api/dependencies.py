@@ -6,7 +6,7 @@ from fastapi import Depends, Header, Query, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer, SecurityScopes
 
 from agent.conversation.service import ConversationService
-from api.streaming.shared_streams import SharedStreams
+from api.streaming.streams import SharedStreams
 from graphrag.authentication.identity import Identity, Scope
 from graphrag.services import Services
 

@@ -17,8 +17,7 @@ from agent.output.events import Event
 from agent.state import MOST_MESSAGES
 from api.openai.schemas import Answered, AnswerMessage, ChatMessage, Choice, Completion, CompletionRequest, Usage
 from api.schemas.rendering import Footnotes, definitions, with_footnotes, without_footnotes
-from api.streaming.shared_streams import SharedStreams
-from api.streaming.streams import Stream
+from api.streaming.streams import SharedStreams, Stream
 from graphrag.errors import UnsupportedParameter
 from graphrag.linguistics.language import visible
 from graphrag.observability.telemetry import log

@@ -11,8 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from agent.output.events import Event
 from api.errors import describe_error
-from api.streaming.shared_streams import RemoteStream, SharedStreams
-from api.streaming.streams import Stream, encode
+from api.streaming.streams import RemoteStream, SharedStreams, Stream, encode
 from graphrag.errors import DatabaseUnavailable, StreamInterrupted
 from graphrag.observability.telemetry import log
 

@@ -1,4 +1,4 @@
-"""Full-text and vector search at once, which of them suits a question, and the cache of recent results."""
+"""Hybrid search of a collection, its cache, and the federation with an external retriever."""
 
 import asyncio
 import re
@@ -15,12 +15,13 @@ from cachetools import TTLCache
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, OutOfTime, ProviderError, RetrievalUnavailable
 from graphrag.linguistics import language as languages
-from graphrag.models import Hit, Strategy
+from graphrag.models import ELSEWHERE, UNDATED, Document, Filters, Hit, Strategy
 from graphrag.observability.request_context import note
 from graphrag.observability.telemetry import count_lookups, count_results, count_retrieval, log, stage
-from graphrag.protocols import ChunkStore
+from graphrag.protocols import ChunkStore, Retriever
 from graphrag.resilience.cancellation import cancel_surely
 from graphrag.resilience.deadline import within
+from graphrag.retrieval.filters import lets_through
 from graphrag.retrieval.fusion import reciprocal_rank_fusion, weighted_sum
 from graphrag.retrieval.named_files import NamedFiles, find_named_files
 from graphrag.retrieval.query import Leg, Query, Retrieval
@@ -67,7 +68,7 @@ LEGS: Final[Mapping[Strategy, tuple[str, ...]]] = {
 Results = dict[str, list[Hit] | BaseException]
 
 
-async def retrieve(query: Query, *, store: ChunkStore) -> Retrieval:
+async def search_collection(query: Query, *, store: ChunkStore) -> Retrieval:
     """Return candidates for the question and its sub-queries, best first.
 
     Files that the question names are searched one by one, unless the filters name files. Raises RetrievalUnavailable
@@ -293,7 +294,7 @@ class QueryCache:
         )
 
     async def retrieve(self, query: Query, *, store: ChunkStore) -> Retrieval:
-        """Search as `retrieve` does, or return what it found before.
+        """Search as `search_collection` does, or return what it found before.
 
         A degraded result isn't stored; a detailed trace is always searched anew.
         """
@@ -307,7 +308,7 @@ class QueryCache:
             trace.find(live, known.files)
             count_found(result := replace(known, hits=live))
             return result
-        found = await retrieve(query, store=store)
+        found = await search_collection(query, store=store)
         if self._is_on and not found.failed:
             self._results[key] = replace(found, hits=list(found.hits))
         return found
@@ -328,3 +329,61 @@ def _cache_key(query: Query) -> Hashable:
 def _has_expired(hit: Hit) -> bool:
     expires_at = hit.chunk.document.expires_at
     return expires_at is not None and expires_at <= datetime.now(UTC)
+
+
+async def retrieve(query: Query, *, store: ChunkStore, cache: QueryCache, retriever: Retriever | None) -> Retrieval:
+    """Search the collection, and the external retriever beside it; where that fails, the collection's hits remain.
+
+    That service is asked whatever the strategy, and each time: no event tells when its documents change.
+    """
+    here = cache.retrieve(query, store=store)
+    if retriever is None or not query.config.chunkenizer:
+        return await here
+    asking = asyncio.create_task(_ask(query, retriever))
+    try:
+        return _join(query, await here, await asking)
+    finally:
+        cancel_surely(asking)
+
+
+async def _ask(query: Query, retriever: Retriever) -> Retrieval:
+    limit = query.config.candidates
+    with stage(ELSEWHERE):
+        legs = await asyncio.gather(*(_ask_for(text, retriever, limit) for text in query.transformed.searches))
+    for leg in legs:
+        query.trace.end_leg(leg)
+    found = fuse_equally([leg.hits for leg in legs if leg.hits])
+    count_results(ELSEWHERE, len(found))
+    return Retrieval(found, (ELSEWHERE,) if any(leg.failure for leg in legs) else ())
+
+
+async def _ask_for(text: str, retriever: Retriever, limit: int) -> Leg:
+    try:
+        async with within(ELSEWHERE):
+            return Leg(ELSEWHERE, text, (), await retriever.retrieve(text, limit=limit))
+    except Exception as exc:  # a retriever may be anybody's
+        code = exc.code if isinstance(exc, CausewayError) else CausewayError.code
+        log.warning("another service failed, searched without", service=ELSEWHERE, error=exc)
+        return Leg(ELSEWHERE, text, (), [], code)
+
+
+def _join(query: Query, here: Retrieval, elsewhere: Retrieval) -> Retrieval:
+    """Fuse by ranks with equal weights, as the scores of two services can't be compared.
+
+    A document that both have counts as ours.
+    """
+    scope = query.within(here.files).filters
+    ours = {hit.chunk.document.id for hit in here.hits}
+    others = [
+        hit for hit in elsewhere.hits if hit.chunk.document.id not in ours and _may_be_read(hit.chunk.document, scope)
+    ]
+    hits = fuse_equally([ranking for ranking in (here.hits, others) if ranking])
+    query.trace.end("fusion", hits)
+    there = {repr(hit.chunk.document.filename).lower() for hit in others}  # as a warning names a file that is not here
+    warnings = [warning for warning in here.warnings if not any(name in warning.lower() for name in there)]
+    return replace(here, hits=hits, failed=(*here.failed, *elsewhere.failed), warnings=tuple(warnings))
+
+
+def _may_be_read(document: Document, filters: Filters) -> bool:
+    is_dated = document.created_at != UNDATED
+    return lets_through(filters, document) and (is_dated or not (filters.created_from or filters.created_until))

@@ -24,7 +24,7 @@ from graphrag.query_transformation.transformation import check_question, transfo
 from graphrag.rerankers.mmr import one_per_document_first
 from graphrag.resilience.deadline import lacks_time, within
 from graphrag.resilience.load_shedding import Effort
-from graphrag.retrieval import expansion, federated
+from graphrag.retrieval import expansion, hybrid
 from graphrag.retrieval.collections import Collections
 from graphrag.retrieval.expansion import ExpansionWindow
 from graphrag.retrieval.graph_expansion import expand_by_graph, leads_on
@@ -149,7 +149,7 @@ class RetrievalPipeline:
 
     async def retrieve(self, query: Query) -> Retrieval:
         """Return the candidates, best first. Raises RetrievalUnavailable or OutOfTime."""
-        return await federated.retrieve(query, store=self.store, cache=self.cache, retriever=self.retriever)
+        return await hybrid.retrieve(query, store=self.store, cache=self.cache, retriever=self.retriever)
 
     async def rerank(self, query: Query, hits: Sequence[Hit], *, files: Sequence[str] = ()) -> Retrieval:
         """Return all the hits: first those that the reranker judged, in its order; the best of each file at the front.

@@ -11,8 +11,7 @@ from typing import Any
 import httpx
 
 from agent.output.events import Event
-from api.streaming.shared_streams import RemoteStream, SharedStreams
-from api.streaming.streams import Stream, Streams
+from api.streaming.streams import RemoteStream, SharedStreams, Stream, Streams
 
 PATH = "/api/v1/chat/stream"
 

@@ -9,9 +9,7 @@ import pytest
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
-from api.streaming import shared_streams
-from api.streaming.shared_streams import RemoteStream, SharedStreams
-from api.streaming.streams import READ_AHEAD, Stream
+from api.streaming.streams import READ_AHEAD, RemoteStream, SharedStreams, Stream
 from graphrag.config.settings import Settings
 from graphrag.errors import StreamInterrupted, StreamNotFound, TooManyStreams
 from graphrag.services import Services, open_services
@@ -26,7 +24,7 @@ LONG = [str(number) for number in range(3 * READ_AHEAD)]
 @pytest.fixture
 async def open_process(services: Services, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
     """Makes what a process has of the streams; that the machine is busy is no sign that the database is away."""
-    monkeypatch.setattr(shared_streams, "WAIT_SECONDS", SOON)
+    monkeypatch.setattr("api.streaming.streams.WAIT_SECONDS", SOON)
     await services.open()
     async with AsyncExitStack() as stack:
 
@@ -275,7 +273,7 @@ async def test_a_number_that_no_event_has_is_not_found(
     open_process: Any, owner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R9 In a stream that has ended, and in one that does not get so far soon."""
-    monkeypatch.setattr(shared_streams, "BEHIND_SECONDS", 0.5)
+    monkeypatch.setattr("api.streaming.streams.BEHIND_SECONDS", 0.5)
     here, there = await open_process(), await open_process()
     whole = await begin(here, Answer(["one"]), owner)
     running = await begin(here, Answer(["one"], hangs=True), owner)

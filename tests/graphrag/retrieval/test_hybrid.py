@@ -51,7 +51,7 @@ class Bench:
         self, question: str, *parts: str, filters: Filters = EVERYTHING, strategy: str = "hybrid", **config: Any
     ) -> Retrieval:
         query = TransformedQuery(question, "es", Intent.FACTUAL, parts)
-        return await hybrid.retrieve(
+        return await hybrid.search_collection(
             make_query(query, self.collection, model=self.model, filters=filters, strategy=strategy, **config),
             store=self.store,
         )
@@ -89,7 +89,7 @@ async def test_a_hypothetical_answer_leads_the_vectors(bench: Bench) -> None:
     imagined = replace(asked, hypothetical_answer=IMAGINED)
 
     async def search(query: TransformedQuery, strategy: str) -> dict[str, float]:
-        found = await hybrid.retrieve(
+        found = await hybrid.search_collection(
             make_query(query, bench.collection, model=bench.model, strategy=strategy), store=bench.store
         )
         return {hit.chunk.content: hit.score for hit in found.hits}

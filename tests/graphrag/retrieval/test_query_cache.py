@@ -205,7 +205,7 @@ async def test_memory_is_bounded(bench: Bench, monkeypatch: pytest.MonkeyPatch) 
         bench.store.searches += 1
         return Retrieval(many)
 
-    monkeypatch.setattr(hybrid, "retrieve", find)
+    monkeypatch.setattr(hybrid, "search_collection", find)
     for number in range(11):
         await bench.retrieve(f"¿Qué le pasó al horno {number}?")
     await bench.retrieve("¿Qué le pasó al horno 10?")

@@ -85,7 +85,7 @@ async def retrieve(services: Services, collection: Collection, **config: object)
         "vector_weight": VECTOR_SHARE,
         "fulltext_ranking": "index",
     }
-    found = await hybrid.retrieve(
+    found = await hybrid.search_collection(
         make_query(TransformedQuery("horno de gas", "es", Intent.FACTUAL), collection, model=MODEL, **wanted | config),
         store=services.store,
     )
