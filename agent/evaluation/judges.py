@@ -17,12 +17,11 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel
 
-from agent.verification.reading import language_of
 from agent.verification.statements import content_of
 from agent.verification.support import find_support, sentence_spans
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.errors import ProviderError
-from graphrag.linguistics.language import content_words, fold, stem, words
+from graphrag.linguistics.language import content_words, fold, language_of, stem, words
 from graphrag.linguistics.sentences import is_heading, plain, split_sentences
 from graphrag.llm.resilient_chat_model import ResilientChatModel
 from graphrag.models import Passage

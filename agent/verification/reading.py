@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from graphrag.linguistics.dates import Moment, read_moments
-from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stem, stop_words
+from graphrag.linguistics.language import fold, stem, stop_words
 from graphrag.linguistics.lexicon import opposite_of
 from graphrag.linguistics.names import name_places
 from graphrag.linguistics.negation import denying_words, is_negative, negated_words
 from graphrag.linguistics.numbers import TIME, Quantity, number_rules, read_quantities
-from graphrag.linguistics.rules import Pattern, Rules, WordSet, read_rules
+from graphrag.linguistics.rules import Rules, WordSet, read_rules
 from graphrag.linguistics.sentences import split_sentences
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
@@ -22,7 +22,6 @@ _CLAUSE_END = re.compile(r"[,;()«»“”—–|]")
 class ReadingRules(Rules):
     conjunctions: dict[str, WordSet]
     pronouns: dict[str, WordSet]
-    letters: dict[str, Pattern]
 
 
 @lru_cache(maxsize=1)
@@ -162,16 +161,3 @@ def _signs(words: Sequence[ComparedWord], language: str) -> Iterator[Sign]:
             concept, side = found
             side *= _DEGREES.get(words[place - 1].folded, 1) if place else 1
             yield Sign(concept, -side if word.negated else side, place, word.negated)
-
-
-def language_of(text: str, likely: Sequence[str]) -> str:
-    """Return a statement's language by its function words and letters; the first of the likely ones in a tie."""
-    found = [fold(match.group()) for match in _WORD.finditer(text)]
-    order = list(dict.fromkeys([*likely, *ANSWER_LANGUAGES]))
-    known = [language for language in order if language in ANSWER_LANGUAGES]
-
-    def signs(language: str) -> int:
-        own = len(_rules().letters[language].findall(text.lower()))
-        return own + sum(word in stop_words(language) for word in found)
-
-    return max(known, key=signs, default=order[0])

@@ -11,13 +11,13 @@ import numpy as np
 from agent.verification.alignment import Alignment
 from agent.verification.facts import wrong_moments, wrong_quantities, wrong_rates
 from agent.verification.polarity import is_reversed, wrong_denials, wrong_polarity, wrong_sides
-from agent.verification.reading import ComparedText, language_of, read
+from agent.verification.reading import ComparedText, read
 from agent.verification.roles import is_turned
 from agent.verification.statements import content_of
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.extractive_answers.table_answers import markdown_rows
 from graphrag.linguistics.dates import Moment
-from graphrag.linguistics.language import content_stems, fold, stem, words
+from graphrag.linguistics.language import content_stems, fold, language_of, stem, words
 from graphrag.linguistics.names import same_name
 from graphrag.linguistics.sentences import is_heading, plain, trim_space
 from graphrag.models import Passage, Span

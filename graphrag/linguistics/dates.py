@@ -267,6 +267,12 @@ _WRITTEN = (
     r"|\bMONTH\b\.? (?:de |del |of )?\d{4}\b"
     r"|(?<![\w.,-])(?:19|20)\d{2}\b(?![.,-]?\d| ?[%€£$])"
 )
+_NAMED_WITH_YEAR = (
+    r"\b\d{4}-\d{1,2}(?:-\d{1,2})?\b|\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b"
+    r"|\b(?:q|t)[1-4](?: (?:de |of )?\d{4})?\b"
+    r"|\b(?:\d{1,2}(?:st|nd|rd|th|er|º)? (?:de |of )?)?MONTH\.?(?:,? (?:de |del |of )?(?:\d{1,2},? )?\d{4})?\b"
+    r"|\b(?:19|20)\d{2}\b"
+)
 _WRITTEN_YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d{2}(?![\w%€£$]|[.,-]\d| ?[%€£$])")
 
 
@@ -286,6 +292,16 @@ def find_told_dates(text: str, language: str, *, year: int = 0) -> list[ToldDate
     return list(_find(text, year, None if language == "en" else True))
 
 
+def find_named_periods(text: str, language: str) -> tuple[TemporalContext, ...]:
+    """Return the days, months, quarters and years that a text names with their year, each once."""
+    found = []
+    for match in _named_pattern().finditer(flatten(text).lower()):
+        period = parse_period(match[0], day_first=None if language == "en" else True)
+        if period and period.year and period.first_day:
+            found.append(TemporalContext(period.first_day, period.unit))
+    return tuple(dict.fromkeys(found))
+
+
 def _find(text: str, year: int, day_first: bool | None) -> Iterator[ToldDate]:
     for match in _pattern().finditer(flatten(text).lower()):
         period = parse_period(match[0], day_first=day_first, year=year)
@@ -301,8 +317,16 @@ def only_year(text: str) -> int:
 
 @lru_cache(maxsize=1)
 def _pattern() -> re.Pattern[str]:
-    names = "|".join(sorted(months(), key=len, reverse=True))
-    return re.compile(_WRITTEN.replace("MONTH", f"(?:{names})"))
+    return _with_months(_WRITTEN)
+
+
+@lru_cache(maxsize=1)
+def _named_pattern() -> re.Pattern[str]:
+    return _with_months(_NAMED_WITH_YEAR)
+
+
+def _with_months(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern.replace("MONTH", f"(?:{'|'.join(sorted(months(), key=len, reverse=True))})"))
 
 
 _MONTH = r"(?P<month>[A-Za-zÀ-ÿ]{3,10})\.?"

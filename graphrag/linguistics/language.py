@@ -2,18 +2,20 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 import snowballstemmer
 import stopwordsiso
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from graphrag.linguistics.rules import Rules, WordList, read_rules
+from graphrag.linguistics.rules import Pattern, Rules, WordList, read_rules
 
 
 class LanguageRules(Rules):
     function_words: dict[str, WordList]
     question_words: dict[str, WordList]
+    letters: dict[str, Pattern]
 
 
 @lru_cache(maxsize=1)
@@ -52,6 +54,7 @@ DETECTED_CHARS = 1_500  # half of them from the beginning, half from the middle
 CACHED_WORDS = 50_000
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]+")
+_LETTERS_OR_NUMBER = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")  # 12.000 and 3,5 stay one word
 
 
@@ -103,6 +106,19 @@ def detect_question(text: str, default: str = "es") -> str:
     ranked = [(str(language), share) for language, share in _identifier().rank(text) if language in ANSWER_LANGUAGES]
     best, share = ranked[0]
     return best if share > ranked[-1][1] else default  # all alike: it saw nothing that it knows
+
+
+def language_of(text: str, likely: Sequence[str]) -> str:
+    """Return a statement's language by its function words and letters; the first of the likely ones in a tie."""
+    found = [fold(match.group()) for match in _LETTERS_OR_NUMBER.finditer(text)]
+    order = list(dict.fromkeys([*likely, *ANSWER_LANGUAGES]))
+    known = [language for language in order if language in ANSWER_LANGUAGES]
+
+    def signs(language: str) -> int:
+        own = len(_rules().letters[language].findall(text.lower()))
+        return own + sum(word in stop_words(language) for word in found)
+
+    return max(known, key=signs, default=order[0])
 
 
 @lru_cache(maxsize=CACHED_WORDS)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
+from graphrag.linguistics.dates import find_named_periods
 from graphrag.linguistics.language import content_words, fold, stop_words
 from graphrag.linguistics.language import words as words_of
 from graphrag.linguistics.normalization import flatten
@@ -19,7 +20,7 @@ from graphrag.query_transformation.phrases import (
     find_phrases,
     read_words,
 )
-from graphrag.query_transformation.question_names import find_dates, find_names
+from graphrag.query_transformation.question_names import find_names
 
 
 def understood_alone(part: str, before: str, grammar: QuestionGrammar) -> str:
@@ -360,7 +361,7 @@ def _told_with(question: str, before: str, grammar: QuestionGrammar) -> str:
 
 def _with_fragment(fragment: str, before: str, grammar: QuestionGrammar) -> str:
     """«¿y en 2024?», «et le contrat Opale ?»: the question before with this instead of what it takes the place of."""
-    if find_dates(fragment, grammar.language) or _is_period(fragment):
+    if find_named_periods(fragment, grammar.language) or _is_period(fragment):
         kept = re.sub(
             r"(?i)\b(?:en|in|de|of|del|du|for|pour) (?:el |the )?(?:a[ñn]o )?(?:19|20)\d{2}\b|\b(?:19|20)\d{2}\b",
             " ",

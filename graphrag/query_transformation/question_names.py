@@ -1,11 +1,10 @@
-"""Names, titles, codes and dates in a question."""
+"""Names, titles and codes in a question."""
 
 import re
 
-from graphrag.linguistics.dates import months, parse_period
+from graphrag.linguistics.dates import months
 from graphrag.linguistics.language import stop_words
 from graphrag.linguistics.normalization import flatten
-from graphrag.models import TemporalContext
 from graphrag.query_transformation.phrases import QuestionGrammar, QuestionToken, beginning, read_words
 
 _QUOTED = re.compile(r"«\s*([^«»]+?)\s*»|“([^“”]+)”|\"([^\"]+)\"")
@@ -65,22 +64,3 @@ def _is_capital(word: QuestionToken, empty: frozenset[str]) -> bool:
     return bool(_CODE.fullmatch(word.text)) or (
         word.text[0].isupper() and word.flat not in empty and word.flat not in months()
     )
-
-
-_DATED = re.compile(
-    r"\b\d{4}-\d{1,2}(?:-\d{1,2})?\b|\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b"
-    r"|\b(?:q|t)[1-4](?: (?:de |of )?\d{4})?\b"
-    r"|\b(?:\d{1,2}(?:st|nd|rd|th|er|º)? (?:de |of )?)?MONTH\.?(?:,? (?:de |del |of )?(?:\d{1,2},? )?\d{4})?\b"
-    r"|\b(?:19|20)\d{2}\b"
-)
-
-
-def find_dates(question: str, language: str) -> tuple[TemporalContext, ...]:
-    """The days, months, quarters and years that are named with their year."""
-    pattern = re.compile(_DATED.pattern.replace("MONTH", f"(?:{'|'.join(sorted(months(), key=len, reverse=True))})"))
-    found = []
-    for match in pattern.finditer(flatten(question).lower()):
-        period = parse_period(match[0], day_first=None if language == "en" else True)
-        if period and period.year and period.first_day:
-            found.append(TemporalContext(period.first_day, period.unit))
-    return tuple(dict.fromkeys(found))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from graphrag.errors import InvalidQuestion
 from graphrag.linguistics import language as languages
+from graphrag.linguistics.dates import find_named_periods
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, words
 from graphrag.linguistics.normalization import flatten, without_quotes
 from graphrag.models import Direction, Intent, TransformedQuery
@@ -26,7 +27,7 @@ from graphrag.query_transformation.phrases import (
     note_kinds,
     read_question_grammar,
 )
-from graphrag.query_transformation.question_names import find_dates, find_names
+from graphrag.query_transformation.question_names import find_names
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -123,7 +124,7 @@ def _transform(question: str, earlier: Sequence[Exchange]) -> TransformedQuery:
         direction,
         intent is not Intent.COMPARATIVE and grammar.multi_hop.search(flat) is not None,
         find_names(told, grammar),
-        find_dates(told, language),
+        find_named_periods(told, language),
         f"{told}{question[READ_CHARS:]}" if told != read else "",
         strategy=strategy,
     )
