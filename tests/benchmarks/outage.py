@@ -9,6 +9,7 @@ each as soon as it has its answer, and files are uploaded; in the middle the dat
 import argparse
 import asyncio
 import logging
+import math
 import tempfile
 import time
 from collections import Counter
@@ -87,7 +88,8 @@ class Outage:
     @property
     def recovered(self) -> float:
         """When a search was first answered again."""
-        return min(each.sent + each.seconds for each in self._searches() if each.sent > self.gone)
+        ends = (each.sent + each.seconds for each in self._searches() if each.sent > self.gone)
+        return min(ends, default=math.inf)
 
     def _searches(self) -> Iterable[Request]:
         return (each for each in self.requests if each.kind == "search" and each.is_well)
@@ -172,8 +174,11 @@ def report(fault: Fault, outage: Outage) -> None:
     print(f"{fault}: the database was away for {outage.back - outage.gone:.1f} s")
     print(f"  before: {told(outage.before())}")
     print(f"  meanwhile: {told(outage.meanwhile())}")
-    print(f"  first search that was answered: {outage.recovered - outage.back:.2f} s after it was back")
-    print(f"  afterwards: {told(outage.afterwards())}")
+    if outage.recovered < math.inf:
+        print(f"  first search that was answered: {outage.recovered - outage.back:.2f} s after it was back")
+        print(f"  afterwards: {told(outage.afterwards())}")
+    else:
+        print("  no search was answered until the end: it takes more than so many --seconds")
     print(f"  {len(outage.uploads)} uploads that were accepted: {dict(outage.states)}", flush=True)
 
 

@@ -68,20 +68,6 @@ async def test_search_that_takes_too_long_is_left() -> None:
     assert set(answers.rankings) == {0}
 
 
-async def test_causeway_is_measured(postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R12 The benchmark follows the library: ingestion, indexes and every search that it reports."""
-    monkeypatch.setattr(measuring, "MEASURED", 6)
-    monkeypatch.setattr(measuring, "WARM_UP", 1)
-    console = Console(file=io.StringIO())
-    corpus = prepare(load_demo().sample(6), 150, tmp_path, console)
-    result = await measure(corpus, Result("demo", "causeway", 150, 6, (1, 2), 120), postgres, console)
-    assert not result.errors
-    assert set(result.searches) == {"hybrid", "hybrid + rerank", "full text"}
-    assert all(figures["hit@10"] >= 0.5 for figures in result.searches.values())
-    assert all(set(figures["clients"]) == {"1", "2"} for figures in result.searches.values())
-    assert result.searches["full text"]["overlap"] >= 0.9
-
-
 async def test_system_that_fails_is_a_line_of_the_report(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
