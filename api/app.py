@@ -1,13 +1,18 @@
-"""The FastAPI application: routes, request ids, security headers, the page."""
+"""The FastAPI application: routes, middleware, the OpenAPI document, the pages."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, Request
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.gzip import GZipMiddleware
+from fastapi.openapi.utils import get_openapi
 from fastapi.responses import FileResponse
+from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from fastapi.telemetry import TelemetryConfig
 from fastapi_swagger import patch_fastapi
@@ -15,7 +20,7 @@ from starlette.routing import Route
 
 from agent.conversation.service import ConversationService
 from agent.evaluation.golden_run import Evaluator, Scheduler
-from api import errors, openapi
+from api import errors
 from api.mcp.server import McpOverHttp
 from api.middleware.authentication import AuthenticationMiddleware
 from api.middleware.observability import RequestIdentity
@@ -23,7 +28,6 @@ from api.middleware.origins import CrossOrigin, OriginCheck, check_sites
 from api.middleware.rate_limits import RateLimits
 from api.middleware.request_bodies import BodyLimits
 from api.openai import routes as openai_routes
-from api.openapi import refuse_unknown_parameters
 from api.routes import (
     chat,
     collections,
@@ -41,6 +45,56 @@ from graphrag import DISTRIBUTION
 from graphrag.observability.telemetry import configure_thresholds
 from graphrag.services import Services
 
+
+def install_openapi(app: FastAPI) -> None:
+    def describe() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = get_openapi(
+                title=app.title, version=app.version, summary=app.summary, routes=app.routes
+            )
+            for schema in _written_as_text(app.openapi_schema):
+                _drop_null(schema)
+        return app.openapi_schema
+
+    app.openapi = describe  # type: ignore[method-assign]  # FastAPI's own way to change it
+
+
+def _written_as_text(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the schemas of parameters and forms, where an absent value is left out: none of them can hold a null."""
+    for path in document["paths"].values():
+        for operation in path.values():
+            yield from (parameter["schema"] for parameter in operation.get("parameters", ()))
+            for media_type, content in operation.get("requestBody", {}).get("content", {}).items():
+                if media_type != "application/json":
+                    name = content["schema"].get("$ref", "").rpartition("/")[2]
+                    yield from document["components"]["schemas"].get(name, {}).get("properties", {}).values()
+
+
+def _drop_null(schema: dict[str, Any]) -> None:
+    alternatives = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
+    if len(alternatives) == 1:
+        del schema["anyOf"]
+        schema |= {**alternatives[0], **schema}
+    elif alternatives:
+        schema["anyOf"] = alternatives
+
+
+async def refuse_unknown_parameters(request: Request) -> None:
+    """Raises RequestValidationError, which names those that there are."""
+    route: APIRoute = request.scope["route"]
+    known = _names(route.dependant)
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown:
+        message = f"There is no such parameter. Known: {', '.join(sorted(known)) or 'none'}"
+        raise RequestValidationError(
+            [{"type": "extra_forbidden", "loc": ("query", name), "msg": message} for name in unknown]
+        )
+
+
+def _names(dependant: Dependant) -> set[str]:
+    return {field.alias for field in dependant.query_params}.union(*map(_names, dependant.dependencies))
+
+
 STATIC = Path(__file__).with_name("static")
 ROUTERS = (  # in this order: what comes first is matched first
     chat.router,
@@ -56,8 +110,8 @@ ROUTERS = (  # in this order: what comes first is matched first
     evaluations.router,
     evaluations.schedules_router,
 )
-STRICTLY = [Depends(refuse_unknown_parameters)]
-OF_EVERY_ROUTE = error_responses(400, 401, 403, 408, 413, 422, 429, 503)
+STRICT_PARAMETERS = [Depends(refuse_unknown_parameters)]
+COMMON_ERRORS = error_responses(400, 401, 403, 408, 413, 422, 429, 503)
 # FastAPI's own spans and logs tell paths, queries and the words of errors; ours are RequestIdentity's.
 UNTRACED: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 PAGE_POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -111,12 +165,12 @@ def create_app(services: Services) -> FastAPI:
     # /docs, from files of a package: FastAPI's own loads them from a CDN.
     patch_fastapi(app, redirect_from_root_to_docs=False)
     errors.install(app)
-    openapi.install(app)
+    install_openapi(app)
     for router in ROUTERS:
-        app.include_router(router, prefix="/api/v1", responses=OF_EVERY_ROUTE, dependencies=STRICTLY)
-        app.include_router(router, prefix="/api", include_in_schema=False, dependencies=STRICTLY)
+        app.include_router(router, prefix="/api/v1", responses=COMMON_ERRORS, dependencies=STRICT_PARAMETERS)
+        app.include_router(router, prefix="/api", include_in_schema=False, dependencies=STRICT_PARAMETERS)
     app.include_router(search.chunkenizer_router, include_in_schema=False)  # where Chunkenizer has it
-    app.include_router(openai_routes.router, prefix="/v1", responses=OF_EVERY_ROUTE)
+    app.include_router(openai_routes.router, prefix="/v1", responses=COMMON_ERRORS)
     app.include_router(system.router)
     # No mount, which would redirect to /mcp/; and no sessions, so there is nothing to GET or to DELETE.
     app.router.routes.append(Route("/mcp", mcp, methods=["POST"], include_in_schema=False))

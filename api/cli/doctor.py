@@ -21,14 +21,14 @@ WORDS: dict[str, dict[str, str]] = yaml.safe_load(files("api.cli").joinpath("doc
 
 
 def doctor(
-    host: Annotated[str, typer.Option(help="Where `causeway serve` is to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="… and on which port.", min=1, max=65535)] = 8000,
+    host: Annotated[str, typer.Option(help="Address that `causeway serve` will listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port that `causeway serve` will listen on.", min=1, max=65535)] = 8000,
     call: Annotated[
-        bool, typer.Option("--call", help="Ask each chat model something short, which its vendor may charge for.")
+        bool, typer.Option("--call", help="Send each chat model a short question; its vendor may charge for it.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Look at this installation and say what to mend; nothing is changed. Exit code 1: something does not work."""
+    """Check this installation and explain how to fix problems; nothing is changed. Exit code 1: something fails."""
     configure_logging("CRITICAL")  # what a check meets is a finding
     language = _language(os.environ)
     findings = asyncio.run(_examine(language, host=host, port=port, calls=call, shows=not as_json))
@@ -70,5 +70,5 @@ def _describe(finding: Finding, language: str) -> dict[str, Any]:
 
 def _language(environment: Mapping[str, str]) -> str:
     """The terminal's, in POSIX' order; where it is none of ours, English, as the other commands."""
-    told = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environment.get(name))), "")
-    return told[:2] if told[:2] in ANSWER_LANGUAGES else "en"
+    locale = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environment.get(name))), "")
+    return locale[:2] if locale[:2] in ANSWER_LANGUAGES else "en"

@@ -1,7 +1,8 @@
-"""The command eval: datasets, reports, judges, trends."""
+"""The command `causeway eval`: datasets, reports, judges, trends, schedules."""
 
 import json
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from secrets import token_hex
 from typing import Annotated, Any, Literal
@@ -14,31 +15,117 @@ from rich.table import Column, Table
 
 from agent.evaluation.answer_metrics import ANSWER_METRICS
 from agent.evaluation.comparison import DECIDING
+from agent.evaluation.golden_run import add_schedule
 from agent.evaluation.judges import PROMPTS, PROMPTS_HASH, SUPPORTED_FROM
 from agent.evaluation.report import RunReport, find_latest, read_report
 from agent.evaluation.report_page import write_page
 from agent.evaluation.retrieval_run import Dataset, DatasetQuery, Report, loaded, read_dataset, run_queries
 from agent.evaluation.trend import TrendPoint, read_trend
-from api.cli.evaluation_gate import export, gate
-from api.cli.evaluation_runs import compare, list_runs, measure, show
+from api.cli.evaluation_runs import (
+    AnswersOption,
+    DepthOption,
+    JudgeOption,
+    NameOption,
+    OverridesOption,
+    VersionOption,
+    compare,
+    export,
+    gate,
+    list_runs,
+    measure,
+    read_overrides,
+    show,
+    whole,
+)
 from api.cli.golden import app as golden
-from api.cli.schedules import app as schedules
 from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, print_table, run
-from api.schemas.evaluations import RetrievalMetrics
+from api.schemas.evaluations import RetrievalMetrics, ScheduleOut
 from graphrag.models import FulltextRanking
+from graphrag.models.evaluation import Schedule, Timetable
 from graphrag.services import Services
+
+schedules = typer.Typer(help="Schedule evaluations; a service or a worker runs them.", no_args_is_help=True)
+
+
+@schedules.command("add")
+def add_one(
+    cron: Annotated[str, typer.Argument(metavar="CRON", help='Five fields: "0 3 * * *" is three o\'clock each night.')],
+    timezone: Annotated[str, typer.Option(help="Time zone of the schedule, such as Europe/Madrid.")] = "UTC",
+    collection: CollectionOption = None,
+    name: NameOption = "",
+    version: VersionOption = None,
+    option: OverridesOption = None,
+    k: DepthOption = None,
+    answers: AnswersOption = True,
+    judge: JudgeOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Evaluate a collection on a cron schedule."""
+    choices: dict[str, Any] = {"version": version, "k": k, "answers": answers, "judge": judge}
+    choices["overrides"] = read_overrides(option)
+
+    async def store(services: Services) -> Schedule:
+        asked = await services.collections.open(services.owner, collection)
+        return await add_schedule(asked, Timetable(cron, timezone), services=services, name=name, choices=choices)
+
+    added = run(store)
+    if as_json:
+        print_json(ScheduleOut.of(added).model_dump(mode="json"))
+    else:
+        out.print(f"{added.id}: next at {_time(added.due_at)}", highlight=False)
+
+
+@schedules.command("list")
+def list_schedules(collection: CollectionOption = None, as_json: JsonOption = False) -> None:
+    """List the schedules, each with the result of its last run."""
+
+    async def read(services: Services) -> list[Schedule]:
+        owner = services.owner
+        of = (await services.collections.open(owner, collection)).id if collection else None
+        return await services.schedules.list_all(owner, collection_id=of)
+
+    found = run(read)
+    if as_json:
+        print_json({"schedules": [ScheduleOut.of(schedule).model_dump(mode="json") for schedule in found]})
+        return
+    table = Table(whole("Schedule"), "Name", "Collection", whole("Cron"), "Zone", whole("Next"), whole("Last run"))
+    for schedule in found:
+        last = str(schedule.last_run_id or "")
+        table.add_row(
+            str(schedule.id),
+            schedule.name,
+            schedule.collection,
+            schedule.cron,
+            schedule.timezone,
+            _time(schedule.due_at),
+            last,
+        )
+    print_table(table, ("Last run", "Zone", "Collection", "Name"))
+    for schedule in found:
+        if schedule.cause:
+            err.print(f"{schedule.id}: {schedule.cause}", style="red", highlight=False)
+
+
+@schedules.command("remove")
+def remove_one(schedule_id: Annotated[UUID, typer.Argument(metavar="SCHEDULE", help="Id: see `list`.")]) -> None:
+    """Remove a schedule; its runs are kept."""
+    run(lambda services: services.schedules.delete(services.owner, schedule_id))
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def report(
-    run_id: Annotated[UUID | None, typer.Argument(metavar="[RUN]", help="Its id; without one, the last done.")] = None,
+    run_id: Annotated[UUID | None, typer.Argument(metavar="[RUN]", help="Default: the last completed run.")] = None,
     collection: CollectionOption = None,
-    baseline: Annotated[UUID | None, typer.Option(help="The run to compare with; without one, that before it.")] = None,
+    baseline: Annotated[UUID | None, typer.Option(help="Run to compare with; default: the previous one.")] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", dir_okay=False, writable=True, help="Where the page is written.")
+        Path, typer.Option("--output", "-o", dir_okay=False, writable=True, help="File to write the page to.")
     ] = Path("report.html"),
-    language: Annotated[Literal["es", "fr", "en"], typer.Option(help="Of the page.")] = "en",
+    language: Annotated[Literal["es", "fr", "en"], typer.Option(help="Language of the page.")] = "en",
 ) -> None:
-    """Write a run as one HTML page with charts, which needs no network and no script."""
+    """Write a run as a self-contained HTML page with charts."""
     if not output.absolute().parent.is_dir():  # said before the work, not after it
         raise typer.BadParameter(f"There is no folder {output.parent}.", param_hint="--output")
     found = run(lambda services: _read(services, collection, run_id, baseline))
@@ -53,7 +140,7 @@ async def _read(services: Services, collection: str | None, run_id: UUID | None,
 
 
 def judges(as_json: JsonOption = False) -> None:
-    """Show the metrics of answers, the model that judges them, and its prompts."""
+    """Show the answer metrics, the judge model and its prompts."""
     described = run(_describe)
     if as_json:
         print_json(described)
@@ -83,11 +170,11 @@ WIDTH = 10  # of a bar, in characters
 
 def trend(
     collection: CollectionOption = None,
-    metric: Annotated[str, typer.Option(help="That is drawn.")] = DECIDING,
-    limit: Annotated[int, typer.Option(min=1, max=200, help="The latest so many runs.")] = 20,
+    metric: Annotated[str, typer.Option(help="Metric to draw.")] = DECIDING,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Number of runs, the latest ones.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how a collection's runs went on, each against the one before it."""
+    """Show the trend of a collection's runs, each compared with the previous one."""
     name, points = run(lambda services: _read_trend(services, collection, limit))
     if as_json:
         print_json(RetrievalMetrics.of(name, points).model_dump(mode="json"))
@@ -131,7 +218,7 @@ def _change(metric: str, point: TrendPoint) -> str:
     return f"{change.difference:+.4f} (p = {change.p_value:.3f}): {change.verdict.replace('_', ' ')}"
 
 
-app = typer.Typer(help="Measure how good the parts of an answer are.", no_args_is_help=True)
+app = typer.Typer(help="Measure the quality of retrieval and answers.", no_args_is_help=True)
 app.add_typer(golden, name="golden")
 app.add_typer(schedules, name="schedule")
 app.command("run")(measure)
@@ -149,25 +236,27 @@ app.command()(gate)
 def ir(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="corpus.jsonl, queries.jsonl and qrels.tsv (BEIR).")],
     strategy: Annotated[
-        Literal["fulltext", "semantic", "hybrid"] | None, typer.Option(help="Without it RAG_STRATEGY, or auto.")
+        Literal["fulltext", "semantic", "hybrid"] | None, typer.Option(help="Default: RAG_STRATEGY, or auto.")
     ] = None,
     rerank: Annotated[bool, typer.Option(help="Rerank the candidates.")] = True,
-    graph: Annotated[bool, typer.Option(help="Follow names from passage to passage where a question needs it.")] = True,
+    graph: Annotated[bool, typer.Option(help="Graph expansion, when a question needs it.")] = True,
     fulltext_ranking: Annotated[
-        FulltextRanking | None, typer.Option(help="Without it RAG_FULLTEXT_RANKING, or bm25.")
+        FulltextRanking | None, typer.Option(help="Full-text scoring; default: RAG_FULLTEXT_RANKING, or bm25.")
     ] = None,
-    k: Annotated[int, typer.Option(help="Hits a query.", min=10, max=1000)] = 10,
-    limit: Annotated[int | None, typer.Option(help="Only the first queries.", min=1)] = None,
-    embedding_model: Annotated[str | None, typer.Option(help="Its id; without it the default one.")] = None,
+    k: Annotated[int, typer.Option(help="Results per query.", min=10, max=1000)] = 10,
+    limit: Annotated[int | None, typer.Option(help="Use only the first queries.", min=1)] = None,
+    embedding_model: Annotated[
+        str | None, typer.Option(help="Id of the embedding model; default: the default model.")
+    ] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", dir_okay=False, writable=True, help="Write the report there.")
+        Path | None, typer.Option("--json", dir_okay=False, writable=True, help="Write the report to this file.")
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the collection for the next run.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the collection for the next run.")] = False,
     collection: Annotated[
-        str | None, typer.Option(help="Its name; one that holds the same documents is searched as it is.")
+        str | None, typer.Option(help="Name of the collection; an existing one with the same documents is reused.")
     ] = None,
 ) -> None:
-    """Measure retrieval on a dataset in BEIR's format, loaded into a collection of its own."""
+    """Measure retrieval on a dataset in BEIR format, loaded into its own collection."""
     if json_file and not json_file.absolute().parent.is_dir():  # said before the run, not after it
         raise typer.BadParameter(f"There is no folder {json_file.parent}.", param_hint="--json")
     dataset = read_dataset(folder)

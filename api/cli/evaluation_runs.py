@@ -1,37 +1,45 @@
-"""The commands eval run, list, show and compare."""
+"""The commands `causeway eval run`, `list`, `show`, `compare`, `export` and `gate`."""
 
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import exp
+from pathlib import Path
 from typing import Annotated, Any, get_args
 from uuid import UUID
 
 import typer
+from pydantic import BaseModel, ValidationError
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column, Table
 
 from agent.evaluation.answer_metrics import ANSWER_METRICS
-from agent.evaluation.comparison import COMPARED, DECIDING, Change, Comparison, compare_runs
+from agent.evaluation.comparison import COMPARED, DECIDING, Change, Comparison, check_done, compare_runs
+from agent.evaluation.gate import Baseline, BaselineQuestion, MetricCheck, NotComparable, check_metrics, hold
 from agent.evaluation.golden_run import Evaluator, order_run
 from agent.evaluation.metrics import METRICS
-from agent.evaluation.significance import SMALLEST, Effect, Verdict
+from agent.evaluation.significance import ALPHA, EPSILON, SMALLEST, Effect, Verdict
 from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, print_table, run
-from api.schemas.evaluations import ComparisonOut, EvaluationOut
-from graphrag.models.evaluation import Category, Difficulty, EvaluationRun, Judging, RunStatus
+from api.schemas.evaluations import CaseResultOut, ComparisonOut, EvaluationOut
+from graphrag.errors import CausewayError
+from graphrag.models.evaluation import CaseResult, Category, Difficulty, EvaluationRun, Judging, RunStatus
 from graphrag.services import Services
 
-NameOption = Annotated[str, typer.Option(help="What it is to be called.")]
-VersionOption = Annotated[int | None, typer.Option(min=1, help="Of the golden cases; without one, as they are.")]
-OverridesOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="In place of the collection's value.")
+NameOption = Annotated[str, typer.Option(help="Name of the run.")]
+VersionOption = Annotated[
+    int | None, typer.Option(min=1, help="Version of the golden cases; default: the current cases.")
 ]
-DepthOption = Annotated[int | None, typer.Option(min=1, max=1000, help="Passages a search.")]
+OverridesOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Override an option of the collection; repeatable."),
+]
+DepthOption = Annotated[int | None, typer.Option(min=1, max=1000, help="Passages per search.")]
 
-AnswersOption = Annotated[bool, typer.Option(help="Answer each question, too, and judge the answer.")]
+AnswersOption = Annotated[bool, typer.Option(help="Also answer each question, and judge the answers.")]
 JudgeOption = Annotated[
-    Judging, typer.Option(help="Of answers; auto: a model where one may read the collection, else an estimate.")
+    Judging,
+    typer.Option(help="Judge of the answers; auto: a model if one is available for the collection, else an estimate."),
 ]
 
 
@@ -55,7 +63,7 @@ whole = partial(Column, no_wrap=True)
 SHORT = ("hit@10", "ndcg@10")  # in a list
 ESTIMATED = "The values that end in _estimate are estimates by words and meaning, without a judge: see `eval judges`."
 GROUPS = ("all", *get_args(Category), *get_args(Difficulty))
-RunArgument = Annotated[UUID, typer.Argument(metavar="RUN", help="Its id: see `eval list`.")]
+RunArgument = Annotated[UUID, typer.Argument(metavar="RUN", help="Id of the run: see `eval list`.")]
 
 
 def measure(
@@ -68,7 +76,7 @@ def measure(
     judge: JudgeOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Ask every golden case's question, as a user would, and keep the figures."""
+    """Evaluate a collection on its golden cases and save the metrics."""
     choices: dict[str, Any] = {"name": name, "version": version, "k": k, "answers": answers, "judge": judge}
     choices["overrides"] = read_overrides(option)
     found = run(lambda services: run_cases(services, collection, **choices))
@@ -118,7 +126,7 @@ async def _list(services: Services, collection: str | None) -> list[EvaluationRu
 
 
 def show(run_id: RunArgument, as_json: JsonOption = False) -> None:
-    """Show a run's figures."""
+    """Show the metrics of a run."""
     _show(run(lambda services: services.evaluations.find(services.owner, run_id)), as_json=as_json)
 
 
@@ -179,13 +187,14 @@ SPARE = ("95 %", "Change", "Before")  # where there is no room for all
 def compare(
     baseline: RunArgument,
     candidate: RunArgument,
-    metric: Annotated[str, typer.Option(help="That decides who wins a case.")] = DECIDING,
+    metric: Annotated[str, typer.Option(help="Metric that decides which run wins a case.")] = DECIDING,
     smallest: Annotated[
-        float, typer.Option(min=0.001, max=1, help="The difference of interest: how many questions would tell?")
+        float,
+        typer.Option(min=0.001, max=1, help="Smallest difference of interest, for the number of questions needed."),
     ] = SMALLEST,
     as_json: JsonOption = False,
 ) -> None:
-    """Show two runs side by side, what is more than chance, and the cases that changed."""
+    """Compare two runs: metrics, significance, and the cases that changed."""
     if metric not in COMPARED:
         raise typer.BadParameter(f"Known: {', '.join(COMPARED)}.", param_hint="--metric")
     found = run(
@@ -236,13 +245,13 @@ def _changes(title: str, changes: Mapping[str, Change]) -> Table:
 
 
 def _sentences(found: Comparison) -> list[str]:
-    told = [f"By {found.metric}, of {found.cases} cases: {found.won} won, {found.lost} lost, {found.tied} tied"]
+    sentences = [f"By {found.metric}, of {found.cases} cases: {found.won} won, {found.lost} lost, {found.tied} tied"]
     if change := found.metrics.get(found.metric):
-        told.append(_needed(found.metric, change.effect))
+        sentences.append(_needed(found.metric, change.effect))
     if found.speed.difference is not None:
         ratio = exp(-found.speed.difference)
-        told.append(f"A search took {ratio:.2f} times as long (p {found.speed.p_value:.3f})")
-    return told
+        sentences.append(f"A search took {ratio:.2f} times as long (p {found.speed.p_value:.3f})")
+    return sentences
 
 
 def _needed(metric: str, effect: Effect) -> str:
@@ -257,3 +266,164 @@ def _changed(found: Comparison) -> list[str]:
         f"{case.outcome}: {case.baseline.query} (rank {case.baseline.rank or '–'} → {case.candidate.rank or '–'})"
         for case in found.changed
     ]
+
+
+class EvaluationExport(EvaluationOut):
+    """A run with its cases."""
+
+    results: list[CaseResultOut]
+
+    @classmethod
+    def of_results(cls, run: EvaluationRun, results: list[CaseResult]) -> "EvaluationExport":
+        return cls(**EvaluationOut.of(run).model_dump(), results=[CaseResultOut.of(result) for result in results])
+
+
+class _Group(BaseModel):
+    cases: int
+    metrics: dict[str, float]
+    defined: dict[str, int] = {}
+
+
+class _Summary(_Group):
+    by_category: dict[str, _Group]
+    by_difficulty: dict[str, _Group]
+
+
+class _Case(BaseModel):
+    query: str
+    metrics: dict[str, float]
+
+
+class _Run(BaseModel):
+    """The parts of a run that a baseline needs, from `eval export`, `eval run --json` and `eval show --json`."""
+
+    summary: _Summary | None
+    results: list[_Case] | None = None
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Raises NotComparable."""
+    try:
+        found = _Run.model_validate_json(path.read_bytes())
+    except OSError as exc:
+        raise NotComparable(f"{path}: {exc.strerror}. A baseline is a run's id, or a file of `eval export`.") from exc
+    except ValidationError as exc:
+        error = exc.errors()[0]
+        reason = ": ".join(filter(None, [".".join(map(str, error["loc"])), error["msg"]]))
+        raise NotComparable(f"{path} is not what `eval export` writes: {reason}.") from exc
+    if found.summary is None:
+        raise NotComparable(f"{path}: this run was not done, and has no figures.")
+    questions = None if found.results is None else tuple(BaselineQuestion(of.query, of.metrics) for of in found.results)
+    return Baseline(found.summary.model_dump(), questions)
+
+
+DROPPED, UNMEASURED = 1, 2
+MOST_SHOWN = 10  # questions that fell
+
+
+def export(
+    run_id: RunArgument,
+    file: Annotated[
+        Path | None, typer.Argument(dir_okay=False, writable=True, help="File to write; default: standard output.")
+    ] = None,
+) -> None:
+    """Write a run with all its cases as JSON, a baseline for `eval gate`."""
+    text = run(lambda services: _export(services, run_id)).model_dump_json(indent=2) + "\n"
+    if file:
+        file.write_text(text, encoding="utf-8")
+    else:
+        out.file.write(text)
+
+
+async def _export(services: Services, run_id: UUID) -> EvaluationExport:
+    found = await services.evaluations.find(services.owner, run_id)
+    return EvaluationExport.of_results(found, await services.evaluations.read_results(found))
+
+
+def gate(
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE|RUN", help="File written by `eval export` or `eval show --json`, or the id of a run."
+        ),
+    ],
+    max_drop: Annotated[float, typer.Option(min=0, max=1, help="Largest accepted drop of a metric's mean.")] = 0.02,
+    metric: Annotated[
+        list[str] | None, typer.Option(help=f"May be given again; without one {' and '.join(SHORT)}.")
+    ] = None,
+    collection: CollectionOption = None,
+    run_id: Annotated[
+        UUID | None, typer.Option("--run", metavar="RUN", help="Compare this run instead of starting a new one.")
+    ] = None,
+) -> None:
+    """Compare a collection with a baseline. Exit code 0: no regression, 1: regression, 2: not measured."""
+    if run_id and collection:
+        raise typer.BadParameter("A run has its collection.", param_hint="--collection")
+    try:
+        held = run(lambda services: _hold(services, baseline, collection, run_id, metric or SHORT, max_drop))
+    except CausewayError as exc:
+        err.print(f"Not measured: {exc}", style="red", highlight=False, soft_wrap=True)
+        raise typer.Exit(UNMEASURED) from None
+    for of in held:
+        _print_held(of)
+    if any(of.dropped for of in held):
+        raise typer.Exit(DROPPED)
+
+
+async def _hold(
+    services: Services,
+    baseline: str,
+    collection: str | None,
+    run_id: UUID | None,
+    metrics: Sequence[str],
+    max_drop: float,
+) -> list[MetricCheck]:
+    held_to = await _read_baseline(services, baseline)  # before the run: what is wrong with it is told at once
+    check_metrics(held_to, metrics)
+    owner = services.owner
+    if run_id:
+        found = await services.evaluations.find(owner, run_id)
+    else:
+        answers = not METRICS.keys() >= set(metrics)
+        found = await run_cases(services, collection, name="gate", answers=answers)
+    if found.status is RunStatus.FAILED:
+        raise NotComparable(f"The evaluation {found.id} failed: {found.cause}")
+    check_done(found)
+    _warn(found)
+    return hold(await services.evaluations.read_results(found), held_to, metrics=metrics, max_drop=max_drop)
+
+
+async def _read_baseline(services: Services, baseline: str) -> Baseline:
+    try:
+        run_id = UUID(baseline)
+    except ValueError:
+        return read_baseline(Path(baseline))
+    found = await services.evaluations.find(services.owner, run_id)
+    check_done(found)
+    results = await services.evaluations.read_results(found)
+    return Baseline(found.summary or {}, tuple(BaselineQuestion(of.query, of.metrics) for of in results))
+
+
+def _warn(found: EvaluationRun) -> None:
+    degraded = (found.summary or {}).get("degraded", {})
+    skipped_stages = [f"{count} searches did without {stage}" for stage, count in degraded.items()]
+    for warning in (*found.warnings, *skipped_stages):
+        err.print(warning, style="yellow", highlight=False)
+
+
+def _print_held(of: MetricCheck) -> None:
+    change = of.after - of.before
+    verdict = f"worse by more than {of.max_drop:g}" if of.dropped else "holds"
+    line = f"{of.metric}: {of.before:.4f} → {of.after:.4f} ({change:+.4f}), {verdict}{_significance(of)}"
+    out.print(line, style="red" if of.dropped else "", highlight=False, soft_wrap=True)
+    for query in of.fallen[:MOST_SHOWN] if of.dropped else ():
+        out.print(f"  fell: {query}", highlight=False, soft_wrap=True)
+
+
+def _significance(of: MetricCheck) -> str:
+    if abs(of.after - of.before) < EPSILON:
+        return ""
+    if of.effect is None:
+        return "; whether by chance is unknown without the baseline's cases"
+    significance = "more than chance" if of.effect.p_value <= ALPHA else "may be chance"
+    return f"; {significance} (p {of.effect.p_value:.3f})"

@@ -10,8 +10,15 @@ from rich.table import Table
 
 from agent.proposals.proposals import Proposed, propose_cases
 from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, run
-from api.schemas.golden import MOST_PROPOSALS, ProposalOut, ProposedOut
-from api.schemas.golden_files import GoldenExport, GoldenImport, export_golden, read_golden_file
+from api.schemas.golden import (
+    MOST_PROPOSALS,
+    GoldenExport,
+    GoldenImport,
+    ProposalOut,
+    ProposedOut,
+    export_golden,
+    read_golden_file,
+)
 from graphrag.models.evaluation import (
     CaseEdits,
     CaseProposal,
@@ -25,20 +32,22 @@ from graphrag.models.evaluation import (
 from graphrag.services import Services
 from graphrag.stores.postgres.golden import ImportedCases
 
-Ids = Annotated[list[UUID], typer.Argument(metavar="ID...", help="See `eval golden proposals`.")]
+Ids = Annotated[list[UUID], typer.Argument(metavar="ID...", help="Ids of proposals: see `eval golden proposals`.")]
 
 
 def propose(
     collection: CollectionOption = None,
     documents: Annotated[
-        list[str] | None, typer.Option(help="One by its id, source or filename; again for more. Without it, all.")
+        list[str] | None, typer.Option(help="Document by id, source or file name; repeatable; default: all.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=MOST_PROPOSALS, help="New ones, at most.")] = 20,
-    by: Annotated[Method, typer.Option(help="model: the chat model; where it can't, the rules.")] = "rules",
-    max_calls: Annotated[int | None, typer.Option(min=0, help="Of the chat model; RAG_PROPOSAL_CALLS at most.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=MOST_PROPOSALS, help="Maximum number of new proposals.")] = 20,
+    by: Annotated[Method, typer.Option(help="rules, or model: the chat model, with rules as fallback.")] = "rules",
+    max_calls: Annotated[
+        int | None, typer.Option(min=0, help="Maximum calls of the chat model, up to RAG_PROPOSAL_CALLS.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make questions of documents, as proposals: a case is what you accept of them."""
+    """Propose golden cases from documents; accept those you want."""
 
     async def made(services: Services) -> Proposed:
         asked = await services.collections.open(services.owner, collection)
@@ -57,11 +66,11 @@ def propose(
 
 def proposals(
     collection: CollectionOption = None,
-    state: Annotated[ProposalState, typer.Option(help="What was decided of them.")] = ProposalState.PROPOSED,
-    origin: Annotated[Origin | None, typer.Option(help="Where they come from.")] = None,
+    state: Annotated[ProposalState, typer.Option(help="State of the proposals.")] = ProposalState.PROPOSED,
+    origin: Annotated[Origin | None, typer.Option(help="Origin of the proposals.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the proposals: from documents, and from answers that got a thumbs-down."""
+    """List proposals from documents and from answers with negative feedback."""
 
     async def listed(services: Services) -> list[CaseProposal]:
         asked = await services.collections.open(services.owner, collection)
@@ -77,10 +86,11 @@ def proposals(
 def accept(
     ids: Ids,
     document: Annotated[
-        list[str] | None, typer.Option(help="A relevant one, by id, source or filename, in place of the proposed ones.")
+        list[str] | None,
+        typer.Option(help="Relevant document by id, source or file name, instead of the proposed ones; repeatable."),
     ] = None,
 ) -> None:
-    """Make golden cases of proposals."""
+    """Accept proposals as golden cases."""
     names = None if document is None else tuple(map(DocumentReference.named, document))
     _decide(
         ids,
@@ -90,13 +100,13 @@ def accept(
 
 
 def reject(ids: Ids) -> None:
-    """Proposals that are not to come again."""
+    """Reject proposals; they are not proposed again."""
     _decide(ids, lambda services, each: services.proposals.reject(services.owner, each))
     out.print(f"{len(ids)} rejected", highlight=False)
 
 
 def _decide(ids: list[UUID], decide: Callable[[Services, UUID], Awaitable[object]]) -> None:
-    """One after another: those before one that fails are decided."""
+    """Apply a decision to proposals in order; those before a failing one stay decided."""
 
     async def all_of_them(services: Services) -> None:
         for each in ids:
@@ -110,8 +120,8 @@ def _show(found: Sequence[CaseProposal]) -> None:
         origin = f"{proposal.category}, {proposal.difficulty}, from {proposal.origin} by {proposal.method}"
         out.print(f"{proposal.id} {origin}", style="dim", highlight=False, soft_wrap=True)
         out.print(f"  {proposal.query}", highlight=False, soft_wrap=True)
-        if told := proposal.expected_answer or proposal.reason:
-            out.print(f"  → {told}", highlight=False, soft_wrap=True)
+        if detail := proposal.expected_answer or proposal.reason:
+            out.print(f"  → {detail}", highlight=False, soft_wrap=True)
     if not found:
         out.print("No proposals.")
 
@@ -125,9 +135,9 @@ for command in (propose, proposals, accept, reject):
 def import_cases(
     file: Annotated[Path, typer.Argument(help="JSON: an export, or a list of cases.")],
     collection: CollectionOption = None,
-    existing: Annotated[Existing, typer.Option(help="What becomes of a question that is there already.")] = "refuse",
+    existing: Annotated[Existing, typer.Option(help="Handling of questions that already exist.")] = "refuse",
 ) -> None:
-    """Add a file's cases, all of them or none."""
+    """Import the cases of a file, all of them or none."""
     given = read_golden_file(file)
     written = run(lambda services: _import(services, given, collection or given.collection, existing=existing))
     out.print(f"{len(written.added)} added, {written.replaced} replaced, {written.kept} kept", highlight=False)
@@ -140,11 +150,15 @@ async def _import(services: Services, given: GoldenImport, name: str | None, *, 
 
 @app.command()
 def export(
-    file: Annotated[Path | None, typer.Argument(dir_okay=False, writable=True, help="Else standard output.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(dir_okay=False, writable=True, help="File to write; default: standard output.")
+    ] = None,
     collection: CollectionOption = None,
-    version: Annotated[int | None, typer.Option(min=1, help="Without one, the cases as they are now.")] = None,
+    version: Annotated[
+        int | None, typer.Option(min=1, help="Version of the cases; default: the current cases.")
+    ] = None,
 ) -> None:
-    """Write all cases as JSON, which `import` reads, here or elsewhere."""
+    """Export all cases as JSON for `import`."""
     text = run(lambda services: _export(services, collection, version=version)).model_dump_json(indent=2) + "\n"
     if file:
         file.write_text(text, encoding="utf-8")
@@ -159,7 +173,7 @@ async def _export(services: Services, name: str | None, *, version: int | None) 
 
 @app.command("list")
 def list_cases(collection: CollectionOption = None) -> None:
-    """Show the cases; a broken one names a document that has been deleted."""
+    """List the cases; a broken case refers to a deleted document."""
     table = Table("Question", "Category", "Difficulty", "Documents", "State")
     for case in run(lambda services: _list(services, collection)):
         state = f"broken: {len(case.missing_document_ids)} deleted" if case.missing_document_ids else "valid"

@@ -19,20 +19,23 @@ from graphrag.models import Collection
 from graphrag.models.graph import CausalEdge, Entity, Polarity
 from graphrag.services import Services
 
-app = typer.Typer(help="The causal graph: what the documents say caused what.", no_args_is_help=True)
+app = typer.Typer(help="Show the causal graph of a collection.", no_args_is_help=True)
 DOUBTS = {Polarity.NEGATED: "denied", Polarity.HYPOTHETICAL: "only possible"}
 
 
 @app.command()
 def show(
     entity: Annotated[
-        str | None, typer.Argument(help="Words of a cause or an effect: what is near it. Without it, all.")
+        str | None,
+        typer.Argument(help="Words of a cause or an effect, to show its neighbourhood; default: everything."),
     ] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a picture instead.")] = None,
-    limit: Annotated[int, typer.Option(help="Relations, the surest first.", min=1, max=2_000)] = 200,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an SVG image instead.")] = None,
+    limit: Annotated[
+        int, typer.Option(help="Maximum number of relations, the most confident first.", min=1, max=2_000)
+    ] = 200,
     collection: CollectionOption = None,
 ) -> None:
-    """List causes with their effects, and the documents that say so."""
+    """List causes with their effects and source documents."""
     edges = run(lambda services: _read(services, collection, entity, limit))
     if not edges:
         out.print(f"Nothing is said of «{entity}»." if entity else "No document says what caused what.")
@@ -50,7 +53,7 @@ def show(
 def estimate(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")], collection: CollectionOption = None
 ) -> None:
-    """Tell how many calls of the chat model would look for relations in files; none is made."""
+    """Estimate the chat model calls needed to extract relations from files; none is made."""
     files = find_files(paths)
     check_files(files, paths)
     cost = run(lambda services: _estimate(services, files, collection))

@@ -1,4 +1,4 @@
-"""`causeway ingest`, `rechunk`, `optimize` and `worker`: files into a collection, with a progress bar and a summary."""
+"""The commands `causeway ingest`, `rechunk`, `optimize` and `worker`, and the demo collection of the notebooks."""
 
 import asyncio
 import os
@@ -22,8 +22,8 @@ from graphrag.ingestion.bulk import Loading, Rechunking
 from graphrag.ingestion.sources import find_files, source_of
 from graphrag.models import Chunking, Collection
 from graphrag.models.ingestion import Ingestion, IngestionOutcome, IngestionStatus
-from graphrag.observability.telemetry import configure_thresholds
-from graphrag.services import Services
+from graphrag.observability.telemetry import configure_logging, configure_thresholds
+from graphrag.services import Services, shared_services
 
 LISTED_DOCUMENTS = 40  # of more, only those with something to say
 COLUMNS = (
@@ -38,8 +38,10 @@ COLUMNS = (
 def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
     collection: CollectionOption = None,
-    chunking: Annotated[Chunking | None, typer.Option(help="Without it, as the collection says.")] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Then follow what changes in them, until Ctrl-C.")] = False,
+    chunking: Annotated[
+        Chunking | None, typer.Option(help="Chunking of the documents; default: the collection's.")
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep indexing changes until Ctrl-C.")] = False,
 ) -> None:
     """Index files and folders; unchanged ones are skipped."""
     outcomes = run(lambda services: _ingest(services, paths, collection, chunking=chunking, watch=watch))
@@ -49,17 +51,17 @@ def ingest(
 
 def rechunk(
     collection: CollectionOption = None,
-    chunking: Annotated[Chunking, typer.Option(help="How they are chunked.")] = "auto",
-    everything: Annotated[bool, typer.Option("--all", help="Also those that are chunked already.")] = False,
+    chunking: Annotated[Chunking, typer.Option(help="Chunking of the documents.")] = "auto",
+    everything: Annotated[bool, typer.Option("--all", help="Include documents that already have chunks.")] = False,
 ) -> None:
-    """Chunk documents that are stored whole, one step after the other; ids and dates stay as they are."""
+    """Chunk documents that are stored whole; ids and dates are kept."""
     print_outcomes(run(lambda services: _rechunk(services, collection, chunking, everything=everything)))
 
 
 def optimize(
-    collection: Annotated[str | None, typer.Option("--collection", help="The collection; without it all.")] = None,
+    collection: Annotated[str | None, typer.Option("--collection", help="Collection; default: all.")] = None,
 ) -> None:
-    """Make searches fast, and bring the search index (RAG_INDEX) in step with the database."""
+    """Optimize the database for search, and synchronize the search index (RAG_INDEX) with it."""
 
     async def each(services: Services) -> None:
         owner = services.owner
@@ -74,13 +76,14 @@ def optimize(
 def worker(
     collection: CollectionOption = None,
     metrics_port: Annotated[
-        int | None, typer.Option(help="Where Prometheus finds this process's metrics; else nowhere.", min=1, max=65535)
+        int | None,
+        typer.Option(help="Port for this process's Prometheus metrics; default: not served.", min=1, max=65535),
     ] = None,
     metrics_host: Annotated[
-        str, typer.Option(help="Whoever reaches this address reads the metrics: no key is asked for.")
+        str, typer.Option(help="Address for the metrics; they are served without authentication.")
     ] = "127.0.0.1",
 ) -> None:
-    """Do background jobs until Ctrl-C: beside the service's own worker, or in its stead (RAG_WORKER=false)."""
+    """Run background jobs until Ctrl-C, beside the service's worker or instead of it (RAG_WORKER=false)."""
 
     async def work(services: Services) -> None:
         warn_of_unknown_variables()
@@ -207,8 +210,8 @@ def print_outcomes(outcomes: Sequence[IngestionOutcome]) -> None:
             table.add_row(Path(outcome.source).name, outcome.status.value, chunks, _say(outcome))
         out.print(table)
     counts = Counter(outcome.status.value for outcome in outcomes)
-    told = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-    out.print(f"{len(outcomes):,} documents: {told}; {sum(outcome.chunks for outcome in outcomes):,} chunks")
+    summary = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+    out.print(f"{len(outcomes):,} documents: {summary}; {sum(outcome.chunks for outcome in outcomes):,} chunks")
 
 
 def _say(outcome: IngestionOutcome) -> str:
@@ -218,3 +221,20 @@ def _say(outcome: IngestionOutcome) -> str:
 def _describe(ingestion: Ingestion) -> str:
     done = f" {ingestion.done:,} of {ingestion.total:,}" if ingestion.total else ""
     return f"{ingestion.filename}: {ingestion.stage}{done}"
+
+
+CHECKOUT = Path(__file__).parents[2]
+DOCUMENTS = CHECKOUT / "notebooks" / "demo"
+QUESTIONS = CHECKOUT / "tests" / "golden" / "demo.json"
+
+
+async def open_demo() -> tuple[Services, Collection]:
+    """Open the demo collection; its documents are indexed once."""
+    services = shared_services()
+    configure_logging("ERROR")  # a notebook shows what went wrong itself
+    await services.open()
+    owner = services.owner
+    collection = await services.collections.create(owner, "demo")
+    async with services.documents.queue.working(services.jobs):
+        await load(services, collection, find_files([DOCUMENTS]))
+    return services, await services.collections.open(owner, collection.name)

@@ -20,26 +20,28 @@ MOST_DAYS = 36_500
 OwnerOption = Annotated[
     str | None,
     typer.Option(
-        help="Whose: keys, tokens and RAG_OWNER share one space of names. Without it RAG_OWNER.", show_default=False
+        help="Owner, in the namespace shared by keys, tokens and RAG_OWNER; default: RAG_OWNER.", show_default=False
     ),
 ]
-app = typer.Typer(help="Keys for the HTTP service: RAG_AUTH=api_key asks for one.", no_args_is_help=True)
+app = typer.Typer(help="Manage keys for the HTTP service (RAG_AUTH=api_key).", no_args_is_help=True)
 
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Option(help="What or whom it is for; only to tell keys apart.")] = "",
+    name: Annotated[str, typer.Option(help="Label to tell keys apart.")] = "",
     owner: OwnerOption = None,
     scopes: Annotated[
         list[Scope] | None,
-        typer.Option("--scope", help="Repeatable; without one, read and write. metrics opens /metrics."),
+        typer.Option(
+            "--scope", help="Scope of the key, repeatable; default: read and write. metrics gives access to /metrics."
+        ),
     ] = None,
     expires_days: Annotated[
-        int | None, typer.Option(help="So many days it holds; without it, until it is revoked.", min=1, max=MOST_DAYS)
+        int | None, typer.Option(help="Days until the key expires; default: never.", min=1, max=MOST_DAYS)
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a key. It is shown this once: only a hash of it is kept."""
+    """Create a key. It is shown only once: only its hash is stored."""
     valid_for = timedelta(days=expires_days) if expires_days else None
     kept, shown = run(
         lambda services: services.authentication.api_keys.create(
@@ -62,7 +64,7 @@ def create(
 
 @app.command("list")
 def list_all(owner: OwnerOption = None, as_json: JsonOption = False) -> None:
-    """List an owner's keys, revoked ones too; never what their holders show."""
+    """List an owner's keys, including revoked ones; secrets are never shown."""
     keys = run(lambda services: services.authentication.api_keys.list_all(_owner(services, owner)))
     if as_json:
         print_json({"keys": [_describe(key) for key in keys]})
@@ -72,7 +74,7 @@ def list_all(owner: OwnerOption = None, as_json: JsonOption = False) -> None:
 
 @app.command()
 def revoke(key_id: str, owner: OwnerOption = None, as_json: JsonOption = False) -> None:
-    """Take a key back: from now on it is refused, in every process."""
+    """Revoke a key; every process rejects it from now on."""
     key = run(lambda services: services.authentication.api_keys.revoke(_owner(services, owner), _printable(key_id)))
     if as_json:
         print_json(_describe(key))

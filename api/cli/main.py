@@ -14,52 +14,52 @@ from graphrag import DISTRIBUTION
 from graphrag.errors import CausewayError
 
 COMMANDS = {  # name → where it is, and the first line of its help
-    "serve": ("api.cli.serve:serve", "Answer questions over HTTP, with a chat page at /."),
+    "serve": ("api.cli.serve:serve", "Start the HTTP service, with a chat page at /."),
     "ingest": ("api.cli.ingest:ingest", "Index files and folders; unchanged ones are skipped."),
-    "ask": ("api.cli.ask:ask", "Answer a question, then list its citations."),
-    "search": ("api.cli.search:search", "Show what the search finds, with scores."),
-    "eval": ("api.cli.evaluation:app", "Measure how good the parts of an answer are."),
-    "graph": ("api.cli.graph:app", "The causal graph: what the documents say caused what."),
-    "keys": ("api.cli.keys:app", "Keys for the HTTP service: RAG_AUTH=api_key asks for one."),
+    "ask": ("api.cli.search:ask", "Answer a question, then list its citations."),
+    "search": ("api.cli.search:search", "Search a collection and show the results with their scores."),
+    "eval": ("api.cli.evaluation:app", "Measure the quality of retrieval and answers."),
+    "graph": ("api.cli.graph:app", "Show the causal graph of a collection."),
+    "keys": ("api.cli.keys:app", "Manage keys for the HTTP service (RAG_AUTH=api_key)."),
     "worker": (
         "api.cli.ingest:worker",
-        "Do background jobs until Ctrl-C: beside the service's own worker, or in its stead (RAG_WORKER=false).",
+        "Run background jobs until Ctrl-C, beside the service's worker or instead of it (RAG_WORKER=false).",
     ),
     "mcp": (
         "api.cli.maintenance:mcp",
-        "Serve the documents to an assistant that speaks MCP, on standard input and output.",
+        "Start an MCP server on standard input and output.",
     ),
     "rechunk": (
         "api.cli.ingest:rechunk",
-        "Chunk documents that are stored whole, one step after the other; ids and dates stay as they are.",
+        "Chunk documents that are stored whole; ids and dates are kept.",
     ),
     "reembed": (
         "api.cli.maintenance:reembed",
-        "Move a collection to another embedding model while searches and uploads go on; run again, it goes on.",
+        "Move a collection to another embedding model without downtime; run again to resume.",
     ),
     "optimize": (
         "api.cli.ingest:optimize",
-        "Make searches fast, and bring the search index (RAG_INDEX) in step with the database.",
+        "Optimize the database for search, and synchronize the search index (RAG_INDEX) with it.",
     ),
     "backup": (
         "api.cli.maintenance:backup",
-        "Copy the database and the original files into one file. The service may run meanwhile.",
+        "Back up the database and the original files to one file, while the service runs.",
     ),
     "restore": (
         "api.cli.maintenance:restore",
-        "Bring a backup back, into a CAUSEWAY_HOME or a DATABASE_URL that holds nothing yet.",
+        "Restore a backup into an empty CAUSEWAY_HOME or DATABASE_URL.",
     ),
     "migrate": (
         "api.cli.maintenance:migrate",
-        "Prepare the database for this version. Every other command does it by itself, where its role may.",
+        "Migrate the database to this version. Other commands do so automatically if their role may.",
     ),
     "doctor": (
         "api.cli.doctor:doctor",
-        "Look at this installation and say what to mend; nothing is changed. Exit code 1: something does not work.",
+        "Check this installation and explain how to fix problems; nothing is changed. Exit code 1: something fails.",
     ),
     "settings": (
         "api.cli.maintenance:print_settings",
-        "Print every setting with its default; as Markdown where it goes to a file.",
+        "Print every setting with its default; as Markdown if redirected to a file.",
     ),
 }
 
@@ -90,7 +90,7 @@ class LazyGroup(TyperGroup):
 
 app = typer.Typer(
     cls=LazyGroup,
-    help="Answers questions over your documents, with citations that were checked.",
+    help="Answer questions over your documents, with verified citations.",
     pretty_exceptions_enable=False,
 )
 

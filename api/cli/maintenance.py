@@ -22,7 +22,7 @@ ELSEWHERE = "The original files are in S3, and not in the backup: copy the bucke
 
 
 def migrate(collection: CollectionOption = None) -> None:
-    """Prepare the database for this version. Every other command does it by itself, where its role may."""
+    """Migrate the database to this version. Other commands do so automatically if their role may."""
     database = Database(load_settings())
 
     async def prepare() -> None:
@@ -33,16 +33,16 @@ def migrate(collection: CollectionOption = None) -> None:
     out.print("The database is ready.")
 
 
-def backup(path: Annotated[Path, typer.Argument(help="The file to write; it is not there yet.")]) -> None:
-    """Copy the database and the original files into one file. The service may run meanwhile."""
+def backup(path: Annotated[Path, typer.Argument(help="File to write; it must not exist.")]) -> None:
+    """Back up the database and the original files to one file, while the service runs."""
     written = write_backup(load_settings(), path)
     out.print(f"{path}: {path.stat().st_size / 1_000_000:,.1f} MB", highlight=False)
     if not written.has_files:
         err.print(ELSEWHERE, style="yellow")
 
 
-def restore(path: Annotated[Path, typer.Argument(help="What `causeway backup` has written.")]) -> None:
-    """Bring a backup back, into a CAUSEWAY_HOME or a DATABASE_URL that holds nothing yet."""
+def restore(path: Annotated[Path, typer.Argument(help="File written by `causeway backup`.")]) -> None:
+    """Restore a backup into an empty CAUSEWAY_HOME or DATABASE_URL."""
     restored = restore_backup(load_settings(), path)
     out.print(f"Restored what version {restored.version} had written.", highlight=False)
     if not restored.has_files:
@@ -51,10 +51,10 @@ def restore(path: Annotated[Path, typer.Argument(help="What `causeway backup` ha
 
 def reembed(
     collection: str,
-    model: Annotated[str | None, typer.Option(help="The id of the model, as in the embeddings configuration.")] = None,
-    rollback: Annotated[bool, typer.Option("--rollback", help="Go back to the model before.")] = False,
+    model: Annotated[str | None, typer.Option(help="Id of the model in the embeddings configuration.")] = None,
+    rollback: Annotated[bool, typer.Option("--rollback", help="Return to the previous model.")] = False,
 ) -> None:
-    """Move a collection to another embedding model while searches and uploads go on; run again, it goes on."""
+    """Move a collection to another embedding model without downtime; run again to resume."""
     if rollback == (model is not None):
         raise InvalidSettings("Say where to: --model ID, or --rollback to go back to the model before.")
     moved = run(lambda services: _reembed(services, collection, model))
@@ -85,7 +85,7 @@ heading says so, a collection can override them (`PUT /api/v1/collections/NAME`)
 
 
 def print_settings() -> None:
-    """Print every setting with its default; as Markdown where it goes to a file."""
+    """Print every setting with its default; as Markdown if redirected to a file."""
     page = f"{INTRODUCTION}\n{to_markdown(themes())}"
     if out.file.isatty():
         out.print(Markdown(page))
@@ -97,7 +97,7 @@ INTERRUPTED = 130
 
 
 def mcp() -> None:
-    """Serve the documents to an assistant that speaks MCP, on standard input and output."""
+    """Start an MCP server on standard input and output."""
     run(_serve)
 
 

@@ -27,13 +27,13 @@ def serve(
         list[Path] | None, typer.Option("--ingest", help="Files or folders to index before serving.")
     ] = None,
     embeddings_config: Annotated[
-        Path | None, typer.Option(help="YAML list of embedding models; else EMBEDDINGS_CONFIG.")
+        Path | None, typer.Option(help="YAML list of embedding models; default: EMBEDDINGS_CONFIG.")
     ] = None,
     download_models: Annotated[
-        bool, typer.Option("--download-models", help="Load and check every embedding model, then stop.")
+        bool, typer.Option("--download-models", help="Load and check every embedding model, then exit.")
     ] = False,
 ) -> None:
-    """Answer questions over HTTP, with a chat page at /."""
+    """Start the HTTP service, with a chat page at /."""
     settings = load_settings(collection=collection, embeddings_config=embeddings_config)
     warn_of_unknown_variables()
     if download_models:
@@ -53,13 +53,13 @@ async def _serve(settings: Settings, listener: socket.socket, paths: list[Path])
     try:
         await services.open(awaits_database=True)
         if paths:
-            await _ingest_or_tell(services, paths)
+            await _ingest_or_warn(services, paths)
         await serve_http(services, listener, announce=_announce)
     finally:
         await services.close()
 
 
-async def _ingest_or_tell(services: Services, paths: list[Path]) -> None:
+async def _ingest_or_warn(services: Services, paths: list[Path]) -> None:
     """Ingest the files, or say why not: without its database the service starts all the same."""
     try:
         await _ingest_first(services, paths)

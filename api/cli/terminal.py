@@ -23,7 +23,7 @@ out = Console(markup=False, emoji=False)  # documents and errors may hold what r
 err = Console(markup=False, emoji=False, stderr=True)
 
 CollectionOption = Annotated[
-    str | None, typer.Option("--collection", help="The collection; without it the default one.")
+    str | None, typer.Option("--collection", help="Collection; default: the default collection.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -68,9 +68,9 @@ def _told(exc: BaseException, language: str) -> str:
         return localize("invalid_request", {"reason": reason}, language)
     if isinstance(exc, CausewayError) and exc.code in STATUS:
         # What was found in time is not beside this message, as it is over HTTP.
-        told = localize("partial" if isinstance(exc, SearchTimeout) else exc.code, exc.details, language)
+        message = localize("partial" if isinstance(exc, SearchTimeout) else exc.code, exc.details, language)
         known = exc.details.get("known")
-        return f"{told}\ndetails.known: {', '.join(known)}" if known else told
+        return f"{message}\ndetails.known: {', '.join(known)}" if known else message
     request_id = uuid4().hex
     log.error("tool failed", error=exc, request_id=request_id, exc_info=exc)
     return localize("internal_error", {"request_id": request_id}, language)
@@ -111,7 +111,7 @@ async def serve_stdio(services: Services) -> None:
         identity.demand(Permission.READ)
         return identity.owner_id
 
-    await owner_of(None)  # a key that does not hold is told at once, not at the first call
+    await owner_of(None)  # report an invalid key at once, not at the first call
     await make_server(services, owner_of).run_stdio_async()
 
 

@@ -17,8 +17,7 @@ from agent.context import Context as AnswerContext
 from agent.graph import graph
 from agent.output.events import Event, stream_answer
 from api.errors import localize
-from api.schemas.fields import DEGRADED, CitationOut, PathOut, Text
-from api.schemas.pagination import MOST_CHARS, Page, cut, read_cursor
+from api.schemas.fields import DEGRADED, MAX_CURSOR_CHARS, CitationOut, Page, PathOut, Text, cut, read_cursor
 from api.schemas.search import FiltersIn, SearchOut, describe, describe_hits
 from api.timed_search import TimedSearch, answering, searching
 from graphrag.errors import SearchTimeout
@@ -122,7 +121,7 @@ class Tools:
             done = await _follow(stream_answer(graph, [HumanMessage(question)], placed), ctx)
         answer = AnswerOut.model_validate(done)
         return CallToolResult(
-            content=[TextContent(type="text", text=_read_aloud(answer))],
+            content=[TextContent(type="text", text=_as_text(answer))],
             structured_content=answer.model_dump(mode="json"),
         )
 
@@ -132,7 +131,7 @@ class Tools:
         collection: CollectionIn = None,
         limit: Annotated[int, Field(ge=1, le=200, description="Documents a page")] = 50,
         cursor: Annotated[
-            str | None, Field(max_length=MOST_CHARS, description="`next_cursor` of the page before")
+            str | None, Field(max_length=MAX_CURSOR_CHARS, description="`next_cursor` of the page before")
         ] = None,
     ) -> DocumentsOut:
         """List the documents of a collection, a page at a time."""
@@ -160,16 +159,16 @@ class Tools:
             found = await pipeline.find(SearchRequest(question, collection), owner, effort=slot.effort)
             async with within("traverse", share=1):
                 paths = await pipeline.find_paths(found.query, found.hits, limit=limit)
-        told = {
+        fields = {
             "paths": describe_paths(paths, ()),
             "language": found.query.transformed.language,
             "degraded": found.failed,
         }
-        return PathsOut.model_validate(told)
+        return PathsOut.model_validate(fields)
 
 
 async def _follow(answer: AsyncGenerator[Event, None], ctx: Context[Any, Any]) -> dict[str, Any]:
-    """The data of its last event. The client is told of each stage."""
+    """The data of its last event. The client is fields of each stage."""
     done: dict[str, Any] = {}
     async with aclosing(answer) as events:
         stages = 0
@@ -192,7 +191,7 @@ def _partial(exc: SearchTimeout, timed: TimedSearch, query: str) -> SearchOut:
     )
 
 
-def _read_aloud(answer: AnswerOut) -> str:
+def _as_text(answer: AnswerOut) -> str:
     """Return the answer as plain text for clients that read no structured content."""
     sources = dict.fromkeys(f"[{citation.number}] {citation.sentence}" for citation in answer.citations)
     return "\n\n".join(filter(None, [answer.answer, "\n".join(sources), *answer.degraded_messages, *answer.warnings]))

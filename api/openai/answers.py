@@ -52,8 +52,8 @@ def read_request(body: CompletionRequest) -> OpenAIQuestion:
     """Raises UnsupportedParameter."""
     _refuse(body)
     said = [message for message in body.messages if message.role in ("user", "assistant")]
-    told = [visible(message.text).strip() for message in body.messages if message.role in ("system", "developer")]
-    instructions = "\n\n".join(filter(None, told))
+    texts = [visible(message.text).strip() for message in body.messages if message.role in ("system", "developer")]
+    instructions = "\n\n".join(filter(None, texts))
     given = body.model_extra or {}
     warnings = [f"{name} is not used" for name in NOT_USED if given.get(name) not in (None, [], {})]
     if any(message.other_parts for message in said):

@@ -34,10 +34,9 @@ from api.openai.schemas import (
     ModelOut,
     Usage,
 )
-from api.openapi import EVENT_STREAM
 from api.routes.chat import while_client_waits
 from api.schemas.fields import errors
-from api.streaming.sse import with_errors
+from api.streaming.sse import EVENT_STREAM, with_errors
 from api.timed_search import answering
 from graphrag.embeddings.registry import EmbeddingModel, cached, embed_batches
 from graphrag.errors import CollectionNotFound, ModelNotFound, ProviderError, UnsupportedParameter
@@ -77,10 +76,10 @@ async def make_context(body: CompletionRequest, asked: OpenAIQuestion, services:
 
 @router.post(
     "/chat/completions",
-    summary="Answer the last question of a chat, whole or streamed, as OpenAI's API does",
-    description="The answer is kept nowhere. Its marks and citations are Markdown footnotes; `citations` and "
-    "`causeway`, in the answer or in the last chunk that has a choice, hold what was found out of them. A failure of a "
-    "stream that has begun is a chunk that has nothing but `error`, and what of the answer came as `partial_answer`.",
+    summary="Create a chat completion, whole or streamed, compatible with OpenAI's API",
+    description="The answer is not stored. Its citations are Markdown footnotes; `citations` and "
+    "`causeway`, in the answer or in the last chunk that has a choice, hold their details. If a started stream fails, "
+    "its last chunk has only `error`, with the text so far as `partial_answer`.",
     response_model=Completion,
     responses={
         200: {"content": EVENT_STREAM},
@@ -118,7 +117,7 @@ def estimate_usage(read: list[str], done: Done, services: Services) -> Usage:
     return Usage.of(sum(prompt), completion)
 
 
-@router.get("/models", summary="Your collections, and the default one as `causeway`")
+@router.get("/models", summary="List your collections as models; `causeway` is the default collection")
 async def list_models(services: ServicesDep, owner: OwnerDep) -> ModelList:
     names = [collection.name for collection in await services.store.list_collections(owner)]
     try:
@@ -129,13 +128,13 @@ async def list_models(services: ServicesDep, owner: OwnerDep) -> ModelList:
     return ModelList(data=[ModelOut(id=name) for name in dict.fromkeys(names)])
 
 
-@router.get("/models/{model:path}", summary="A collection as a model", responses=errors(404))
+@router.get("/models/{model:path}", summary="Get a collection as a model", responses=errors(404))
 async def get_model(model: Annotated[ModelName, Path()], services: ServicesDep, owner: OwnerDep) -> ModelOut:
     await find_collection(model, services, owner)
     return ModelOut(id=model)
 
 
-@router.post("/embeddings", summary="Embed texts as documents are embedded", responses=errors(400, 404, 502))
+@router.post("/embeddings", summary="Embed texts with the model used for documents", responses=errors(400, 404, 502))
 async def embed(body: EmbeddingsRequest, services: ServicesDep, owner: OwnerDep) -> EmbeddingsResponse:
     model = await find_embedding_model(body.model, services, owner)
     if body.dimensions not in (None, model.dimensions):

@@ -15,10 +15,9 @@ from agent.conversation.service import BranchPoint
 from agent.graph import graph
 from agent.output.events import Event, last_of, stream_answer
 from api.dependencies import ConversingDep, LastEventId, OwnerDep, ServicesDep, StreamsDep
-from api.openapi import EVENT_STREAM
 from api.schemas.fields import ChatRequest, ChatResponse, errors
 from api.schemas.rendering import with_html
-from api.streaming.sse import StreamResponse, with_errors
+from api.streaming.sse import EVENT_STREAM, StreamResponse, with_errors
 from api.timed_search import answering
 from graphrag.errors import DatabaseFull, DatabaseUnavailable
 from graphrag.query_transformation.transformation import check_question
@@ -102,7 +101,7 @@ async def events_of(
     return conversing.answer(turn, context), named
 
 
-@router.post("/chat", summary="Answer a question, with checked citations")
+@router.post("/chat", summary="Answer a question with verified citations")
 async def chat(body: ChatRequest, context: ContextDep, conversing: ConversingDep, request: Request) -> ChatResponse:
     async with answering(context.services, context.owner_id) as slot:
         events, _ = await events_of(body, replace(context, slot=slot), conversing)
@@ -111,10 +110,10 @@ async def chat(body: ChatRequest, context: ContextDep, conversing: ConversingDep
 
 @router.post(
     "/chat/stream",
-    summary="The same, streamed as Server-Sent Events",
-    description="Events: status, sources, token, citation, done; error instead of done where it fails. Each has an id. "
-    "The same request with the id of the last event that came, as `Last-Event-ID`, goes on after it. "
-    "The headers X-Conversation-Id and X-Question-Id name the conversation and the question that are kept.",
+    summary="Answer a question as a stream of Server-Sent Events",
+    description="Events: status, sources, token, citation, done; error instead of done on failure. Each has an id. "
+    "Repeat the request with the id of the last received event as `Last-Event-ID` to resume after it. "
+    "The headers X-Conversation-Id and X-Question-Id identify the stored conversation and question.",
     response_class=EventSourceResponse,
     responses={200: {"content": EVENT_STREAM}},
 )

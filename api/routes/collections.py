@@ -23,8 +23,7 @@ from api.schemas.collections import (
     TextsIn,
 )
 from api.schemas.documents import TextsOut
-from api.schemas.fields import errors
-from api.schemas.pagination import Cursor, Limit, cut, read_cursor
+from api.schemas.fields import Cursor, Limit, cut, errors, read_cursor
 from graphrag.errors import (
     CollectionChanged,
     DatabaseFull,
@@ -54,7 +53,7 @@ async def make(body: CollectionIn, services: ServicesDep, owner: WriterDep) -> C
     return await _configure(services, made, body, metadata)
 
 
-@router.get("", summary="Your collections, by name", responses=errors(400))
+@router.get("", summary="List your collections by name", responses=errors(400))
 async def list_collections(
     services: ServicesDep, owner: OwnerDep, limit: Limit = 50, cursor: Cursor = None
 ) -> CollectionList:
@@ -69,18 +68,18 @@ async def list_collections(
     )
 
 
-@router.get("/{name}", summary="A collection", responses=errors(404))
+@router.get("/{name}", summary="Get a collection", responses=errors(404))
 async def get_collection(name: str, services: ServicesDep, owner: OwnerDep) -> CollectionOut:
     return CollectionOut.of(await services.collections.open(owner, name))
 
 
-@router.get("/{name}/facets", summary="What its documents can be filtered by", responses=errors(404))
+@router.get("/{name}/facets", summary="List the filter values of a collection's documents", responses=errors(404))
 async def get_facets(name: str, services: ServicesDep, owner: OwnerDep) -> FacetsOut:
     found = await services.catalog.facets(await services.collections.open(owner, name), limit=MOST_FACETS)
     return FacetsOut.model_validate(found, from_attributes=True)
 
 
-@router.put("/{name}", summary="Configure a collection, made where there is none of that name", responses=ERRORS)
+@router.put("/{name}", summary="Configure a collection, creating it if it does not exist", responses=ERRORS)
 async def configure(name: str, body: CollectionConfigIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
     body.check()
     return await _configure(services, await services.collections.create(owner, name), body)
@@ -88,9 +87,9 @@ async def configure(name: str, body: CollectionConfigIn, services: ServicesDep, 
 
 @router.put(
     "/{name}/metadata",
-    summary="Note something of a collection, in place of what was noted before",
-    description="A collection that has chunks moves to another embedding model by `causeway reembed`, while it is "
-    "searched: 409 here.",
+    summary="Replace the metadata of a collection",
+    description="Changing the embedding model of a collection that has chunks is an error (409): "
+    "use `causeway reembed`.",
     responses=ERRORS,
 )
 async def describe(name: str, body: CollectionMetadataIn, services: ServicesDep, owner: WriterDep) -> CollectionOut:
@@ -110,8 +109,8 @@ async def delete(name: str, services: ServicesDep, owner: WriterDep) -> None:
 @router.post(
     "/{name}/documents",
     status_code=201,
-    summary="Store texts, which are found from then on",
-    description="All or none of them, but for those that the embedding model does not take. The same text again "
+    summary="Store texts and index them at once",
+    description="All or none are stored, except those that the embedding model rejects. Sending the same text again "
     "changes nothing.",
     responses=errors(400, 404, 409, 502) | {201: REPLAYED},
 )

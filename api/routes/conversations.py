@@ -22,8 +22,7 @@ from api.schemas.conversations import (
     MessageList,
     MessageOut,
 )
-from api.schemas.fields import Storable, errors
-from api.schemas.pagination import Cursor, Limit, cut, read_cursor
+from api.schemas.fields import Cursor, Limit, Storable, cut, errors, read_cursor
 from graphrag.errors import MessageNotFound
 from graphrag.models.conversations import Conversation, Message, Outline, branch, versions
 from graphrag.services import Services
@@ -84,8 +83,8 @@ def _message(message: MessageOut, words: Mapping[str, str], language: str) -> It
 
 def _citation(citation: Mapping[str, Any]) -> str:
     """Empty for a statement that has none."""
-    told = citation.get("sentence")
-    return f"- [{citation['number']}] {_line(told)} ({_line(citation['filename'])})" if told else ""
+    sentence = citation.get("sentence")
+    return f"- [{citation['number']}] {_line(sentence)} ({_line(citation['filename'])})" if sentence else ""
 
 
 def _line(text: str) -> str:
@@ -96,9 +95,7 @@ def _time(moment: datetime, language: str) -> str:
     return format_datetime(moment, "long", locale=language)
 
 
-BranchOf = Annotated[
-    UUID | None, Query(description="A message whose branch is shown; without one, that of the last answer")
-]
+BranchOf = Annotated[UUID | None, Query(description="Message whose branch is returned; default: the last answer")]
 MARKDOWN = "text/markdown; charset=utf-8"
 EXPORTED: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file", "content": {"text/markdown": {"schema": {"type": "string"}}}}
@@ -115,11 +112,11 @@ async def make(body: ConversationIn, services: ServicesDep, owner: OwnerDep) -> 
     return ConversationOut.of(made)
 
 
-@router.get("", summary="Your conversations, the latest first")
+@router.get("", summary="List your conversations, the latest first")
 async def list_conversations(
     services: ServicesDep,
     owner: OwnerDep,
-    query: Annotated[Storable, Query(max_length=200, description="A part of the title, whatever its case")] = "",
+    query: Annotated[Storable, Query(max_length=200, description="Part of the title, case-insensitive")] = "",
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> ConversationList:
@@ -129,7 +126,7 @@ async def list_conversations(
     return ConversationList(conversations=[ConversationOut.of(each) for each in page], next_cursor=following)
 
 
-@router.post("/bulk-delete", summary="Delete several conversations with all that was said in them")
+@router.post("/bulk-delete", summary="Delete several conversations with their messages")
 async def delete_several(body: ConversationIds, services: ServicesDep, owner: OwnerDep) -> DeletedConversations:
     ids = list(dict.fromkeys(body.ids))
     deleted = await services.conversations.delete_all(owner, ids)
@@ -138,14 +135,14 @@ async def delete_several(body: ConversationIds, services: ServicesDep, owner: Ow
     )
 
 
-@router.get("/{conversation_id:uuid}", summary="A conversation with the messages of one branch")
+@router.get("/{conversation_id:uuid}", summary="Get a conversation with the messages of one branch")
 async def read(
     conversation_id: UUID, services: ServicesDep, owner: OwnerDep, message_id: BranchOf = None
 ) -> ConversationWithMessages:
     return await _read(services, owner, conversation_id, message_id)
 
 
-@router.patch("/{conversation_id:uuid}", summary="Give a conversation another title, or another collection to ask")
+@router.patch("/{conversation_id:uuid}", summary="Change the title or the collection of a conversation")
 async def change(
     conversation_id: UUID, body: ConversationChange, services: ServicesDep, owner: OwnerDep
 ) -> ConversationOut:
@@ -166,8 +163,8 @@ async def delete(conversation_id: UUID, services: ServicesDep, owner: OwnerDep) 
 
 @router.get(
     "/{conversation_id:uuid}/messages",
-    summary="A conversation's messages, oldest first",
-    description="All of them are a tree: another version of a message has the same `parent_id`.",
+    summary="List a conversation's messages, oldest first",
+    description="The messages form a tree: versions of a message share their `parent_id`.",
 )
 async def list_messages(
     conversation_id: UUID,
@@ -186,7 +183,7 @@ async def list_messages(
     return MessageList(messages=await _describe(services, owner, page, outline), next_cursor=following)
 
 
-@router.get("/{conversation_id:uuid}/messages/{message_id:uuid}", summary="One message")
+@router.get("/{conversation_id:uuid}/messages/{message_id:uuid}", summary="Get a message")
 async def read_message(conversation_id: UUID, message_id: UUID, services: ServicesDep, owner: OwnerDep) -> MessageOut:
     message = await services.conversations.find_message(owner, conversation_id, message_id)
     outline = await services.conversations.outline(owner, conversation_id)
@@ -197,8 +194,8 @@ async def read_message(conversation_id: UUID, message_id: UUID, services: Servic
 @router.delete(
     "/{conversation_id:uuid}/messages/{message_id:uuid}",
     status_code=204,
-    summary="Delete a message, and all that follows it",
-    description="Other versions of it stay, and the branch of the latest of them is shown.",
+    summary="Delete a message and everything after it",
+    description="Other versions of it are kept; the branch of the latest one becomes current.",
 )
 async def delete_message(conversation_id: UUID, message_id: UUID, services: ServicesDep, owner: OwnerDep) -> None:
     await services.conversations.delete_message(owner, conversation_id, message_id)
@@ -206,8 +203,8 @@ async def delete_message(conversation_id: UUID, message_id: UUID, services: Serv
 
 @router.get(
     "/{conversation_id:uuid}/export",
-    summary="A branch of a conversation as a file, with its citations",
-    description="JSON is what GET /conversations/{conversation_id} gives; the headings of Markdown are in the language "
+    summary="Export a branch of a conversation with its citations",
+    description="JSON is the same as GET /conversations/{conversation_id}; Markdown headings are in the language "
     "of Accept-Language.",
     response_model=ConversationWithMessages,
     responses=EXPORTED,

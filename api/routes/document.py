@@ -17,11 +17,10 @@ from sse_starlette import EventSourceResponse
 from agent.output.events import Event
 from api.dependencies import OwnerDep, ServicesDep, StreamsDep, WriterDep
 from api.middleware.conditional_requests import ETAGGED, IfMatch, IfNoneMatch, check_match, is_known, make_etag
-from api.openapi import EVENT_STREAM
 from api.schemas.collections import Metadata
 from api.schemas.documents import Cause, CellsOut, DocumentOut, GivenChunking, PageOut, TextOut, UploadOut
 from api.schemas.fields import Line, errors
-from api.streaming.sse import StreamResponse, with_errors
+from api.streaming.sse import EVENT_STREAM, StreamResponse, with_errors
 from graphrag.errors import DocumentNotFound, PreconditionFailed, ProviderError, UnreadableDocument
 from graphrag.ingestion.bulk import Rechunking
 from graphrag.ingestion.service import file_key
@@ -103,12 +102,12 @@ ChangedDep = Annotated[Found, Depends(find_to_change)]
 POLL_SECONDS = 0.25
 router = APIRouter()
 
-AnyMetadata = Annotated[Json[Metadata] | None, Form(description="A JSON object, kept with each file")]
+AnyMetadata = Annotated[Json[Metadata] | None, Form(description="JSON object stored with each file")]
 
 
 @router.get(
     "/{document_id:uuid}",
-    summary="A document, and how far its ingestion is",
+    summary="Get a document and the progress of its ingestion",
     response_model=DocumentOut,
     responses=errors(404) | ETAGGED,
 )
@@ -127,7 +126,7 @@ async def get_document(
 @router.put(
     "/{document_id:uuid}",
     status_code=202,
-    summary="Replace its file; the old version is found until the new one is",
+    summary="Replace the file; the old version can be searched until the new one is indexed",
     responses=errors(400, 404, 412),
 )
 async def replace(
@@ -151,7 +150,7 @@ async def replace(
 @router.delete(
     "/{document_id:uuid}",
     status_code=204,
-    summary="Delete it, with its file and all that was made of it",
+    summary="Delete a document with its file and everything derived from it",
     responses=errors(404, 412),
 )
 async def delete(found: ChangedDep, services: ServicesDep, if_match: IfMatch = None) -> None:
@@ -162,13 +161,13 @@ async def delete(found: ChangedDep, services: ServicesDep, if_match: IfMatch = N
 @router.post(
     "/{document_id:uuid}/reindex",
     status_code=202,
-    summary="Read its file anew; also after an error",
+    summary="Index the file again, also after an error",
     responses=errors(400, 404, 412, 502),
 )
 async def reindex(
     found: ChangedDep,
     services: ServicesDep,
-    chunking: Annotated[GivenChunking, Query(description="How it is chunked from now on")] = None,
+    chunking: Annotated[GivenChunking, Query(description="New chunking of the document")] = None,
     if_match: IfMatch = None,
 ) -> DocumentOut:
     """A text that came without a file is chunked anew from what is stored of it."""
@@ -182,7 +181,9 @@ async def reindex(
 
 
 @router.post(
-    "/{document_id:uuid}/cancel", summary="Stop its ingestion; what was stored before stays", responses=errors(404)
+    "/{document_id:uuid}/cancel",
+    summary="Cancel the ingestion; the version stored before is kept",
+    responses=errors(404),
 )
 async def cancel(found: ChangedDep, services: ServicesDep) -> DocumentOut:
     await services.documents.cancel(found.collection, [found.id])
@@ -191,7 +192,7 @@ async def cancel(found: ChangedDep, services: ServicesDep) -> DocumentOut:
 
 @router.get(
     "/{document_id:uuid}/file",
-    summary="The original file",
+    summary="Download the original file",
     response_class=Response,
     responses=errors(404)
     | {
@@ -216,8 +217,8 @@ async def download(found: FoundDep, services: ServicesDep, if_none_match: IfNone
 
 @router.get(
     "/{document_id:uuid}/events",
-    summary="Its ingestion as it goes on, as Server-Sent Events",
-    description="Events: progress, with the document; done when it has ended, well or not. Each has an id.",
+    summary="Stream the progress of the ingestion as Server-Sent Events",
+    description="Events: progress, with the document; done at the end, successful or not. Each has an id.",
     response_class=EventSourceResponse,
     responses=errors(404) | {200: {"content": EVENT_STREAM}},
 )
@@ -294,13 +295,13 @@ Around = Annotated[int, Query(ge=0, le=MOST_CHARS)]
 Page = Annotated[int, Path(ge=1, le=MOST_OFFSET, description="From 1")]
 
 
-@views_router.get("/text", summary="A stretch of its text, and where in its file it stands", responses=errors(404))
+@views_router.get("/text", summary="Get an excerpt of the text and its location in the file", responses=errors(404))
 async def get_text(
     found: FoundDep,
     services: ServicesDep,
     start_char: Offset = 0,
     end_char: Annotated[
-        int | None, Query(ge=0, le=MOST_OFFSET, description=f"At most {MOST_CHARS} characters further")
+        int | None, Query(ge=0, le=MOST_OFFSET, description=f"At most {MOST_CHARS} characters after start_char")
     ] = None,
     before: Around = 2_000,
     after: Around = 2_000,
@@ -317,7 +318,7 @@ async def get_text(
 
 
 @views_router.get(
-    "/pages/{page}", summary="A PDF's page: its size, and where on it a quote stands", responses=errors(404, 409)
+    "/pages/{page}", summary="Get a PDF page: its size, and the boxes of a quote", responses=errors(404, 409)
 )
 async def get_page(
     found: FoundDep,
@@ -331,7 +332,7 @@ async def get_page(
 
 @views_router.get(
     "/pages/{page}/picture",
-    summary="A PDF's page as a picture",
+    summary="Get a PDF page as an image",
     response_class=Response,
     responses=errors(404, 409)
     | {
@@ -354,7 +355,9 @@ async def get_picture(
     return Response(view.picture, media_type="image/png", headers=headers)
 
 
-@views_router.get("/cells", summary="The rows of a spreadsheet around some of its cells", responses=errors(404, 409))
+@views_router.get(
+    "/cells", summary="Get the rows of a spreadsheet around some of its cells", responses=errors(404, 409)
+)
 async def get_cells(
     found: FoundDep,
     services: ServicesDep,

@@ -24,8 +24,7 @@ from api.schemas.documents import (
     RestartedList,
     UploadList,
 )
-from api.schemas.fields import Line, errors
-from api.schemas.pagination import Cursor, Limit, cut, read_cursor
+from api.schemas.fields import Cursor, Limit, Line, cut, errors, read_cursor
 from graphrag.errors import DatabaseFull, DatabaseUnavailable
 from graphrag.ingestion.sources import SourceFile, refused, too_large
 from graphrag.models.ingestion import IngestionOutcome, IngestionStatus
@@ -39,7 +38,7 @@ router = APIRouter(prefix="/documents", tags=["documents"])
 @router.post(
     "",
     status_code=202,
-    summary="Upload files; their ingestion goes on in the background",
+    summary="Upload files; they are indexed in the background",
     responses=errors(400, 409) | {202: REPLAYED},
 )
 async def upload(
@@ -49,12 +48,12 @@ async def upload(
     once: OnceDep,
     files: Annotated[list[UploadFile], File(description="One or more")],
     collection: Annotated[
-        str | None, Form(description="Made where there is none of that name", examples=["notas"])
+        str | None, Form(description="Collection; created if it does not exist", examples=["notas"])
     ] = None,
     tags: Annotated[list[Line], Form(max_length=MOST_TAGS)] = [],  # noqa: B006 (FastAPI copies it)
-    chunking: Annotated[GivenChunking, Form(description="Without it, the collection's")] = None,
+    chunking: Annotated[GivenChunking, Form(description="Default: the collection's")] = None,
     time_to_live_hours: Annotated[
-        float | None, Form(gt=0, le=MOST_HOURS, allow_inf_nan=False, description="Without it, the collection's")
+        float | None, Form(gt=0, le=MOST_HOURS, allow_inf_nan=False, description="Default: the collection's")
     ] = None,
     metadata: AnyMetadata = None,
 ) -> UploadList:
@@ -112,17 +111,15 @@ async def kept_for_later(
     )
 
 
-@router.get(
-    "", summary="A collection's documents, with the state of each, in the order they came", responses=errors(400, 404)
-)
+@router.get("", summary="List a collection's documents with their status, oldest first", responses=errors(400, 404))
 async def list_documents(
     services: ServicesDep,
     owner: OwnerDep,
     request: Request,
     collection: CollectionQuery = None,
     status: Annotated[DocumentStatus | None, Query()] = None,
-    filename: Annotated[Line | None, Query(max_length=MOST_FILENAME_CHARS, description="A part of it")] = None,
-    tags: Annotated[list[Line], Query(max_length=MOST_TAGS, description="Any of them")] = [],  # noqa: B006 (FastAPI copies it)
+    filename: Annotated[Line | None, Query(max_length=MOST_FILENAME_CHARS, description="Part of the file name")] = None,
+    tags: Annotated[list[Line], Query(max_length=MOST_TAGS, description="Documents with any of these tags")] = [],  # noqa: B006 (FastAPI copies it)
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> DocumentList:
@@ -140,7 +137,7 @@ async def reindex_all(
     owner: WriterDep,
     request: Request,
     collection: CollectionQuery = None,
-    chunking: Annotated[GivenChunking, Query(description="How they are chunked from now on")] = None,
+    chunking: Annotated[GivenChunking, Query(description="New chunking of the documents")] = None,
 ) -> RestartedList:
     asked = await services.collections.open(owner, collection)
     known = [ingestion.document_id for ingestion in await services.documents.ingestions.list_all(asked)]
@@ -149,7 +146,9 @@ async def reindex_all(
     return RestartedList(documents=[show(asked, entry, request) for entry in entries])
 
 
-@router.post("/bulk-delete", summary="Delete many, with all that was made of them", responses=errors(404))
+@router.post(
+    "/bulk-delete", summary="Delete several documents with everything derived from them", responses=errors(404)
+)
 async def delete_many(body: BulkDeletion, services: ServicesDep, owner: WriterDep) -> BulkDeleted:
     if body.ids is not None:
         wanted = list(dict.fromkeys(body.ids))

@@ -29,14 +29,19 @@ from api.schemas.evaluations import (
     ScheduleList,
     ScheduleOut,
 )
-from api.schemas.fields import errors
-from api.schemas.pagination import Cursor, Limit, cut, read_cursor
+from api.schemas.fields import Cursor, Limit, cut, errors, read_cursor
 from graphrag.models.evaluation import RunStatus
 
 Metric = Annotated[
-    str, Query(pattern=f"^({'|'.join(COMPARED)})$", description=f"That decides who wins a case: {', '.join(COMPARED)}")
+    str,
+    Query(
+        pattern=f"^({'|'.join(COMPARED)})$",
+        description=f"Metric that decides which run wins a case: {', '.join(COMPARED)}",
+    ),
 ]
-Smallest = Annotated[float, Query(gt=0, le=1, description="The difference of interest: how many questions would tell?")]
+Smallest = Annotated[
+    float, Query(gt=0, le=1, description="Smallest difference of interest, for the number of questions needed.")
+]
 Place = Annotated[int, Field(ge=0, le=2**31 - 1)]
 PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; sandbox"
 router = APIRouter(tags=["evaluations"], responses=errors(400, 404))
@@ -54,7 +59,7 @@ async def order(body: EvaluationIn, services: ServicesDep, owner: WriterDep) -> 
     return EvaluationOut.of(run)
 
 
-@router.get("/evaluations", summary="Your evaluations, the latest first")
+@router.get("/evaluations", summary="List your evaluations, the latest first")
 async def list_runs(
     services: ServicesDep,
     owner: OwnerDep,
@@ -72,7 +77,7 @@ async def list_runs(
 
 @router.get(
     "/evaluations/compare",
-    summary="Two evaluations side by side, over the questions that both have measured",
+    summary="Compare two evaluations over the questions that both measured",
     responses=errors(409),
 )
 async def compare_two(
@@ -92,12 +97,12 @@ async def compare_two(
     return ComparisonOut.of(found, [found.changed[place] for place in page], following)
 
 
-@router.get("/evaluations/{evaluation_id:uuid}", summary="An evaluation: how far it is, then its figures")
+@router.get("/evaluations/{evaluation_id:uuid}", summary="Get an evaluation: its progress, then its metrics")
 async def read(evaluation_id: UUID, services: ServicesDep, owner: OwnerDep) -> EvaluationOut:
     return EvaluationOut.of(await services.evaluations.find(owner, evaluation_id))
 
 
-@router.get("/evaluations/{evaluation_id:uuid}/results", summary="An evaluation's cases, each with what it found")
+@router.get("/evaluations/{evaluation_id:uuid}/results", summary="List the results of an evaluation by case")
 async def read_results(
     evaluation_id: UUID, services: ServicesDep, owner: OwnerDep, limit: Limit = 50, cursor: Cursor = None
 ) -> CaseResultList:
@@ -110,7 +115,7 @@ async def read_results(
 
 @router.get(
     "/evaluations/{evaluation_id:uuid}/report",
-    summary="An evaluation as a page that needs nothing else, with charts; in the language of Accept-Language",
+    summary="Get an evaluation as a self-contained HTML page, in the language of Accept-Language",
     response_class=Response,  # whose errors are JSON
     responses=errors(409) | {200: {"content": {"text/html": {}}}},
 )
@@ -119,14 +124,14 @@ async def read_page(
     services: ServicesDep,
     owner: OwnerDep,
     request: Request,
-    baseline: Annotated[UUID | None, Query(description="Without one, the evaluation before it")] = None,
+    baseline: Annotated[UUID | None, Query(description="Default: the previous evaluation")] = None,
 ) -> HTMLResponse:
     found = await read_report(services, owner, evaluation_id, baseline_id=baseline)
     page = await asyncio.to_thread(write_page, found, request_language(request))
     return HTMLResponse(page.encode(errors="replace"), headers={"Content-Security-Policy": PAGE_POLICY})
 
 
-@router.post("/evaluations/{evaluation_id:uuid}/cancel", summary="Stop an evaluation; one that is over stays as it is")
+@router.post("/evaluations/{evaluation_id:uuid}/cancel", summary="Cancel an evaluation; a finished one is unchanged")
 async def cancel(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -> EvaluationOut:
     return EvaluationOut.of(await services.evaluations.cancel(owner, evaluation_id))
 
@@ -136,7 +141,7 @@ async def delete(evaluation_id: UUID, services: ServicesDep, owner: WriterDep) -
     await services.evaluations.delete(owner, evaluation_id)
 
 
-@router.get("/retrieve/metrics", summary="How good a collection's retrieval was when it was last measured")
+@router.get("/retrieve/metrics", summary="Get the latest metrics of a collection")
 async def retrieval_metrics(
     services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None, limit: Limit = 10
 ) -> RetrievalMetrics:
@@ -155,7 +160,7 @@ async def add(body: ScheduleIn, services: ServicesDep, owner: WriterDep) -> Sche
     return ScheduleOut.of(schedule)
 
 
-@schedules_router.get("", summary="Your schedules of evaluations, in the order in which they came")
+@schedules_router.get("", summary="List your evaluation schedules, oldest first")
 async def list_all(
     services: ServicesDep,
     owner: OwnerDep,

@@ -9,23 +9,22 @@ from pydantic import Field
 
 from api.dependencies import OwnerDep, ServicesDep
 from api.schemas.conversations import CollectionName, FeedbackIn, FeedbackList, FeedbackOut, RatedAnswerOut
-from api.schemas.fields import Flag, errors
-from api.schemas.pagination import Cursor, Limit, cut, read_cursor
+from api.schemas.fields import Cursor, Flag, Limit, cut, errors, read_cursor
 from graphrag.retrieval.collections import DEFAULT_COLLECTION
 from graphrag.services import Services
 
 ANSWER = "/conversations/{conversation_id:uuid}/messages/{message_id:uuid}/feedback"
 CITATION = "/conversations/{conversation_id:uuid}/messages/{message_id:uuid}/citations/{citation}/feedback"
 MOST_CITATIONS = 10_000
-Citation = Annotated[int, Path(ge=1, le=MOST_CITATIONS, description="Of the answer's citations, from 1")]
+Citation = Annotated[int, Path(ge=1, le=MOST_CITATIONS, description="Number of the citation in the answer, from 1")]
 Rated = Annotated[int, Field(ge=0, le=MOST_CITATIONS)]  # a citation; 0: the answer itself
 router = APIRouter(tags=["feedback"], responses=errors(400, 404))
 
 
 @router.put(
     ANSWER,
-    summary="Say what you think of an answer, in place of what you said before",
-    description="A thumbs-down also proposes its question as a golden case: GET /golden-cases/proposals.",
+    summary="Set your feedback on an answer",
+    description="Negative feedback also proposes the question as a golden case: GET /golden-cases/proposals.",
 )
 async def rate_answer(
     conversation_id: UUID, message_id: UUID, body: FeedbackIn, services: ServicesDep, owner: OwnerDep
@@ -41,7 +40,7 @@ async def rate_answer(
     return FeedbackOut.of(given)
 
 
-@router.put(CITATION, summary="Say what you think of a citation, in place of what you said before")
+@router.put(CITATION, summary="Set your feedback on a citation")
 async def rate_citation(
     conversation_id: UUID,
     message_id: UUID,
@@ -76,14 +75,14 @@ async def unrate_citation(
     )
 
 
-@router.get("/feedback", summary="What you said, the latest first, each with its question and answer")
+@router.get("/feedback", summary="List your feedback, the latest first, with questions and answers")
 async def list_feedback(
     services: ServicesDep,
     owner: OwnerDep,
-    good: Annotated[Flag | None, Query(description="true: thumbs up alone; false: thumbs down alone")] = None,
-    conversation_id: Annotated[UUID | None, Query(description="On the answers of this conversation alone")] = None,
+    good: Annotated[Flag | None, Query(description="true: only positive; false: only negative")] = None,
+    conversation_id: Annotated[UUID | None, Query(description="Only feedback on this conversation")] = None,
     collection: Annotated[
-        CollectionName | None, Query(description="On the answers of conversations that ask this collection")
+        CollectionName | None, Query(description="Only feedback on conversations with this collection")
     ] = None,
     limit: Limit = 50,
     cursor: Cursor = None,

@@ -8,13 +8,15 @@ from fastapi import APIRouter, Path, Query
 
 from agent.proposals.proposals import propose_cases
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep, WriterDep
-from api.schemas.fields import Flag, Storable, errors
+from api.schemas.fields import Cursor, Flag, Limit, Storable, cut, errors, read_cursor
 from api.schemas.golden import (
     AcceptanceIn,
     CollectionChoice,
     GoldenCaseIn,
     GoldenCaseList,
     GoldenCaseOut,
+    GoldenExport,
+    GoldenImport,
     GoldenImportOut,
     NewGoldenCase,
     ProposalList,
@@ -27,9 +29,8 @@ from api.schemas.golden import (
     VersionNumber,
     VersionOut,
     VersionWithCases,
+    export_golden,
 )
-from api.schemas.golden_files import GoldenExport, GoldenImport, export_golden
-from api.schemas.pagination import Cursor, Limit, cut, read_cursor
 from graphrag.models.evaluation import Category, Difficulty, Origin, ProposalState
 
 VersionPath = Annotated[VersionNumber, Path(description="From 1")]
@@ -43,7 +44,7 @@ async def add(body: NewGoldenCase, services: ServicesDep, owner: WriterDep) -> G
     return GoldenCaseOut.of(await services.golden.find(owner, written.added[0]))
 
 
-@router.get("", summary="A collection's golden cases, in the order in which they came")
+@router.get("", summary="List a collection's golden cases, oldest first")
 async def list_cases(
     services: ServicesDep,
     owner: OwnerDep,
@@ -51,10 +52,10 @@ async def list_cases(
     category: Category | None = None,
     difficulty: Difficulty | None = None,
     query: Annotated[
-        Storable | None, Query(max_length=4_000, description="Part of the question, in whatever case and accents")
+        Storable | None, Query(max_length=4_000, description="Part of the question, ignoring case and accents")
     ] = None,
     broken: Annotated[
-        Flag | None, Query(description="true: those alone that name a deleted document; false: those that do not")
+        Flag | None, Query(description="true: only cases that refer to a deleted document; false: only the others")
     ] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
@@ -75,8 +76,8 @@ async def list_cases(
 
 @router.post(
     "/import",
-    summary="Add the golden cases of a file, all of them or none",
-    description="Documents are named by id, source or filename. `details.index` of an error: the first bad case.",
+    summary="Import golden cases, all of them or none",
+    description="Documents are named by id, source or filename. `details.index` of an error is the first invalid case.",
     responses=errors(409),
 )
 async def import_cases(body: GoldenImport, services: ServicesDep, owner: WriterDep) -> GoldenImportOut:
@@ -84,17 +85,17 @@ async def import_cases(body: GoldenImport, services: ServicesDep, owner: WriterD
     return GoldenImportOut.of(await services.golden.add(collection, body.drafts(), existing=body.existing))
 
 
-@router.get("/export", summary="All golden cases, as POST /golden-cases/import takes them")
+@router.get("/export", summary="Export all golden cases in the format of POST /golden-cases/import")
 async def export_cases(
     services: ServicesDep,
     owner: OwnerDep,
     collection: CollectionQuery = None,
-    version: Annotated[VersionNumber | None, Query(description="Without one, the cases as they are now")] = None,
+    version: Annotated[VersionNumber | None, Query(description="Default: the current cases")] = None,
 ) -> GoldenExport:
     return await export_golden(services.golden, await services.collections.open(owner, collection), version=version)
 
 
-@router.post("/validate", summary="See whether the documents that the golden cases name are still there")
+@router.post("/validate", summary="Check that the documents of the golden cases still exist")
 async def validate(body: CollectionChoice, services: ServicesDep, owner: WriterDep) -> ValidationOut:
     valid, broken = await services.golden.validate(await services.collections.open(owner, body.collection))
     return ValidationOut(valid=valid, broken=broken)
@@ -106,7 +107,7 @@ async def add_version(body: VersionIn, services: ServicesDep, owner: WriterDep) 
     return VersionOut.of(await services.golden.add_version(collection, body.name))
 
 
-@router.get("/versions", summary="A collection's versions of the golden cases, the latest first")
+@router.get("/versions", summary="List the versions of a collection's golden cases, the latest first")
 async def list_versions(
     services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None, limit: Limit = 50, cursor: Cursor = None
 ) -> VersionList:
@@ -118,7 +119,7 @@ async def list_versions(
     return VersionList(versions=[VersionOut.of(version) for version in page], next_cursor=following)
 
 
-@router.get("/versions/{number}", summary="A version, with its golden cases")
+@router.get("/versions/{number}", summary="Get a version with its golden cases")
 async def read_version(
     number: VersionPath,
     services: ServicesDep,
@@ -135,12 +136,12 @@ async def read_version(
     return VersionWithCases(**VersionOut.of(version).model_dump(), cases=shown, next_cursor=following)
 
 
-@router.get("/{case_id:uuid}", summary="A golden case")
+@router.get("/{case_id:uuid}", summary="Get a golden case")
 async def read(case_id: UUID, services: ServicesDep, owner: OwnerDep) -> GoldenCaseOut:
     return GoldenCaseOut.of(await services.golden.find(owner, case_id))
 
 
-@router.put("/{case_id:uuid}", summary="Write a golden case anew", responses=errors(409))
+@router.put("/{case_id:uuid}", summary="Replace a golden case", responses=errors(409))
 async def replace(case_id: UUID, body: GoldenCaseIn, services: ServicesDep, owner: WriterDep) -> GoldenCaseOut:
     return GoldenCaseOut.of(await services.golden.replace(owner, case_id, body.draft()))
 
@@ -157,7 +158,7 @@ proposals_router = APIRouter(prefix="/golden-cases/proposals", tags=["golden cas
 @proposals_router.post(
     "",
     summary="Propose golden cases from documents",
-    description="Questions that the documents answer, with the sentence that does; none that is known already.",
+    description="Questions that the documents answer, each with its answering sentence. Known ones are skipped.",
 )
 async def propose(body: ProposalOrder, services: ServicesDep, owner: WriterDep) -> ProposedOut:
     proposed = await propose_cases(
@@ -171,14 +172,14 @@ async def propose(body: ProposalOrder, services: ServicesDep, owner: WriterDep) 
     return ProposedOut.of(proposed)
 
 
-@proposals_router.get("", summary="A collection's proposed golden cases, in the order in which they came")
+@proposals_router.get("", summary="List a collection's proposals, oldest first")
 async def list_proposals(
     services: ServicesDep,
     owner: OwnerDep,
     collection: CollectionQuery = None,
     state: ProposalState | None = None,
     origin: Origin | None = None,
-    case_id: Annotated[UUID | None, Query(description="What became this golden case")] = None,
+    case_id: Annotated[UUID | None, Query(description="The proposal that became this golden case")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> ProposalList:
@@ -194,7 +195,7 @@ async def list_proposals(
     return ProposalList(proposals=[ProposalOut.of(proposal) for proposal in page], next_cursor=following)
 
 
-@proposals_router.get("/{proposal_id:uuid}", summary="A proposed golden case")
+@proposals_router.get("/{proposal_id:uuid}", summary="Get a proposal")
 async def read_proposals(proposal_id: UUID, services: ServicesDep, owner: OwnerDep) -> ProposalOut:
     return ProposalOut.of(await services.proposals.find(owner, proposal_id))
 
@@ -202,7 +203,7 @@ async def read_proposals(proposal_id: UUID, services: ServicesDep, owner: OwnerD
 @proposals_router.post(
     "/{proposal_id:uuid}/accept",
     status_code=201,
-    summary="Make it a golden case, with what you change of it",
+    summary="Accept a proposal as a golden case, with changes",
     responses=errors(409),
 )
 async def accept(
@@ -212,6 +213,8 @@ async def accept(
     return GoldenCaseOut.of(await services.golden.find(owner, case_id))
 
 
-@proposals_router.post("/{proposal_id:uuid}/reject", summary="Do not propose it again", responses=errors(409))
+@proposals_router.post(
+    "/{proposal_id:uuid}/reject", summary="Reject a proposal; it is not proposed again", responses=errors(409)
+)
 async def reject(proposal_id: UUID, services: ServicesDep, owner: WriterDep) -> ProposalOut:
     return ProposalOut.of(await services.proposals.reject(owner, proposal_id))

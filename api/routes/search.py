@@ -31,10 +31,10 @@ router = APIRouter(tags=["retrieve"], responses=errors(400, 404))
 @router.post(
     "/retrieve",
     responses=errors(504),
-    summary="Find the chunks that answer a question, with the scores of each stage",
-    description="A stage for which there is no time (`RAG_RETRIEVE_TIMEOUT_SECONDS` for all together) is left out, as "
-    "`degraded` tells. Where that can't be, it gives 504, with what was found by then in `details.results` and the "
-    "stages that had not ended in `details.missing`.",
+    summary="Search for chunks, with the scores of each stage",
+    description="Stages that exceed the time limit (`RAG_RETRIEVE_TIMEOUT_SECONDS` in total) are skipped and listed in "
+    "`degraded`. If a stage can't be skipped, the response is 504, with partial results in `details.results` and "
+    "the unfinished stages in `details.missing`.",
 )
 async def retrieve(body: RetrieveRequest, services: ServicesDep, owner: OwnerDep) -> RetrieveResponse:
     request = SearchRequest(
@@ -42,11 +42,15 @@ async def retrieve(body: RetrieveRequest, services: ServicesDep, owner: OwnerDep
     )
     search = TimedSearch(request, services, owner, is_detailed=body.debug)
     found = await search.run()
-    told = {"results": describe_hits(found.hits), **describe(found), "debug": search.describe() if body.debug else None}
-    return RetrieveResponse.model_validate(told)
+    fields = {
+        "results": describe_hits(found.hits),
+        **describe(found),
+        "debug": search.describe() if body.debug else None,
+    }
+    return RetrieveResponse.model_validate(fields)
 
 
-@router.get("/retrieval-options", summary="What can be chosen of a search, and how a collection is searched without it")
+@router.get("/retrieval-options", summary="Get the options of a search and their defaults for a collection")
 async def retrieval_options(
     services: ServicesDep, owner: OwnerDep, collection: CollectionQuery = None
 ) -> RetrievalOptions:
@@ -62,8 +66,8 @@ chunkenizer_router = APIRouter(tags=["retrieve"], responses=errors(400, 404, 504
 
 @chunkenizer_router.post(
     "/search",
-    summary="Find chunks, in Chunkenizer's words",
-    description="Also at /search and /api/search: such programs are told where Chunkenizer is, and add /search.",
+    summary="Search for chunks, compatible with Chunkenizer",
+    description="Also served at /search and /api/search, for clients that append /search to a base URL.",
 )
 async def search(
     body: ChunkenizerRequest,

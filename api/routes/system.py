@@ -10,9 +10,8 @@ from sse_starlette import EventSourceResponse
 
 from api.dependencies import LastEventId, MetricsDep, OwnerDep, ServicesDep, StreamsDep
 from api.gauges import look_around
-from api.openapi import EVENT_STREAM
 from api.schemas.fields import BreakerOut, CrossEncoderOut, EmbeddingModelOut, Health, errors
-from api.streaming.sse import StreamResponse
+from api.streaming.sse import EVENT_STREAM, StreamResponse
 from graphrag import DISTRIBUTION
 from graphrag.errors import DatabaseUnavailable, StreamNotFound
 
@@ -21,10 +20,10 @@ streams_router = APIRouter(tags=["chat"], responses=errors(404))
 
 @streams_router.get(
     "/chat/stream/{stream_id}",
-    summary="Read a stream on, after an event or from its beginning",
-    description="204 where nothing comes after the event: it tells an EventSource not to come back.",
+    summary="Resume a stream after an event, or read it from its beginning",
+    description="204 if no event follows: it stops an EventSource from reconnecting.",
     response_class=EventSourceResponse,
-    responses={200: {"content": EVENT_STREAM}, 204: {"description": "That event was the last"}},
+    responses={200: {"content": EVENT_STREAM}, 204: {"description": "The event was the last one"}},
 )
 async def read_on(stream_id: str, streams: StreamsDep, owner: OwnerDep, last_event_id: LastEventId = "") -> Response:
     stream, after = await streams.find_event(last_event_id or f"{stream_id}:0", owner)
@@ -52,8 +51,8 @@ router = APIRouter(tags=["system"])
 
 @router.get(
     "/health",
-    summary="What is loaded, whether the database answers, and what is left alone because it fails",
-    description="Always 200: the process lives. Whether it can be asked is what /ready says.",
+    summary="Get the loaded models, the state of the database, and open circuits",
+    description="Always 200 while the process runs. See /ready for readiness.",
     response_model_exclude_none=True,
 )
 async def health(services: ServicesDep) -> Health:
@@ -94,7 +93,7 @@ async def ready(services: ServicesDep) -> None:
 @router.get(
     "/metrics",
     summary="Prometheus metrics",
-    description="Of this process: each of several has its own. Only the jobs that wait are counted for all of them.",
+    description="Metrics of this process only; queued jobs are counted over all processes.",
     response_class=Response,
     responses=METRICS,
 )

@@ -19,8 +19,7 @@ from pydantic import (
 )
 
 from api.schemas.documents import MOST_TAGS
-from api.schemas.fields import Line, Text
-from api.schemas.pagination import Page
+from api.schemas.fields import Line, Page, Text
 from graphrag.config.settings import GenerationConfig, IngestionConfig, RetrievalConfig
 from graphrag.errors import InvalidDocuments
 from graphrag.ingestion.service import invalid
@@ -211,7 +210,7 @@ class TextsIn(BaseModel):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _told_by_index(cls, values: Any, handler: ModelWrapValidatorHandler["TextsIn"]) -> "TextsIn":
+    def _report_by_index(cls, values: Any, handler: ModelWrapValidatorHandler["TextsIn"]) -> "TextsIn":
         """Report an invalid text as a 400 with its index, as the contract of these texts has it."""
         try:
             return handler(values)

@@ -7,8 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from api.schemas.fields import ANSWER_HTML, Storable, Text, check_number
-from api.schemas.pagination import Page
+from api.schemas.fields import ANSWER_HTML, Page, Storable, Text, check_number
 from api.schemas.rendering import to_html
 from graphrag.models.conversations import Conversation, Feedback, Message, RatedAnswer
 
@@ -94,7 +93,7 @@ class FeedbackIn(BaseModel):
 
 class FeedbackOut(BaseModel):
     message_id: UUID
-    citation: int = Field(description="Of the answer's citations, from 1; 0: the answer itself")
+    citation: int = Field(description="Number of the citation in the answer, from 1; 0: the answer itself")
     rating: Rating
     comment: str
     updated_at: datetime

@@ -8,8 +8,7 @@ from fastapi import Request
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from api.errors import localize, request_language
-from api.schemas.fields import Line, Text
-from api.schemas.pagination import Page
+from api.schemas.fields import Line, Page, Text
 from graphrag.config.settings import check_splitter
 from graphrag.errors import InvalidSettings, MissingExtra
 from graphrag.models import Chunking, Collection, Document
@@ -137,7 +136,7 @@ class DocumentFilterIn(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     status: DocumentStatus | None = None
-    filename: Line | None = Field(default=None, max_length=MOST_FILENAME_CHARS, description="A part of it")
+    filename: Line | None = Field(default=None, max_length=MOST_FILENAME_CHARS, description="Part of the file name")
     tags: list[Line] = Field(default_factory=list, max_length=MOST_TAGS)
 
     @property

@@ -13,9 +13,8 @@ from agent.evaluation.comparison import FEWEST_OF_CATEGORY, Change, ChangedCase,
 from agent.evaluation.metrics import METRICS
 from agent.evaluation.significance import POWER, Effect, Verdict
 from agent.evaluation.trend import TrendPoint
-from api.schemas.fields import MAX_OPTIONS, Line, Text, check_number
+from api.schemas.fields import MAX_OPTIONS, Line, Page, Text, check_number
 from api.schemas.golden import CollectionChoice, Name, VersionNumber
-from api.schemas.pagination import Page
 from graphrag.config.settings import RetrievalConfig
 from graphrag.models.evaluation import CaseResult, Category, Difficulty, EvaluationRun, Judging, Schedule, Timetable
 

@@ -1,8 +1,12 @@
-"""Fields and types that several bodies of the HTTP API share."""
+"""Fields, types and pages of lists that several schemas share."""
 
-from typing import Annotated, Any, Literal
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, TypeVar
 from uuid import UUID
 
+from fastapi import Query
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -11,10 +15,12 @@ from pydantic import (
     Field,
     StrictBool,
     StringConstraints,
+    TypeAdapter,
     model_validator,
 )
 
 from graphrag.config.settings import RetrievalConfig
+from graphrag.errors import InvalidCursor
 from graphrag.retrieval.filters import KNOWN
 
 DEGRADED = "What was done without; with `time` or `load` where that is why"
@@ -277,3 +283,46 @@ class Health(BaseModel):
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route that can fail with these statuses."""
     return {status: {"model": ErrorResponse} for status in statuses}
+
+
+EntryT = TypeVar("EntryT")
+KeyT = TypeVar("KeyT", bound=tuple[Any, ...])
+MAX_CURSOR_CHARS = 2_000
+
+Limit = Annotated[int, Query(ge=1, le=200, description="Entries a page")]
+Cursor = Annotated[
+    str | None,
+    Query(max_length=MAX_CURSOR_CHARS, description="`next_cursor` of the page before; without one, the first"),
+]
+
+
+class Page(BaseModel):
+    """Fields that every list has beside its entries."""
+
+    next_cursor: str | None = Field(default=None, description="For the page after this one; null: this is the last")
+
+
+def read_cursor(cursor: str | None, kind: type[KeyT]) -> KeyT | None:
+    """The place that a list of this kind of keys has given, as `tuple[datetime, UUID]`. Raises InvalidCursor."""
+    if cursor is None:
+        return None
+    try:
+        return TypeAdapter(kind).validate_python(json.loads(urlsafe_b64decode(cursor.encode())))
+    except (ValueError, RecursionError) as exc:
+        raise InvalidCursor(f"{cursor!r} is no cursor of this list.") from exc
+
+
+def cut(
+    entries: Sequence[EntryT], limit: int, key: Callable[[EntryT], tuple[Any, ...]]
+) -> tuple[list[EntryT], str | None]:
+    """The page, and its `next_cursor`; `entries` are up to one more than its limit."""
+    page = list(entries[:limit])
+    return page, write_cursor(key(page[-1])) if len(entries) > limit else None
+
+
+def write_cursor(key: Sequence[Any]) -> str:
+    return urlsafe_b64encode(json.dumps(key, default=_written, separators=(",", ":")).encode()).decode()
+
+
+def _written(value: object) -> str:
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)

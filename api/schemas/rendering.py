@@ -231,10 +231,12 @@ class Footnotes:
 
 def definitions(citations: Sequence[Mapping[str, Any]]) -> str:
     """Return the footnotes below the answer: the places of each cited source's quotes, and the quotes."""
-    told: dict[int, dict[str, None]] = {}
+    sentences_by_source: dict[int, dict[str, None]] = {}
     for citation in sorted(citations, key=lambda citation: int(citation["number"])):
-        told.setdefault(citation["number"], {})[citation["sentence"]] = None
-    return "".join(f"\n\n[^{number}]: {' · '.join(map(_escaped, sentences))}" for number, sentences in told.items())
+        sentences_by_source.setdefault(citation["number"], {})[citation["sentence"]] = None
+    return "".join(
+        f"\n\n[^{number}]: {' · '.join(map(_escaped, sentences))}" for number, sentences in sentences_by_source.items()
+    )
 
 
 def with_footnotes(answer: str, *, sources: int, citations: Sequence[Mapping[str, Any]]) -> str:

@@ -50,7 +50,7 @@ class RetrieveRequest(BaseModel):
 
     query: Question
     collection: Text | None = Field(default=None, description="Without one, the server's default collection")
-    top_k: Count | None = Field(default=None, description="Without it, the collection's")
+    top_k: Count | None = Field(default=None, description="Default: the collection's")
     strategy: Literal["auto", "fulltext", "semantic", "vector", "hybrid"] | None = Field(
         default=None, description="auto: by the question; vector is another name of semantic"
     )
@@ -276,8 +276,8 @@ def _describe_query(query: TransformedQuery) -> dict[str, Any]:
 
 
 def _describe_leg(leg: Leg) -> dict[str, Any]:
-    told = {"leg": leg.name, "text": leg.text[:MOST_CHARS], "files": list(leg.files), "failure": leg.failure}
-    return told | _describe_ranking(leg.hits)
+    fields = {"leg": leg.name, "text": leg.text[:MOST_CHARS], "files": list(leg.files), "failure": leg.failure}
+    return fields | _describe_ranking(leg.hits)
 
 
 def _describe_ranking(hits: Sequence[Hit]) -> dict[str, Any]:

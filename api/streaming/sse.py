@@ -15,6 +15,21 @@ from api.streaming.streams import RemoteStream, SharedStreams, Stream, encode
 from graphrag.errors import DatabaseUnavailable, StreamInterrupted
 from graphrag.observability.telemetry import log
 
+# One event, as a reader of the stream sees it.
+EVENT_STREAM: dict[str, Any] = {
+    "text/event-stream": {
+        "schema": {
+            "type": "object",
+            "properties": {
+                "id": {"type": "string", "description": "For Last-Event-ID"},
+                "event": {"type": "string"},
+                "data": {"type": "string", "contentMediaType": "application/json"},
+                "retry": {"type": "integer", "description": "Milliseconds after which a client resumes"},
+            },
+        }
+    }
+}
+
 
 class StreamResponse(EventSourceResponse):
     """A stream's events after one of them, to one reader; its leaving leaves the stream to others, or to its end."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from api.schemas.golden_files import GoldenExport, GoldenImport, export_golden, read_golden_file
+from api.schemas.golden import GoldenExport, GoldenImport, export_golden, read_golden_file
 from graphrag.config.settings import Settings
 from graphrag.errors import InvalidGoldenCase
 from graphrag.models.evaluation import CaseDraft, Category, Difficulty, DocumentReference, GoldenCase, query_key
