@@ -58,10 +58,10 @@ def base_form(past: str) -> str | None:
 
 
 Asked = Literal["why", "when"]
-MOST_WORDS, FEWEST_WORDS = 18, 3  # of a clause that makes a question which is read at once
-MOST_SUBJECT_WORDS = 10
-MOST_PHRASE_WORDS = 8  # of a noun phrase: a longer one may be a clause whose verb nobody recognised
-FEWEST_CONTENT_WORDS = {
+MAX_WORDS, FEWEST_WORDS = 18, 3  # of a clause that makes a question which is read at once
+MAX_SUBJECT_WORDS = 10
+MAX_PHRASE_WORDS = 8  # of a noun phrase: a longer one may be a clause whose verb nobody recognised
+MIN_CONTENT_WORDS = {
     "why": 4,
     "when": 2,
 }  # of a question without a name or a number: else it is nobody's in particular
@@ -88,7 +88,7 @@ def ask_cause(phrase: str, language: str, *, triggered: bool = False) -> str | N
     bare = _tidy(phrase, language)
     if bare is None or _verb(bare, language) or not _DETERMINER.match(bare) or _POSSESSIVE.search(bare):
         return None
-    if len(words(bare)) > MOST_PHRASE_WORDS or not _is_particular(bare, "why", language):
+    if len(words(bare)) > MAX_PHRASE_WORDS or not _is_particular(bare, "why", language):
         return None
     return (_rules().trigger_of if triggered else _rules().cause_of)[language].format(bare)
 
@@ -113,7 +113,7 @@ def _tidy(clause: str, language: str) -> str | None:
     text = _rules().connective[language].sub("", _without_aside(text, language))
     text = _first_clause(text, language)
     count = len(words(text))
-    is_read = FEWEST_WORDS <= count <= MOST_WORDS and not re.search(r"[;:?!()\[\]«»\"“”—–|]", text)
+    is_read = FEWEST_WORDS <= count <= MAX_WORDS and not re.search(r"[;:?!()\[\]«»\"“”—–|]", text)
     if not text or not is_read or not _rules().opening[language].match(text) or not is_alone(text, language):
         return None
     return lowered(text)
@@ -141,7 +141,7 @@ def _first_clause(text: str, language: str) -> str:
 
 def _is_particular(text: str, asked: Asked, language: str) -> bool:
     has_name = any(word[0].isupper() or word[0].isdigit() for word in words(text)[1:])
-    return has_name or len(content_words(text, language)) >= FEWEST_CONTENT_WORDS[asked]
+    return has_name or len(content_words(text, language)) >= MIN_CONTENT_WORDS[asked]
 
 
 def _verb(text: str, language: str) -> re.Match[str] | None:
@@ -160,7 +160,7 @@ def _spanish(clause: str, verb: re.Match[str], asked: Asked) -> str | None:
     subject, rest = clause[:start].strip(), clause[end:].strip()
     if not subject:
         return clause
-    if len(words(subject)) > MOST_SUBJECT_WORDS or re.search(r"\b(?:que|quien|donde)\b", subject):
+    if len(words(subject)) > MAX_SUBJECT_WORDS or re.search(r"\b(?:que|quien|donde)\b", subject):
         return clause if asked == "why" else None
     return " ".join(filter(None, [clause[start:end].strip(), subject, rest]))
 
@@ -174,7 +174,7 @@ def _french(clause: str, verb: re.Match[str], asked: Asked) -> str | None:
 def _english(clause: str, verb: re.Match[str], asked: Asked) -> str | None:
     """The auxiliary before the subject: "Why was lot A-2517 recalled?"; else with "did"."""
     subject, rest = clause[: verb.start()].strip(), clause[verb.end() :].strip()
-    if not subject or len(words(subject)) > MOST_SUBJECT_WORDS or re.search(r",|\bthat\b", subject):
+    if not subject or len(words(subject)) > MAX_SUBJECT_WORDS or re.search(r",|\bthat\b", subject):
         return None
     said = verb[0].strip()
     if _AUXILIARY.fullmatch(said):
