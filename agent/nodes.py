@@ -1,4 +1,4 @@
-"""The stages of an answer: each reads the state, calls one function, returns the change; a failure is done without."""
+"""Nodes of the graph: each reads the state, runs one stage and returns the change; a failure degrades the answer."""
 
 import asyncio
 from collections import Counter
@@ -245,5 +245,5 @@ def _announce(name: str, state: State) -> None:
 
 
 def _degrade(name: str, exc: Exception) -> str:
-    log.warning("stage failed, done without", stage=name, error=exc)
+    log.warning("stage failed, answer degraded", stage=name, error=exc)
     return name

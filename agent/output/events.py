@@ -204,7 +204,7 @@ SLOW_SECONDS = 3
 
 
 @contextmanager
-def told_when_slow(
+def announce_when_slow(
     model: BaseChatModel, write: Callable[[Event], None], *, language: str
 ) -> Iterator[asyncio.TimerHandle]:
     """Emit an event if the model is slow, with the time that is left; cancel the yielded timer at the first token."""
