@@ -25,7 +25,7 @@ from graphrag.services import Services, shared_services
 SERVER_FIELDS = {"owner_id", "opened", "degraded", "slot", "backpressure"}
 
 
-# Values are checked where every door has them checked; a default would stand in the way of the collection's own.
+# Values are checked by the pipeline, as for every interface; a default would override the collection's own.
 FILTERS = {
     **{key: {"type": ["string", "array"], "items": {"type": "string"}} for key in FIELDS},
     **{key: {"type": "string", "format": "date"} for key in DATES},
@@ -37,7 +37,7 @@ RETRIEVAL = {
 
 
 def studio_field(node: str, description: str, **schema: Any) -> Any:
-    """A field as LangGraph Studio shows it, beside the node that it is for."""
+    """Return a field that LangGraph Studio shows beside a node."""
     return Field(description=description, json_schema_extra={"langgraph_nodes": [node], **schema})
 
 
@@ -45,7 +45,7 @@ def studio_field(node: str, description: str, **schema: Any) -> Any:
 class Context:
     """Options of a question."""
 
-    # LangGraph Studio shows and accepts the described fields only; identity and services come from the doors.
+    # LangGraph Studio shows and accepts the described fields only; identity and services come from the interfaces.
 
     collection: Annotated[
         str | None, studio_field("retrieve", "The collection that is asked, by name; empty: the service's own")
@@ -81,9 +81,9 @@ class Context:
     ] = ""
     services: SkipJsonSchema[InstanceOf[Services]] = field(default_factory=shared_services)
     owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].owner)
-    # The collection, where a door has read it for this question.
+    # The collection, if the interface has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
-    degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
+    degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the interface degrades before the run
     slot: SkipJsonSchema[InstanceOf[Slot]] = field(default_factory=Slot)  # of the admission control
     backpressure: SkipJsonSchema[InstanceOf[Backpressure]] = field(default_factory=Backpressure)
 
@@ -102,7 +102,7 @@ class Context:
     @model_validator(mode="before")
     @classmethod
     def _reject_identity_from_clients(cls, given: Any) -> Any:
-        """A door hands its services over, which no client can: who has none names no owner either."""
+        """Raise ValueError where a client sets fields of the server: without services, no owner may be named."""
         named = (given.kwargs or {}) if isinstance(given, ArgsKwargs) else given
         if SERVER_FIELDS & named.keys() and not isinstance(named.get("services"), Services):
             raise ValueError("who asks is not the client's to say")
@@ -116,6 +116,6 @@ def owner_of(runtime: Runtime[Context]) -> str:
         return context.owner_id
     if server.user is not None:
         return server.user.identity
-    if context.services.settings.authentication.auth != "none":  # a server of LangGraph's that was told to ask nobody
+    if context.services.settings.authentication.auth != "none":  # LangGraph's server runs without authentication
         raise Unauthorized(REFUSED)
     return context.owner_id

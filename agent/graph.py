@@ -1,4 +1,4 @@
-"""READ FIRST. How a question becomes an answer: nodes, edges, and the three places where the way parts."""
+"""READ FIRST. Graph of an answer: its nodes, its edges and its three conditional edges."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def searches(state: State, runtime: Runtime[Context]) -> str:
 
 
 def needs_traversal(state: State) -> str:
-    """A causal question, or one of several parts or hops, also follows the causal graph, from what was found on."""
+    """Return whether the causal graph is traversed: for causal questions and those of several parts or hops."""
     query = state["query"]
     is_traversed = query.intent is Intent.CAUSAL or query.is_complex or query.is_multi_hop
     return "causal or complex" if is_traversed else "simple"
@@ -82,7 +82,7 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
 
 
 def node_metadata(description: str) -> dict[str, Any]:
-    """A node's metadata, as LangGraph Studio shows them."""
+    """Return a node's metadata, as LangGraph Studio shows them."""
     return {"description": description}
 
 

@@ -61,7 +61,7 @@ def keep_debug_state(builder: StateGraph[Any, Any, Any, Any]) -> StateGraph[Any,
 
 
 class DebugStateChannel(LastValue[Any]):
-    """JSON in checkpoints, whose own format makes lists of tuples. What a person edits in Studio is JSON too."""
+    """Store a value as JSON in checkpoints, whose own format turns tuples into lists; Studio's edits are JSON, too."""
 
     def update(self, values: Sequence[Any]) -> bool:
         return super().update([self._read(value) for value in values])

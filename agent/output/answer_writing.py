@@ -34,7 +34,7 @@ class WrittenAnswer:
 async def first_answer(
     models: Sequence[NamedModel], write: Callable[[BaseChatModel], Awaitable[str]], *, can_quote: bool
 ) -> WrittenAnswer:
-    """`can_quote`: whether the last one, which quotes, has something to quote where another one fails.
+    """Return the answer of the first model that gives one; the extractive one is asked last, if it `can_quote`.
 
     Raises AnswerInterrupted where a model fails after its first word, ProviderError where none is left to ask.
     """
