@@ -22,10 +22,10 @@ from graphrag.retrieval.filters import DATES, FIELDS
 from graphrag.retrieval.pipeline import RetrievalPipeline
 from graphrag.services import Services, shared_services
 
-OF_THE_DOORS = {"owner_id", "opened", "degraded", "slot", "backpressure"}
+SERVER_FIELDS = {"owner_id", "opened", "degraded", "slot", "backpressure"}
 
 
-# Values are checked where every door has them checked; a default would stand in the way of the collection's own.
+# Values are checked by the pipeline, as for every interface; a default would override the collection's own.
 FILTERS = {
     **{key: {"type": ["string", "array"], "items": {"type": "string"}} for key in FIELDS},
     **{key: {"type": "string", "format": "date"} for key in DATES},
@@ -36,8 +36,8 @@ RETRIEVAL = {
 }
 
 
-def set_for(node: str, description: str, **schema: Any) -> Any:
-    """A field as LangGraph Studio shows it, beside the node that it is for."""
+def studio_field(node: str, description: str, **schema: Any) -> Any:
+    """Return a field that LangGraph Studio shows beside a node."""
     return Field(description=description, json_schema_extra={"langgraph_nodes": [node], **schema})
 
 
@@ -45,45 +45,45 @@ def set_for(node: str, description: str, **schema: Any) -> Any:
 class Context:
     """Options of a question."""
 
-    # LangGraph Studio shows and accepts the described fields only; identity and services come from the doors.
+    # LangGraph Studio shows and accepts the described fields only; identity and services come from the interfaces.
 
     collection: Annotated[
-        str | None, set_for("retrieve", "The collection that is asked, by name; empty: the service's own")
+        str | None, studio_field("retrieve", "The collection that is asked, by name; empty: the service's own")
     ] = None
     rag_enabled: Annotated[
-        bool, set_for("transform", "Answer from the documents; off: plain chat with the model, without them")
+        bool, studio_field("transform", "Answer from the documents; off: plain chat with the model, without them")
     ] = True
     filters: Annotated[
         dict[str, Any],
-        set_for("retrieve", "Which documents are searched; none: all", properties=FILTERS),
+        studio_field("retrieve", "Which documents are searched; none: all", properties=FILTERS),
     ] = field(default_factory=dict)
     retrieval: Annotated[
         dict[str, Any],
-        set_for(
+        studio_field(
             "retrieve", "How they are searched; what is left out is as the collection has it", properties=RETRIEVAL
         ),
     ] = field(default_factory=dict)
-    rerank: Annotated[bool, set_for("rerank", "Reorder what was found by how well it answers")] = True
+    rerank: Annotated[bool, studio_field("rerank", "Reorder what was found by how well it answers")] = True
     top_k: Annotated[
         int | None,
-        set_for("rerank", "Chunks that reach the answer; empty: as the collection or the service has it"),
+        studio_field("rerank", "Chunks that reach the answer; empty: as the collection or the service has it"),
         Field(ge=1, le=50),
     ] = None
     chat_model: Annotated[
         str | None,
-        set_for(
+        studio_field(
             "generate",
             "Who writes the answer: a model of the service's, provider:model, or extractive; empty: the collection's",
         ),
     ] = None
     instructions: Annotated[
-        str, set_for("generate", "Said to the model after the collection's system prompt", langgraph_type="prompt")
+        str, studio_field("generate", "Said to the model after the collection's system prompt", langgraph_type="prompt")
     ] = ""
     services: SkipJsonSchema[InstanceOf[Services]] = field(default_factory=shared_services)
     owner_id: SkipJsonSchema[str] = Field(default_factory=lambda given: given["services"].owner)
-    # The collection, where a door has read it for this question.
+    # The collection, if the interface has read it for this question.
     opened: SkipJsonSchema[InstanceOf[Collection] | None] = None
-    degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the door does without already
+    degraded: SkipJsonSchema[tuple[str, ...]] = ()  # what the interface degrades before the run
     slot: SkipJsonSchema[InstanceOf[Slot]] = field(default_factory=Slot)  # of the admission control
     backpressure: SkipJsonSchema[InstanceOf[Backpressure]] = field(default_factory=Backpressure)
 
@@ -101,10 +101,10 @@ class Context:
 
     @model_validator(mode="before")
     @classmethod
-    def _only_a_door_says_who_asks(cls, given: Any) -> Any:
-        """A door hands its services over, which no client can: who has none names no owner either."""
+    def _reject_identity_from_clients(cls, given: Any) -> Any:
+        """Raise ValueError where a client sets fields of the server: without services, no owner may be named."""
         named = (given.kwargs or {}) if isinstance(given, ArgsKwargs) else given
-        if OF_THE_DOORS & named.keys() and not isinstance(named.get("services"), Services):
+        if SERVER_FIELDS & named.keys() and not isinstance(named.get("services"), Services):
             raise ValueError("who asks is not the client's to say")
         return given
 
@@ -116,6 +116,6 @@ def owner_of(runtime: Runtime[Context]) -> str:
         return context.owner_id
     if server.user is not None:
         return server.user.identity
-    if context.services.settings.authentication.auth != "none":  # a server of LangGraph's that was told to ask nobody
+    if context.services.settings.authentication.auth != "none":  # LangGraph's server runs without authentication
         raise Unauthorized(REFUSED)
     return context.owner_id

@@ -1,4 +1,4 @@
-"""READ FIRST. How a question becomes an answer: nodes, edges, and the three places where the way parts."""
+"""READ FIRST. Graph of an answer: its nodes, its edges and its three conditional edges."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 
 from agent import nodes
 from agent.context import Context
-from agent.node_wrappers import in_span, keeping_stages, preparing
+from agent.node_wrappers import in_span, keep_debug_state, preparing
 from agent.state import Input, State
 from graphrag.models import Intent
 
@@ -17,11 +17,11 @@ def searches(state: State, runtime: Runtime[Context]) -> str:
     return "with documents" if runtime.context.searches else "plain chat"
 
 
-def follows_causes(state: State) -> str:
-    """A causal question, or one of several parts or hops, also follows the causal graph, from what was found on."""
+def needs_traversal(state: State) -> str:
+    """Return whether the causal graph is traversed: for causal questions and those of several parts or hops."""
     query = state["query"]
-    is_led_on = query.intent is Intent.CAUSAL or query.is_complex or query.is_multi_hop
-    return "causal or complex" if is_led_on else "simple"
+    is_traversed = query.intent is Intent.CAUSAL or query.is_complex or query.is_multi_hop
+    return "causal or complex" if is_traversed else "simple"
 
 
 def has_evidence(state: State) -> str:
@@ -72,7 +72,7 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
     builder.add_edge(START, "transform")
     builder.add_conditional_edges("transform", searches, {"with documents": "retrieve", "plain chat": "generate"})
     builder.add_edge("retrieve", "rerank")
-    builder.add_conditional_edges("rerank", follows_causes, {"causal or complex": "traverse", "simple": "expand"})
+    builder.add_conditional_edges("rerank", needs_traversal, {"causal or complex": "traverse", "simple": "expand"})
     builder.add_edge("traverse", "expand")
     builder.add_conditional_edges("expand", has_evidence, {"found": "generate", "nothing found": "refuse"})
     builder.add_edge("generate", "verify")
@@ -82,9 +82,9 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
 
 
 def node_metadata(description: str) -> dict[str, Any]:
-    """A node's metadata, as LangGraph Studio shows them."""
+    """Return a node's metadata, as LangGraph Studio shows them."""
     return {"description": description}
 
 
 graph: CompiledStateGraph[State, Context, Input, State] = build_graph().compile(name="causeway")
-studio_graph = keeping_stages(build_graph()).compile(name="causeway")
+studio_graph = keep_debug_state(build_graph()).compile(name="causeway")

@@ -53,15 +53,15 @@ def preparing(node: Node[S]) -> Node[S]:
     return prepare
 
 
-def keeping_stages(builder: StateGraph[Any, Any, Any, Any]) -> StateGraph[Any, Any, Any, Any]:
+def keep_debug_state(builder: StateGraph[Any, Any, Any, Any]) -> StateGraph[Any, Any, Any, Any]:
     for name, channel in builder.channels.items():
         if isinstance(channel, UntrackedValue):
-            builder.channels[name] = KeptValue(channel.typ, name)
+            builder.channels[name] = DebugStateChannel(channel.typ, name)
     return builder
 
 
-class KeptValue(LastValue[Any]):
-    """JSON in checkpoints, whose own format makes lists of tuples. What a person edits in Studio is JSON too."""
+class DebugStateChannel(LastValue[Any]):
+    """Store a value as JSON in checkpoints, whose own format turns tuples into lists; Studio's edits are JSON, too."""
 
     def update(self, values: Sequence[Any]) -> bool:
         return super().update([self._read(value) for value in values])

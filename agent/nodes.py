@@ -1,4 +1,4 @@
-"""The stages of an answer: each reads the state, calls one function, returns the change; a failure is done without."""
+"""Nodes of the graph: each reads the state, runs one stage and returns the change; a failure degrades the answer."""
 
 import asyncio
 from collections import Counter
@@ -46,7 +46,7 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
-    """The questions so far, with the titles that their answers cite."""
+    """Return the questions so far, with the titles that their answers cite."""
     exchanges: list[Exchange] = []
     for message in messages:
         if message.type == "human":
@@ -90,7 +90,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _overrides(context: Context) -> dict[str, Any]:
-    """The fields of their own count more."""
+    """Return the retrieval settings of the request, of which its own fields override the others."""
     top_k = {} if context.top_k is None else {"top_k": context.top_k}
     return {**context.retrieval, **top_k, **({} if context.rerank else {"rerank": False})}
 
@@ -245,5 +245,5 @@ def _announce(name: str, state: State) -> None:
 
 
 def _degrade(name: str, exc: Exception) -> str:
-    log.warning("stage failed, done without", stage=name, error=exc)
+    log.warning("stage failed, answer degraded", stage=name, error=exc)
     return name

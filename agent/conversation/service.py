@@ -144,7 +144,7 @@ class ConversationService:
         except ConversationNotFound:
             log.info("conversation deleted before its answer came")
         except Exception as exc:
-            log.warning("answer not kept", error=exc)
+            log.warning("answer not saved", error=exc)
         return None
 
     async def _plan_end(self, owner_id: str) -> None:
@@ -173,7 +173,7 @@ class ConversationService:
             )
             await self.services.conversations.rename(context.owner_id, turn.conversation.id, title, titled_by="model")
         except Exception as exc:
-            log.warning("stage failed, done without", stage="title", error=exc)
+            log.warning("stage failed, answer degraded", stage="title", error=exc)
 
     def _in_background(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)

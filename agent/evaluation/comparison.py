@@ -83,7 +83,7 @@ Outcome = Literal["won", "lost"]
 Pair = tuple[CaseResult, CaseResult]  # of one question
 COMPARED = (*METRICS, *ANSWER_METRICS)
 DECIDING = "ndcg@10"  # the metric that a case is won by, where no other is asked for
-FEWEST_OF_CATEGORY = 5  # questions
+MIN_OF_CATEGORY = 5  # questions
 SMALLEST_SPEEDUP = log(1.1)  # of interest
 SHORTEST_MS = 0.001  # that is measured
 
@@ -225,7 +225,7 @@ def _categories(pairs: Sequence[Pair], metric: str, smallest: float) -> dict[str
     for pair in pairs:
         if _has(pair, metric):
             groups.setdefault(pair[0].category, []).append(_difference(pair, metric))
-    enough = {name: groups[name] for name in sorted(groups) if len(groups[name]) >= FEWEST_OF_CATEGORY}
+    enough = {name: groups[name] for name in sorted(groups) if len(groups[name]) >= MIN_OF_CATEGORY}
     return _changes(enough, smallest)
 
 

@@ -37,7 +37,7 @@ from graphrag.stores.postgres.evaluations import Defer
 from graphrag.stores.postgres.schedules import NotDue
 
 DEEPEST = 10  # the last place that a metric looks at
-MOST_CHUNKS = 1000  # of RetrievalConfig.top_k
+MAX_CHUNKS = 1000  # of RetrievalConfig.top_k
 Name = Callable[[Document], str]
 
 
@@ -65,8 +65,8 @@ async def rank_documents(
         milliseconds = (perf_counter() - started) * 1000
         failed = (*failed, *found.failed)
         ranking = _documents(found, name)
-        while len(ranking) < DEEPEST and len(found.hits) == query.config.top_k < MOST_CHUNKS:
-            deeper = query.config.model_copy(update={"top_k": min(2 * query.config.top_k, MOST_CHUNKS)})
+        while len(ranking) < DEEPEST and len(found.hits) == query.config.top_k < MAX_CHUNKS:
+            deeper = query.config.model_copy(update={"top_k": min(2 * query.config.top_k, MAX_CHUNKS)})
             query = replace(query, config=deeper)
             found = await pipeline.search(query)
             ranking = list(dict.fromkeys([*ranking, *_documents(found, name)]))

@@ -27,8 +27,8 @@ from graphrag.llm.resilient_chat_model import ResilientChatModel
 from graphrag.models import Passage
 from graphrag.models.evaluation import canonical_hash
 
-MOST_SENTENCES = 3  # that one statement joins
-LEAST_GAIN = 0.15  # of a statement's weight, that a further sentence must add
+MAX_SENTENCES = 3  # that one statement joins
+MIN_GAIN = 0.15  # of a statement's weight, that a further sentence must add
 ELSEWHERE, FAR = 0.5, 0.7  # of its gain counts where it is of another passage, or not near
 NEAR = 2  # sentences
 COGNATE_CHARS = 5  # words that begin alike are one, in one language or two
@@ -86,7 +86,7 @@ def _choose(weights: Mapping[Form, float], near: Sequence[float], context: Seque
     """Greedily: the sentence that says most of it, then those that add most."""
     met = [{form for form in weights if _is_met(form, sentence.forms)} for sentence in context]
     chosen = [max(range(len(context)), key=lambda at: _share(met[at], weights) + near[at] / 2)]
-    while len(chosen) < MOST_SENTENCES:
+    while len(chosen) < MAX_SENTENCES:
         known = set[Form]().union(*(met[at] for at in chosen))
         gains = {
             at: _share(met[at] - known, weights) * _nearness(context[at], [context[each] for each in chosen])
@@ -94,7 +94,7 @@ def _choose(weights: Mapping[Form, float], near: Sequence[float], context: Seque
             if at not in chosen
         }
         best = max(gains, key=lambda at: gains[at], default=None)
-        if best is None or gains[best] < LEAST_GAIN:
+        if best is None or gains[best] < MIN_GAIN:
             break
         chosen.append(best)
     return chosen
@@ -211,7 +211,7 @@ def _nearest(text: str, sentences: Sequence[str]) -> float:
     return max(0.0, min(1.0, max(float(vector @ other) for other in others)))
 
 
-MOST_STATEMENTS = 40  # of an answer that are judged
+MAX_STATEMENTS = 40  # of an answer that are judged
 BEST_GRADE = 4
 V = TypeVar("V", bound=BaseModel)
 
@@ -243,7 +243,7 @@ class ModelJudge:
         self._timeout_seconds = timeout_seconds
 
     async def faithfulness(self, statements: Sequence[str], passages: Sequence[Passage]) -> float:
-        asked = statements[:MOST_STATEMENTS]
+        asked = statements[:MAX_STATEMENTS]
         verdict = await self._ask(FaithfulnessVerdict, FAITHFULNESS_RULES, _faithfulness_prompt(asked, passages))
         known = {each.statement: each.verdict.strip().lower() for each in verdict.verdicts}
         if len(known) != len(verdict.verdicts) or set(known) != set(range(1, len(asked) + 1)):

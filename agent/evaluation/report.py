@@ -18,7 +18,7 @@ from graphrag.models.evaluation import CaseResult, CaseStatus, Category, Difficu
 from graphrag.services import Services
 from graphrag.stores.postgres.evaluations import EvaluationStore
 
-MOST_POINTS = 30  # of the trend
+MAX_POINTS = 30  # of the trend
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ async def read_report(services: Services, owner_id: str, run_id: UUID, *, baseli
     evaluations = services.evaluations
     run = await _find_done(evaluations, owner_id, run_id)
     results = await evaluations.read_results(run)
-    trend = await read_trend(evaluations, owner_id, run.collection_id, limit=MOST_POINTS, until=run)
+    trend = await read_trend(evaluations, owner_id, run.collection_id, limit=MAX_POINTS, until=run)
     baseline = trend[1].run if len(trend) > 1 else None
     if baseline_id:
         baseline = await _find_done(evaluations, owner_id, baseline_id)
@@ -89,7 +89,7 @@ async def _names(services: Services, run: EvaluationRun, results: Sequence[CaseR
 ORDER = {"retrieval": tuple(METRICS), "answers": tuple(ANSWER_METRICS)}  # within a group of metrics
 HEADLINES = ("hit@10", DECIDING, "mrr@10", "faithfulness", "faithfulness_estimate", "citation_recall")
 JUDGED_BY = (DECIDING, "faithfulness", "faithfulness_estimate", "refused_rightly", "answered")
-MOST_BINS = 15
+MAX_BINS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ def distribute(values: Sequence[float]) -> list[Bin]:
     if not values:
         return []
     edges = np.histogram_bin_edges(values, bins="auto")
-    counts, edges = np.histogram(values, bins=min(len(edges) - 1, MOST_BINS))
+    counts, edges = np.histogram(values, bins=min(len(edges) - 1, MAX_BINS))
     return [
         Bin(float(low), float(high), int(count)) for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
     ]

@@ -124,9 +124,9 @@ TIMES = {
     "latency_first_token": "first_token_milliseconds",
     "latency_answer": "answer_milliseconds",
 }
-MOST_WORST = 20  # questions
-MOST_CHANGED = 10
-MOST_FOUND = 10  # documents of a question
+MAX_WORST = 20  # questions
+MAX_CHANGED = 10
+MAX_FOUND = 10  # documents of a question
 DRAWN = 3  # metrics in a chart
 
 
@@ -144,7 +144,7 @@ class ReportPage:
 
     report: RunReport
     language: str
-    most: ClassVar[int] = MOST_WORST
+    most: ClassVar[int] = MAX_WORST
     smallest: ClassVar[float] = SMALLEST
 
     def word(self, key: str, **values: Any) -> str:
@@ -219,7 +219,7 @@ class ReportPage:
 
     @cached_property
     def worst(self) -> list[CaseResult]:
-        return find_worst(self.report.results, limit=MOST_WORST)
+        return find_worst(self.report.results, limit=MAX_WORST)
 
     @property
     def judged_by(self) -> str:
@@ -248,10 +248,10 @@ class ReportPage:
 
     def found(self, result: CaseResult) -> list[tuple[UUID, bool]]:
         """The first documents, each with whether it answers."""
-        return [(of, of in result.relevant_document_ids) for of in result.retrieved_document_ids[:MOST_FOUND]]
+        return [(of, of in result.relevant_document_ids) for of in result.retrieved_document_ids[:MAX_FOUND]]
 
     def missed(self, result: CaseResult) -> list[UUID]:
-        return [of for of in result.relevant_document_ids if of not in result.retrieved_document_ids[:MOST_FOUND]]
+        return [of for of in result.relevant_document_ids if of not in result.retrieved_document_ids[:MAX_FOUND]]
 
     @property
     def compared(self) -> list[str]:
@@ -261,7 +261,7 @@ class ReportPage:
 
     @property
     def changed(self) -> Sequence[ChangedCase]:
-        return self.report.comparison.changed[:MOST_CHANGED] if self.report.comparison else ()
+        return self.report.comparison.changed[:MAX_CHANGED] if self.report.comparison else ()
 
     @cached_property
     def times(self) -> dict[str, dict[str, float]]:

@@ -22,7 +22,7 @@ SMALLEST = 0.05  # the effect of interest, where no other is asked for
 FEWEST = 6  # questions that can tell: chance alone makes five of five say the same in 1 of 16 runs
 RESAMPLES = 4_999
 WORK = 5_000_000  # values that all resamples of one test may hold: of very many questions there are fewer resamples
-FEWEST_RESAMPLES = 999
+MIN_RESAMPLES = 999
 BATCH = 500_000  # values at a time
 LARGE = 2_000  # values from which BCa corrects nothing, and takes the square of their number
 MANY = 1_000  # values of either arm from which a mean is normal, and resampling tells nothing more
@@ -184,7 +184,7 @@ def _interval(differences: Values) -> tuple[float, float] | tuple[None, None]:
 
 
 def _resamples(size: int) -> int:
-    return int(np.clip(WORK // size, FEWEST_RESAMPLES, RESAMPLES))
+    return int(np.clip(WORK // size, MIN_RESAMPLES, RESAMPLES))
 
 
 def _generator(values: Values) -> np.random.Generator:

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessageChunk, AnyMessage
 from langgraph.config import get_stream_writer
 
 from agent.output.backpressure import Backpressure
-from agent.output.events import Event, citation_event, flag_event, token_event, told_when_slow
+from agent.output.events import Event, announce_when_slow, citation_event, flag_event, token_event
 from agent.output.sanitizing import AnswerFilter
 from agent.prompts import SECRET
 from agent.verification.checking import check_statement, cite
@@ -34,7 +34,7 @@ class WrittenAnswer:
 async def first_answer(
     models: Sequence[NamedModel], write: Callable[[BaseChatModel], Awaitable[str]], *, can_quote: bool
 ) -> WrittenAnswer:
-    """`can_quote`: whether the last one, which quotes, has something to quote where another one fails.
+    """Return the answer of the first model that gives one; the extractive one is asked last, if it `can_quote`.
 
     Raises AnswerInterrupted where a model fails after its first word, ProviderError where none is left to ask.
     """
@@ -155,7 +155,7 @@ async def write_answer(
     writer = AnswerWriter(passages, language=language, write=write, secret=secret)
     try:
         async with AsyncExitStack() as stack:
-            waiting = stack.enter_context(told_when_slow(model, write, language=language))
+            waiting = stack.enter_context(announce_when_slow(model, write, language=language))
             spoken = cast(AsyncGenerator[AIMessageChunk, None], model.astream(list(prompt)))
             async for chunk in await stack.enter_async_context(aclosing(spoken)):
                 waiting.cancel()

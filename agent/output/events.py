@@ -114,7 +114,7 @@ def describe_location(location: SourceLocation | None, *, language: str) -> dict
 async def stream_answer(
     graph: CompiledStateGraph[Any, Context, Any, Any], messages: Sequence[AnyMessage], context: Context
 ) -> AsyncGenerator[Event, None]:
-    """Every event of one answer; the last is `done`. Closing it stops the graph and the model call.
+    """Yield every event of one answer; the last is `done`. Closing it stops the graph and the model call.
 
     Raises CausewayError.
     """
@@ -158,12 +158,12 @@ def _note(done: dict[str, Any]) -> None:
 async def answer(
     graph: CompiledStateGraph[Any, Context, Any, Any], messages: Sequence[AnyMessage], context: Context
 ) -> dict[str, Any]:
-    """The data of `done`. Raises CausewayError."""
+    """Return the data of `done`. Raise CausewayError where the answer failed."""
     return await last_of(stream_answer(graph, messages, context))
 
 
 async def last_of(events: AsyncGenerator[Event, None]) -> dict[str, Any]:
-    """The data of the last event."""
+    """Return the data of the last event."""
     data: dict[str, Any] = {}
     async with aclosing(events) as parts:
         async for event in parts:
@@ -204,7 +204,7 @@ SLOW_SECONDS = 3
 
 
 @contextmanager
-def told_when_slow(
+def announce_when_slow(
     model: BaseChatModel, write: Callable[[Event], None], *, language: str
 ) -> Iterator[asyncio.TimerHandle]:
     """Emit an event if the model is slow, with the time that is left; cancel the yielded timer at the first token."""

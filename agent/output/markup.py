@@ -87,7 +87,7 @@ _CITED_IN_LINE = re.compile(r"[^\W\d_][^\[\]\n]*(?:\[[\d,; ]+\])+")  # at the en
 _WORD = re.compile(r"[^\W_]+")
 _REST = re.compile(r"[^\w<\[\]!(:./@]+")
 
-MOST_MARKUP, MOST_TARGET, MOST_ADDRESS, MOST_CODE = 400, 1_000, 2_000, 20_000  # characters that are held back
+MAX_MARKUP, MOST_TARGET, MOST_ADDRESS, MOST_CODE = 400, 1_000, 2_000, 20_000  # characters that are held back
 GONE = "…"  # where an address was
 
 
@@ -202,7 +202,7 @@ class MarkupFilter:
         elif tag := _TAG.match(held):
             self._pass_element(tag, final)
         else:
-            is_open = _OPEN_TAG.fullmatch(held) is not None and len(held) < MOST_MARKUP
+            is_open = _OPEN_TAG.fullmatch(held) is not None and len(held) < MAX_MARKUP
             if is_open and not final:
                 raise _Unfinished
             self._take(1)
@@ -233,14 +233,14 @@ class MarkupFilter:
         if len(self._held) == 1 and not final:
             raise _Unfinished
         if self._held[1:2] == "[":
-            end = self._closing(1, "[]", MOST_MARKUP, final)
+            end = self._closing(1, "[]", MAX_MARKUP, final)
             if end and not _MARK.fullmatch(self._held[2:end]) and (target := self._target(end + 1, final)):
                 self._drop(target[1])
                 return
         self._take(1)
 
     def _pass_bracket(self, final: bool) -> None:
-        end = self._closing(0, "[]", MOST_MARKUP, final)
+        end = self._closing(0, "[]", MAX_MARKUP, final)
         inner = self._held[1:end] if end else ""
         if end and _MARK.fullmatch(inner):  # shown at once; a target after it goes when it comes
             self._take(end + 1)

@@ -3,22 +3,22 @@
 import re
 from collections.abc import Iterator, Sequence
 from html import escape, unescape
-from typing import Literal
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel
 
 from agent.proposals.questions import MadeQuestion, ReadDocument
+from graphrag.extractive_answers.prompt_format import map_spans
 from graphrag.linguistics.language import content_stems, words
 from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Span
 from graphrag.models.evaluation import Category
 
-MOST_QUESTIONS = 5  # of one call
-MOST_CHARS = 6_000  # of a document that are read in one call
+MAX_QUESTIONS = 5  # of one call
+MAX_CHARS = 6_000  # of a document that are read in one call
 QUESTION_WORDS, QUOTE_CHARS, ANSWER_CHARS = range(4, 41), range(15, 601), range(1, 601)
-CARRIED = 0.5  # share of an answer's words that its quote has, at least
+MIN_CARRIED = 0.5  # share of an answer's words that its quote has, at least
 # A question that points to its document is answered by none, or by any.
 _POINTS_TO_DOCUMENT = re.compile(
     r"\b(?:(?:este|ese|el|del|presente) (?:documento|texto|extracto|fragmento|pasaje|archivo)|según el"
@@ -33,7 +33,7 @@ class FoundQuestion(BaseModel):
     question: str
     answer: str
     quote: str
-    category: Literal["factual", "causal", "temporal", "multi_part"]
+    category: Category
 
 
 class FoundQuestions(BaseModel):
@@ -51,62 +51,41 @@ RULES = (
 )
 
 
-def _prompt(read: ReadDocument, excerpt: str) -> list[AnyMessage]:
-    rules = RULES.format(most=MOST_QUESTIONS, language=read.language)
-    return [SystemMessage(rules), HumanMessage(f"<excerpt>\n{escape(excerpt, quote=False)}\n</excerpt>")]
-
-
 async def model_questions(read: ReadDocument, model: BaseChatModel) -> list[MadeQuestion]:
     """One call. Raises whatever the vendor raises, and TypeError where the answer is of another form."""
-    answer = await model.with_structured_output(FoundQuestions).ainvoke(_prompt(read, _excerpt(read)))
+    text = map_spans(read.text, read.orders, lambda order: "")[:MAX_CHARS]
+    prompt = [
+        SystemMessage(RULES.format(most=MAX_QUESTIONS, language=read.language)),
+        HumanMessage(f"<excerpt>\n{escape(text, quote=False)}\n</excerpt>"),
+    ]
+    answer = await model.with_structured_output(FoundQuestions).ainvoke(prompt)
     if not isinstance(answer, FoundQuestions):  # a model that was to call a tool may just have talked
         raise TypeError("it answered without questions")
     return list(check_questions(answer.questions, read))
 
 
 def check_questions(found: Sequence[FoundQuestion], read: ReadDocument) -> Iterator[MadeQuestion]:
-    """Yield the questions whose quote the document contains word for word, and supports their answer.
-
-    Quotes within prompt injections don't count.
-    """
-    for made in found[:MOST_QUESTIONS]:
+    """Yield the questions whose quote the document holds outside of orders to a model, and whose answer it carries."""
+    for made in found[:MAX_QUESTIONS]:
         question, answer = " ".join(made.question.split()), " ".join(made.answer.split())
-        quote = _find(made.quote, read.text)
-        if quote is None or not read.is_harmless(quote) or not _is_question(question) or find_instructions(answer):
+        is_alone = question.endswith("?") and len(words(question)) in QUESTION_WORDS
+        is_alone = is_alone and not _POINTS_TO_DOCUMENT.search(question)
+        span = _find(unescape(made.quote), read.text)
+        if not span or not is_alone or not read.is_harmless(span) or find_instructions(f"{question}\n{answer}"):
             continue
-        told = read.text[quote.start : quote.end]
-        if len(answer) in ANSWER_CHARS and _is_carried(answer, told, read.language):
-            category: Category = made.category
-            yield MadeQuestion(question, answer, told, category, "model")
-
-
-def _excerpt(read: ReadDocument) -> str:
-    """Return the document's text without the prompt injections found in it."""
-    parts, at = [], 0
-    for order in read.orders:
-        parts.append(read.text[at : order.start])
-        at = order.end
-    return "".join([*parts, read.text[at:]])[:MOST_CHARS]
-
-
-def _is_question(text: str) -> bool:
-    is_one = text.endswith("?") and len(words(text)) in QUESTION_WORDS
-    return is_one and not _POINTS_TO_DOCUMENT.search(text) and not find_instructions(text)
+        quote = read.text[span.start : span.end]
+        if len(answer) in ANSWER_CHARS and _is_carried(answer, quote, read.language):
+            yield MadeQuestion(question, answer, quote, made.category, "model")
 
 
 def _find(quote: str, text: str) -> Span | None:
-    """Find the quote, whatever its white space, escaped as in the prompt or not."""
-    for form in dict.fromkeys([quote, unescape(quote)]):
-        if len(" ".join(form.split())) in QUOTE_CHARS:
-            match = re.search(r"\s+".join(map(re.escape, form.split())), text)
-            if match:
-                return Span(*match.span())
-    return None
+    """Find a quote in a text, whatever the white space between its words."""
+    match = re.search(r"\s+".join(map(re.escape, quote.split())), text)
+    return Span(*match.span()) if match and len(" ".join(quote.split())) in QUOTE_CHARS else None
 
 
 def _is_carried(answer: str, quote: str, language: str) -> bool:
-    """All its numbers and half of its words are the quote's."""
-    if not {*_NUMBER.findall(answer)} <= {*_NUMBER.findall(quote)}:
-        return False
-    wanted, told = content_stems(answer, language), content_stems(quote, language)
-    return len(wanted & told) >= CARRIED * len(wanted)
+    """Return whether all the answer's numbers and half of its words are the quote's."""
+    wanted = content_stems(answer, language)
+    has_numbers = {*_NUMBER.findall(answer)} <= {*_NUMBER.findall(quote)}
+    return has_numbers and len(wanted & content_stems(quote, language)) >= MIN_CARRIED * len(wanted)

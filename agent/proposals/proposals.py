@@ -1,23 +1,15 @@
 """Golden cases proposed from documents: questions are made, tried with our own retrieval, and kept for a person."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import ceil
 from uuid import UUID
 
 from agent.evaluation.golden_run import DEEPEST, rank_documents
 from agent.proposals.model_questions import model_questions
-from agent.proposals.questions import MadeQuestion, ReadDocument
-from agent.proposals.rule_questions import (
-    causal_questions,
-    cost_questions,
-    dated_questions,
-    role_questions,
-    row_questions,
-)
-from graphrag.config.settings import RetrievalConfig
+from agent.proposals.questions import MadeQuestion, ReadDocument, questions_by_rules
 from graphrag.errors import DocumentNotFound
 from graphrag.linguistics.language import ANSWER_LANGUAGES, content_stems
 from graphrag.models import Collection, Document
@@ -25,15 +17,8 @@ from graphrag.models.evaluation import CaseProposal, Difficulty, DocumentProposa
 from graphrag.observability.telemetry import log
 from graphrag.services import Services
 
-RULES: tuple[Callable[[ReadDocument], Iterator[MadeQuestion]], ...] = (
-    causal_questions,
-    dated_questions,
-    cost_questions,
-    row_questions,
-    role_questions,
-)
 WORDED_ALIKE = 0.75  # share of a question's words in its quote, from which on it is an easy one
-CANDIDATES = 3  # other documents that may answer, too
+MAX_CANDIDATES = 3  # other documents that may answer, too
 ALL_CHUNKS = 10**6
 
 
@@ -60,24 +45,22 @@ async def propose_cases(
     model within the settings' limit. If the chat model is not allowed, fails, or has used up its calls or its time, the
     rules replace it, with a warning. Raises DocumentNotFound, EmbeddingModelUnavailable or CollectionNotFound.
     """
-    chosen = _choose(await services.store.list_documents(collection), documents)
-    allowed = services.settings.proposals.proposal_calls
-    maker = _Maker(services, collection, allowed if max_calls is None else min(max_calls, allowed))
-    if method == "model":
-        maker.begin_asking()
-    trial = _SearchTrial(
-        services,
-        collection,
-        services.collections.retrieval_config(collection, {})[0],
-    )
+    settings = services.settings.proposals
+    allowed = settings.proposal_calls if max_calls is None else min(max_calls, settings.proposal_calls)
+    maker = _QuestionMaker(services, collection, max_calls=allowed, asks_model=method == "model")
+    documents_left = _choose(await services.store.list_documents(collection), documents)
     made: list[DocumentProposal] = []
-    async for proposal in _spread(chosen, maker, trial, limit):
-        made.append(proposal)
-        if len(made) == limit:
-            break
-    by: Method = "model" if any(of.method == "model" for of in made) else "rules"
+    while documents_left and len(made) < limit:
+        share = ceil((limit - len(made)) / len(documents_left))
+        document = documents_left.pop(0)
+        by, questions = await maker.make(document)
+        new = await _without_known(questions, collection, services)
+        made += [await _try(question, by, document, collection, services) for question in new[:share]]
     proposals = await services.proposals.add(collection, made) if made else []
-    return Proposed(tuple(proposals), by, maker.calls, tuple(dict.fromkeys(maker.warnings)))
+    is_by_model = any(proposal.method == "model" for proposal in made)
+    return Proposed(
+        tuple(proposals), "model" if is_by_model else "rules", maker.calls, tuple(dict.fromkeys(maker.warnings))
+    )
 
 
 def _choose(known: Iterable[Document], names: Sequence[str]) -> list[Document]:
@@ -94,120 +77,91 @@ def _choose(known: Iterable[Document], names: Sequence[str]) -> list[Document]:
     return [document for document in there if document.id in wanted]
 
 
-async def _spread(
-    documents: Sequence[Document], maker: "_Maker", trial: "_SearchTrial", limit: int
-) -> AsyncIterator[DocumentProposal]:
-    """An equal share of each document, then what is left."""
-    share = max(1, ceil(limit / max(1, len(documents))))
-    left: list[tuple[Document, Method, MadeQuestion]] = []
-    for document in documents:
-        method, questions = await maker.make(document)
-        new = [(document, method, question) for question in await trial.without_known(questions)]
-        left += new[share:]
-        for each in new[:share]:
-            yield await trial.propose(*each)
-    for each in left:
-        yield await trial.propose(*each)
+class _QuestionMaker:
+    """Makes questions of one document after another: by the chat model while it may be asked, else by rules."""
 
-
-@dataclass(slots=True)
-class _Maker:
-    """Makes questions of one document after another."""
-
-    services: Services
-    collection: Collection
-    calls_left: int
-    calls: int = 0
-    warnings: list[str] = field(default_factory=list)
-    _until: float = 0.0  # on the loop's clock; 0: no model is asked
-
-    def begin_asking(self) -> None:
-        if not self.services.settings.generation.chat_model:
+    def __init__(self, services: Services, collection: Collection, *, max_calls: int, asks_model: bool) -> None:
+        self.calls = 0
+        self.warnings: list[str] = []
+        self._services, self._collection, self._max_calls = services, collection, max_calls
+        self._asks_model = False
+        self._deadline = asyncio.get_running_loop().time() + services.settings.proposals.proposal_seconds
+        if asks_model and not services.settings.generation.chat_model:
             self.warnings.append("by rules: there is no chat model (RAG_CHAT_MODEL)")
-        elif not self.services.collections.may_read(self.collection):
+        elif asks_model and not services.collections.may_read(collection):
             self.warnings.append(
                 "by rules: the collection has a chat model of its own, which is asked for answers alone"
             )
         else:
-            self._until = asyncio.get_running_loop().time() + self.services.settings.proposals.proposal_seconds
+            self._asks_model = asks_model
 
     async def make(self, document: Document) -> tuple[Method, list[MadeQuestion]]:
-        chunks = await self.services.store.read_chunks(self.collection, [(document.id, 0, ALL_CHUNKS)])
+        chunks = await self._services.store.read_chunks(self._collection, [(document.id, 0, ALL_CHUNKS)])
         read = ReadDocument(document, chunks.get(document.id, ()))
-        if self._until and (asked := await self._ask(read)) is not None:
-            return "model", asked
+        if self._asks_model and (questions := await self._ask_model(read)) is not None:
+            return "model", questions
         if document.language not in ANSWER_LANGUAGES:
             self.warnings.append(f"the rules make questions of documents in {', '.join(ANSWER_LANGUAGES)} alone")
             return "rules", []
-        return "rules", await asyncio.to_thread(_by_rules, read)
+        return "rules", await asyncio.to_thread(questions_by_rules, read)
 
-    async def _ask(self, read: ReadDocument) -> list[MadeQuestion] | None:
-        if self.calls >= self.calls_left:
-            self.warnings.append(f"by rules from call {self.calls_left} on: no more are allowed")
+    async def _ask_model(self, read: ReadDocument) -> list[MadeQuestion] | None:
+        if self.calls >= self._max_calls:
+            self.warnings.append(f"by rules from call {self._max_calls} on: no more are allowed")
             return None
-        if asyncio.get_running_loop().time() < self._until:
+        if asyncio.get_running_loop().time() < self._deadline:
             self.calls += 1
             try:
-                async with asyncio.timeout_at(self._until):
-                    return await model_questions(read, self.services.background_chat_models[0].model)
+                async with asyncio.timeout_at(self._deadline):
+                    return await model_questions(read, self._services.background_chat_models[0].model)
             except Exception as exc:  # every vendor has its own tree
-                log.warning("questions of a document by rules alone", error=type(exc).__name__)
+                log.warning("chat model made no questions of a document", error=type(exc).__name__)
         self.warnings.append("by rules where the chat model failed, or took too long")
         return None
 
 
-def _by_rules(read: ReadDocument) -> list[MadeQuestion]:
-    """One of each kind in turn: a person wants to see different ones first."""
-    by_kind = [list(make(read)) for make in RULES]
-    longest = max(map(len, by_kind))
-    return [questions[place] for place in range(longest) for questions in by_kind if place < len(questions)]
+async def _without_known(
+    questions: Sequence[MadeQuestion], collection: Collection, services: Services
+) -> list[MadeQuestion]:
+    """Return the questions that are no golden cases and were not proposed before, each once."""
+    first: dict[str, MadeQuestion] = {}
+    for question in questions:
+        first.setdefault(query_key(question.text), question)
+    known = await services.proposals.find_known(collection, list(first))
+    return [question for key, question in first.items() if key not in known]
 
 
-@dataclass(frozen=True, slots=True)
-class _SearchTrial:
-    """Asks our own retrieval, as golden cases do."""
-
-    services: Services
-    collection: Collection
-    config: RetrievalConfig
-
-    async def without_known(self, questions: Sequence[MadeQuestion]) -> list[MadeQuestion]:
-        """Remove golden cases and questions that were proposed before."""
-        by_key = {query_key(question.text): question for question in reversed(questions)}
-        known = await self.services.proposals.find_known(self.collection, list(by_key))
-        return [of for of in questions if by_key[query_key(of.text)] is of and query_key(of.text) not in known]
-
-    async def propose(self, document: Document, method: Method, question: MadeQuestion) -> DocumentProposal:
-        answer = await rank_documents(
-            question.text,
-            pipeline=replace(self.services.retrieval.measured(), refiner=None),  # each model's call counts
-            collection=self.collection,
-            config=self.config,
-            name=lambda of: str(of.id),
-        )
-        found = answer.ranking[:DEEPEST]
-        rank = found.index(str(document.id)) if str(document.id) in found else None
-        others = [UUID(name) for name in found if name != str(document.id)]
-        return DocumentProposal(
-            question.text,
-            document.id,
-            document.content_hash,
-            question.answer,
-            question.quote,
-            question.category,
-            _difficulty(question, rank, document.language),
-            (question.kind,),
-            method,
-            tuple(others[:CANDIDATES]),
-        )
+async def _try(
+    question: MadeQuestion, method: Method, document: Document, collection: Collection, services: Services
+) -> DocumentProposal:
+    """Ask our own retrieval, as golden cases do: where it ranks the document tells how difficult the question is."""
+    config, _ = services.collections.retrieval_config(collection, {})
+    answer = await rank_documents(
+        question.text,
+        pipeline=replace(services.retrieval.measured(), refiner=None),  # each model's call counts
+        collection=collection,
+        config=config,
+        name=lambda found: str(found.id),
+    )
+    ranking = [UUID(name) for name in answer.ranking[:DEEPEST]]
+    return DocumentProposal(
+        question.text,
+        document.id,
+        document.content_hash,
+        question.answer,
+        question.quote,
+        question.category,
+        _difficulty(question, document, ranking),
+        (question.kind,),
+        method,
+        tuple(found for found in ranking if found != document.id)[:MAX_CANDIDATES],
+    )
 
 
-def _difficulty(question: MadeQuestion, rank: int | None, language: str) -> Difficulty:
-    """Return how hard the question is for retrieval.
-
-    Hard: the document is not among the first ten. Easy: it is the first, and the question has the words of its passage.
-    """
-    if rank is None:
+def _difficulty(question: MadeQuestion, document: Document, ranking: Sequence[UUID]) -> Difficulty:
+    """Return hard where retrieval does not find the document, easy where it is first and worded like the question."""
+    if document.id not in ranking:
         return "hard"
-    asked, told = content_stems(question.text, language), content_stems(question.quote, language)
-    return "easy" if rank == 0 and len(asked & told) >= WORDED_ALIKE * len(asked) else "medium"
+    asked, told = (content_stems(text, document.language) for text in (question.text, question.quote))
+    is_worded_alike = len(asked & told) >= WORDED_ALIKE * len(asked)
+    return "easy" if ranking[0] == document.id and is_worded_alike else "medium"

@@ -14,7 +14,7 @@ from graphrag.linguistics.rules import Rules, read_rules
 from graphrag.models import Passage, SourceLocation
 from graphrag.parsers.source_locations import cite_location
 
-MOST_LIKELY = 3  # passages that are looked at for a statement without a mark
+MAX_LIKELY = 3  # passages that are looked at for a statement without a mark
 _RANKS = {Support.SUPPORTED: 2, Support.PARTLY: 1, Support.UNSUPPORTED: 0}
 
 
@@ -107,7 +107,7 @@ def _implied(text: str, passages: Sequence[Passage], today: date | None) -> tupl
     def shared(number: int) -> int:
         return len(said & {fold(word) for word in words(passages[number - 1].content)})
 
-    for number in sorted(range(1, len(passages) + 1), key=shared, reverse=True)[:MOST_LIKELY]:
+    for number in sorted(range(1, len(passages) + 1), key=shared, reverse=True)[:MAX_LIKELY]:
         found = cite(text, number, passages[number - 1], today=today)
         if found.status is Support.SUPPORTED:
             return (replace(found, implied=True),)

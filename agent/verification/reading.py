@@ -34,7 +34,7 @@ _OTHER_WORDS = frozenset({("fr", "sur"), ("fr", "est"), ("es", "este")})  # «on
 _MEANS = frozenset({"average", "media", "moyenne", "promedio", "zero", "cero", "normal"})
 _DEGREES = {"mas": 1, "plus": 1, "more": 1, "menos": -1, "moins": -1, "less": -1}
 _BOUNDS = frozenset("over under above below sobre sous".split())  # of a number; else they say where
-MOST_LABELS = 3  # from so many on, a line is a row of a table
+MAX_LABELS = 3  # from so many on, a line is a row of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def read(text: str, language: str) -> ComparedText:
     )
     words = tuple(_words(text, language))
     headers = [match.span() for match in _HEADER.finditer(text)]
-    is_table = len(headers) >= MOST_LABELS
+    is_table = len(headers) >= MAX_LABELS
     names = tuple(
         place
         for place in name_places(words)

@@ -14,7 +14,7 @@ from sse_starlette.sse import SendTimeoutError
 from starlette.types import Receive, Scope, Send
 
 from agent.output.events import Event
-from agent.state import MOST_MESSAGES
+from agent.state import MAX_MESSAGES
 from api.openai.schemas import Answered, AnswerMessage, ChatMessage, Choice, Completion, CompletionRequest, Usage
 from api.schemas.rendering import Footnotes, definitions, with_footnotes, without_footnotes
 from api.streaming.streams import SharedStreams, Stream
@@ -63,7 +63,7 @@ def read_request(body: CompletionRequest) -> OpenAIQuestion:
     if len(instructions) > MOST_INSTRUCTIONS:
         warnings.append(f"system messages of more than {MOST_INSTRUCTIONS} characters are not used")
         instructions = ""
-    return OpenAIQuestion(_messages(said[-MOST_MESSAGES:]), instructions, warnings)
+    return OpenAIQuestion(_messages(said[-MAX_MESSAGES:]), instructions, warnings)
 
 
 def _refuse(body: CompletionRequest) -> None:

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from agent.evaluation.answer_metrics import ANSWER_METRICS
-from agent.evaluation.comparison import FEWEST_OF_CATEGORY, Change, ChangedCase, Comparison, Difference
+from agent.evaluation.comparison import MIN_OF_CATEGORY, Change, ChangedCase, Comparison, Difference
 from agent.evaluation.metrics import METRICS
 from agent.evaluation.significance import POWER, Effect, Verdict
 from agent.evaluation.trend import TrendPoint
@@ -267,7 +267,7 @@ class ComparisonOut(Page):
     only_candidate: int
     metrics: dict[str, ChangeOut] = Field(description="Their p-values are corrected together")
     by_category: dict[str, ChangeOut] = Field(
-        description=f"Of the metric that decides, where a category has {FEWEST_OF_CATEGORY} questions or more; their "
+        description=f"Of the metric that decides, where a category has {MIN_OF_CATEGORY} questions or more; their "
         "p-values are corrected together"
     )
     latency_ms: dict[str, DifferenceOut]

@@ -247,9 +247,13 @@ def _asked(question: str) -> Reckoning | None:
     return found[0] if len(found) == 1 else None
 
 
+def is_total(label: str) -> bool:
+    return _TOTAL_ROW.match(fold(label)) is not None
+
+
 def _columns(question: str, table: SeenTable, asked: Reckoning, language: str) -> Iterator[_Column]:
     """Yield the columns that the question names, if it asks for all rows of the table."""
-    rows = [row for row in table.rows if not _TOTAL_ROW.match(fold(row.cells.get(0, "")))]
+    rows = [row for row in table.rows if not is_total(row.cells.get(0, ""))]
     if len(rows) < MIN_ROWS or _asks_for_less(question, table, rows):
         return
     wanted = {stem(word, language) for word in content_words(question, language) if word.isalpha()}
@@ -317,10 +321,10 @@ def _extreme(column: _Column, asked: Reckoning, excerpt: Excerpt, language: str)
     value = column.write(best, language)
     if len(values) > 1:
         terms = _terms(values, language)
-        said = labelled(_label(labels[0], language), f"{terms} = {value} ({of})", language)
+        said = labelled(row_label(labels[0], language), f"{terms} = {value} ({of})", language)
         return f"{said}." if terms else None
     row = next(row for row in column.rows if row.cells.get(column.labels, "") == labels[0])
-    return f"{labelled(_label(labels[0], language), f'{value} ({of})', language)} — {row.text}."
+    return f"{labelled(row_label(labels[0], language), f'{value} ({of})', language)} — {row.text}."
 
 
 def _by_label(column: _Column) -> dict[str, list[Number]]:
@@ -330,7 +334,7 @@ def _by_label(column: _Column) -> dict[str, list[Number]]:
     return groups
 
 
-def _label(cell: str, language: str) -> str:
+def row_label(cell: str, language: str) -> str:
     """«Diciembre de 2025» where it is the first day of a month."""
     period: Period | None = parse_period(cell)
     if period is None:

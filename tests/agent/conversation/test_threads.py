@@ -16,7 +16,7 @@ from agent.context import Context
 from agent.conversation.threads import SERIALIZER, Thread, open_thread
 from agent.graph import graph
 from agent.output.events import last_of, stream_answer
-from agent.state import MOST_MESSAGES
+from agent.state import MAX_MESSAGES
 from graphrag.db.database import Database, fetch
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.services import Services
@@ -156,11 +156,11 @@ async def test_a_long_conversation_is_not_held_whole(services: Services, library
     """
     thread_id = uuid4()
     opened = thread(services.database, owner, thread_id)
-    said: list[AnyMessage] = [HumanMessage(f"¿{number}?") for number in range(MOST_MESSAGES)]
+    said: list[AnyMessage] = [HumanMessage(f"¿{number}?") for number in range(MAX_MESSAGES)]
     question = HumanMessage("¿Cuándo se cerró el puente de Arenal?")
     await last_of(stream_answer(opened.graph, [*said, question], Context(services=library)))
     heard = await texts(services.database, owner, thread_id, await keep(opened))
-    assert heard == [*(f"¿{number}?" for number in range(2, MOST_MESSAGES)), question.text]
+    assert heard == [*(f"¿{number}?" for number in range(2, MAX_MESSAGES)), question.text]
 
 
 async def test_a_run_that_fails_leaves_nothing(services: Services, library: Services, owner: str) -> None:

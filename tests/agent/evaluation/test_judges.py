@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agent.evaluation.judges import MOST_STATEMENTS, PROMPTS, ModelJudge
+from agent.evaluation.judges import MAX_STATEMENTS, PROMPTS, ModelJudge
 from graphrag.config.settings import Settings
 from graphrag.errors import ProviderError
 from graphrag.llm.chat_models import open_chat_model
@@ -116,5 +116,5 @@ async def test_no_expected_answer_is_none(judge: ModelJudge, model_server: Model
 
 async def test_an_endless_answer_is_judged_by_its_beginning(judge: ModelJudge, model_server: ModelServer) -> None:
     """R10.3 one call an answer, however long it is."""
-    model_server.script(verdicts(*["supported"] * MOST_STATEMENTS))
-    assert await ask_faithfulness(judge, *["El horno falló."] * (MOST_STATEMENTS + 5)) == 1
+    model_server.script(verdicts(*["supported"] * MAX_STATEMENTS))
+    assert await ask_faithfulness(judge, *["El horno falló."] * (MAX_STATEMENTS + 5)) == 1

@@ -4,7 +4,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, HumanMessage
 
-from agent.state import MOST_MESSAGES
+from agent.state import MAX_MESSAGES
 from api.openai.answers import MOST_EARLIER_CHARS, OpenAIQuestion, read_request
 from api.openai.schemas import CompletionRequest
 
@@ -18,7 +18,7 @@ def test_the_last_of_a_long_chat_are_read() -> None:
     """R8.1 A client sends a chat whole, however long it has become."""
     chat = [("user" if number % 2 == 0 else "assistant", f"message {number}") for number in range(1_001)]
     asked = read(("system", "Be brief."), *chat)
-    assert len(asked.messages) == MOST_MESSAGES
+    assert len(asked.messages) == MAX_MESSAGES
     assert (asked.messages[0].text, asked.messages[-1].text) == ("message 901", "message 1000")
     assert isinstance(asked.messages[0], AIMessage)
     assert asked.instructions == "Be brief."

@@ -51,7 +51,7 @@ def test_only_the_words_of_the_messages_are_read() -> None:
 
 
 def test_a_follow_up_is_answered_as_it_is_worded_alone() -> None:
-    """R8.7 The history is not read."""
+    """R6.3 The history is not read."""
     analysis = QuestionAnalysis(standalone=QUESTION)
     assert answer(prompt_with("La reparación costó 1.250 euros.", question="¿Y cuánto?", analysis=analysis)) == ANSWER
 
