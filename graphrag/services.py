@@ -34,6 +34,7 @@ from graphrag.observability.pseudonyms import Pseudonyms
 from graphrag.observability.telemetry import log
 from graphrag.parsers.isolation import DocumentViewer, IsolatedParser
 from graphrag.protocols import Cache, ChunkIndex, ChunkStore, FileStorage, GraphStore
+from graphrag.query_transformation.phrases import load_question_grammars
 from graphrag.query_transformation.refinement import Refiner
 from graphrag.rerankers import Rerankers, open_cross_encoder, open_rerankers
 from graphrag.rerankers.cross_encoder import CrossEncoderReranker
@@ -123,7 +124,9 @@ class Services:
         """
         await self.authentication.open()
         opening = self.database.open_or_await() if awaits_database else self.database.open()
-        await asyncio.gather(opening, *map(asyncio.to_thread, (self.embeddings.load, language.load)))
+        await asyncio.gather(
+            opening, *map(asyncio.to_thread, (self.embeddings.load, language.load, load_question_grammars))
+        )
         if self.cross_encoder:
             await self.cross_encoder.open()
         if self.index:
