@@ -124,7 +124,8 @@ class Services:
         """
         await self.authentication.open()
         opening = self.database.open_or_await() if awaits_database else self.database.open()
-        await asyncio.gather(
+        loading = (self.embeddings.load, language.load, load_question_grammars)
+        await asyncio.gather(opening, *map(asyncio.to_thread, loading))
             opening, *map(asyncio.to_thread, (self.embeddings.load, language.load, load_question_grammars))
         )
         if self.cross_encoder:
