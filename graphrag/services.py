@@ -126,8 +126,6 @@ class Services:
         opening = self.database.open_or_await() if awaits_database else self.database.open()
         loading = (self.embeddings.load, language.load, load_question_grammars)
         await asyncio.gather(opening, *map(asyncio.to_thread, loading))
-            opening, *map(asyncio.to_thread, (self.embeddings.load, language.load, load_question_grammars))
-        )
         if self.cross_encoder:
             await self.cross_encoder.open()
         if self.index:

@@ -17,8 +17,8 @@ from tests.security.resources import make_resources
 pytestmark = pytest.mark.slow
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
-LEAST_CASES = 5_000
-MOST_SECONDS = 1_800  # some three minutes where nothing else runs
+LEAST_CASES = 2_000
+MOST_SECONDS = 1_800  # far more than it takes where nothing else runs
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 REPEATED = re.compile(r"(.)\1{99,}")
 
