@@ -23,7 +23,7 @@ from graphrag.config.settings import RetrievalConfig
 from graphrag.errors import InvalidCursor
 from graphrag.retrieval.filters import KNOWN
 
-DEGRADED = "What was done without; with `time` or `load` where that is why"
+DEGRADED = "Stages that were left out or failed; with `time` or `load` where that is the reason"
 ANSWER_HTML = (
     "The answer for a page, sanitized. Text of a statement is in `span.statement[data-statement]`, by its index in "
     "`statements`; a mark is `span.mark[data-number][data-citation]`, by its place in `citations`, from 1"

@@ -114,7 +114,7 @@ class ModelExtractor:
         try:
             found = await self.cache.get_many(owner_id, list(dict.fromkeys(keys))) if keys else {}
         except Exception as exc:  # a cache may be anybody's
-            log.warning("cache failed, done without", cache="relations", error=exc)
+            log.warning("cache failed, continuing without it", cache="relations", error=exc)
             return {}
         return dict(_parsed(found))
 
@@ -123,7 +123,7 @@ class ModelExtractor:
         try:
             await self.cache.set_many(owner_id, {key: answer.model_dump_json().encode()}, seconds=KEPT_SECONDS)
         except Exception as exc:
-            log.warning("cache failed, done without", cache="relations", error=exc)
+            log.warning("cache failed, continuing without it", cache="relations", error=exc)
 
 
 def check_relations(found: FoundRelations, chunk: Chunk, *, extractor: str) -> Iterator[CausalRelation]:

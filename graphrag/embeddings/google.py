@@ -1,4 +1,4 @@
-"""Gemini's embeddings: questions and texts that are to be found are told apart by their task."""
+"""Gemini's embeddings, which distinguish questions from texts by their task."""
 
 from typing import Any
 

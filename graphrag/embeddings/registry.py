@@ -69,7 +69,7 @@ class EmbeddingModel:
         return await self._embed(self.embeddings.aembed_documents, texts, self.patience)
 
     async def embed_queries(self, texts: Sequence[str]) -> list[list[float]]:
-        """Questions, which some models want to be told from texts. Raises ProviderError."""
+        """Embed questions, which some models distinguish from texts. Raises ProviderError."""
         call = getattr(self.embeddings, "aembed_queries", self.embeddings.aembed_documents)
         with self.breaker.watch() if self.breaker else nullcontext():
             return await self._embed(call, texts, self.query_patience)
@@ -187,7 +187,7 @@ class FailedBatch:
 async def embed_batches(
     texts: Sequence[str], model: EmbeddingModel, *, batch_size: int = 100, max_concurrency: int = 4
 ) -> tuple[list[list[float] | None], list[FailedBatch]]:
-    """A vector a text, in order, None for those of the failed batches, which are told."""
+    """Return a vector for each text, in order, None for those of failed batches, and these failures."""
     batches = [range(start, min(start + batch_size, len(texts))) for start in range(0, len(texts), batch_size)]
     turns = asyncio.Semaphore(max_concurrency)
 
@@ -248,14 +248,14 @@ class CachedEmbeddingModel(EmbeddingModel):
         try:
             return dict(await self.cache.get_many(self.owner_id, list(dict.fromkeys(keys)))) if keys else {}
         except Exception as exc:  # a cache may be anybody's
-            log.warning("cache failed, done without", cache="embeddings", error=exc)
+            log.warning("cache failed, continuing without it", cache="embeddings", error=exc)
             return {}
 
     async def _write(self, values: Mapping[str, bytes]) -> None:
         try:
             await self.cache.set_many(self.owner_id, values, seconds=KEPT_SECONDS)
         except Exception as exc:
-            log.warning("cache failed, done without", cache="embeddings", error=exc)
+            log.warning("cache failed, continuing without it", cache="embeddings", error=exc)
 
 
 def cached(model: EmbeddingModel, *, cache: Cache, owner_id: str) -> EmbeddingModel:

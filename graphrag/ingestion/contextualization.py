@@ -116,7 +116,7 @@ async def _read(cache: Cache, owner_id: str, keys: Sequence[str]) -> dict[str, s
         found = await cache.get_many(owner_id, list(dict.fromkeys(keys))) if keys else {}
         return {key: value.decode() for key, value in found.items()}
     except Exception as exc:  # a cache may be anybody's
-        log.warning("cache failed, done without", cache="situations", error=exc)
+        log.warning("cache failed, continuing without it", cache="situations", error=exc)
         return {}
 
 
@@ -126,4 +126,4 @@ async def _write(cache: Cache, owner_id: str, said: Mapping[str, str]) -> None:
         if values:
             await cache.set_many(owner_id, values, seconds=KEPT_SECONDS)
     except Exception as exc:
-        log.warning("cache failed, done without", cache="situations", error=exc)
+        log.warning("cache failed, continuing without it", cache="situations", error=exc)

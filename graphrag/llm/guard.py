@@ -117,7 +117,7 @@ class Guard:
     async def call(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Raises ProviderError or OutOfTime."""
         with self._our_errors():
-            self.breaker.check()  # nobody waits for a turn with a model that is left alone
+            self.breaker.check()  # no call waits for a model whose circuit is open
             # Outside of the breaker: that nobody waits longer tells nothing of the model.
             async with within(self.name, share=1), self.limit.slot():
                 with self.breaker.watch():

@@ -49,11 +49,11 @@ def configure_tracing() -> None:
     trace.set_tracer_provider(provider)
 
     def send_the_rest() -> None:
-        hurry = threading.Timer(END_SECONDS, opened.shutdown)
-        hurry.daemon = True
-        hurry.start()
+        watchdog = threading.Timer(END_SECONDS, opened.shutdown)
+        watchdog.daemon = True
+        watchdog.start()
         provider.shutdown()
-        hurry.cancel()
+        watchdog.cancel()
 
     atexit.register(send_the_rest)
 

@@ -222,7 +222,7 @@ _DIFFER = re.compile(r"(?:differ[\w-]*|difier\w*|diferenci\w*|distingu[\w-]*|dis
 
 
 def find_things(compared: ComparisonReader) -> list[Span]:
-    """None where two cannot be told apart."""
+    """None where two cannot be distinguished."""
     for find in (_than, _versus, _between, _list_at_the_end, _list_at_the_beginning, _put_beside, _differing, _joined):
         if (things := find(compared)) and are_things(things, compared):
             return things

@@ -92,14 +92,14 @@ class Refiner:
             found = (await self._cache.get_many(owner_id, [key])).get(key)
             return Understanding.model_validate_json(found) if found else None
         except Exception as exc:  # a cache may be anybody's
-            log.warning("cache failed, done without", cache="refinement", error=exc)
+            log.warning("cache failed, continuing without it", cache="refinement", error=exc)
             return None
 
     async def _keep(self, owner_id: str, key: str, understood: Understanding) -> None:
         try:
             await self._cache.set_many(owner_id, {key: understood.model_dump_json().encode()}, seconds=KEPT_SECONDS)
         except Exception as exc:
-            log.warning("cache failed, done without", cache="refinement", error=exc)
+            log.warning("cache failed, continuing without it", cache="refinement", error=exc)
 
 
 def is_sensible(understood: Understanding) -> bool:

@@ -1,4 +1,4 @@
-"""Tasks that are told to end."""
+"""Cancellation of tasks, and tasks that run in the background."""
 
 import asyncio
 from typing import Any

@@ -64,9 +64,11 @@ class CircuitBreaker:
         return opened_at is not None and time.time() <= opened_at + self._seconds
 
     def check(self) -> None:
-        """Raises ProviderError while the model is left alone."""
+        """Raises ProviderError while the circuit is open."""
         if self.is_open or self._is_tried:
-            raise ProviderError(f"{self._name} is left alone: it failed {self._failures} times", reason="left_alone")
+            raise ProviderError(
+                f"the circuit of {self._name} is open: it failed {self._failures} times", reason="left_alone"
+            )
 
     @contextmanager
     def watch(self) -> Iterator[Callable[[], None]]:
@@ -103,4 +105,4 @@ class CircuitBreaker:
             return
         self._circuit.handle_exception(error)
         if self.is_open:
-            log.warning("model left alone", model=self._name, seconds=self._seconds, error=type(error).__name__)
+            log.warning("circuit opened", model=self._name, seconds=self._seconds, error=type(error).__name__)

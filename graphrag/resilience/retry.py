@@ -1,4 +1,4 @@
-"""The one place where calls of models are made again: 429 and what passes by itself, nothing else."""
+"""Retries of calls to models: after 429 and transient failures, nothing else."""
 
 import asyncio
 import random

@@ -165,7 +165,7 @@ class _Vectors:
                 return await hurried.embed([self._hypothetical_answer])
         except (ProviderError, OutOfTime) as exc:
             self.failed = ("transform",)
-            log.warning("hypothetical answer not embedded, done without", error=exc)
+            log.warning("hypothetical answer not embedded, searching without it", error=exc)
             return []
 
 

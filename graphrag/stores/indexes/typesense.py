@@ -103,7 +103,7 @@ def _location(location: SourceLocation) -> dict[str, Any]:
 
 
 def read_candidates(answer: Any, score: Score) -> list[Candidate]:
-    """Each search of one request may fail by itself. Raises TypesenseClientError, as the client does."""
+    """Raise TypesenseClientError, as the client does, where a single search of the request failed."""
     from typesense.exceptions import TypesenseClientError
 
     failed = next((result for result in answer["results"] if "error" in result), None)

@@ -8,7 +8,7 @@ from graphrag.observability.request_context import current_context
 from graphrag.services import Services
 
 
-async def test_requests_are_in_a_hurry_and_jobs_are_not(services: Services) -> None:
+async def test_requests_are_interactive_and_jobs_are_not(services: Services) -> None:
     """R11.1 The service's jobs live in its lifespan, which comes through the gate, too: they take their time."""
     seen = {}
 
