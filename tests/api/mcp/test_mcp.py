@@ -134,7 +134,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "causal_paths",
         {"question": "What caused it?", "collection": "no\0ne"},
-        "does not exist. Choose one from",
+        "The collection “no",
     ),
     ("list_documents", {"cursor": "WzFd"}, "El cursor no pertenece a esta lista"),
     ("list_documents", {"limit": 10**400}, "La solicitud no es válida: limit"),
