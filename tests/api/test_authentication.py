@@ -99,7 +99,7 @@ def test_a_key_that_may_only_read_changes_nothing(client: httpx.Client, keys: Ke
     assert check_error(response, 403, "forbidden")["details"] == {"scope": "write"}
     headers = shown(keys.read_only_of_a) | {"Accept-Language": "fr"}
     french = client.delete("/api/v1/collections/notes", headers=headers)
-    assert "le droit « write »" in check_error(french, 403, "forbidden")["message"]
+    assert "l'autorisation « write »" in check_error(french, 403, "forbidden")["message"]
     assert "new" not in client.get("/api/v1/collections", headers=shown(keys.a)).json()["collections"]
 
 

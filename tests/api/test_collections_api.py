@@ -107,7 +107,7 @@ def test_a_name_is_taken_once(api: httpx.Client, collection: str) -> None:
     [
         (None, "embedding_model is required. Available models: bundled, second"),
         ("", "embedding_model is required. Available models: bundled, second"),
-        ("magic", "Model “magic” is not loaded. Available: bundled, second"),
+        ("magic", "The embedding model “magic” is not loaded. Available: bundled, second"),
     ],
 )
 def test_an_embedding_model_is_named_that_is_loaded(api: httpx.Client, model: str | None, message: str) -> None:

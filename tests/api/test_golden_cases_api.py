@@ -87,7 +87,7 @@ def test_a_case_is_added_read_changed_and_deleted(api: httpx.Client) -> None:
     assert api.delete(path).status_code == 204
     for again in (api.get(path), api.delete(path), api.put(path, json=body)):
         error = check_error(again, 404, "golden_case_not_found")
-        assert error["message"].startswith(f"There is no golden case “{made['id']}”.")
+        assert error["message"].startswith(f"The golden case “{made['id']}” does not exist.")
 
 
 def test_no_question_comes_twice(api: httpx.Client) -> None:

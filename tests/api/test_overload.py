@@ -116,7 +116,7 @@ def test_who_would_wait_too_long_is_refused(narrow: Narrow) -> None:
             response = narrow.post(path, body)
             error = check_error(response, 503, "overloaded")
             assert response.headers["retry-after"] == str(error["details"]["retry_after"])
-            assert "try again in" in error["message"]
+            assert "Try again in" in error["message"]
         told = asyncio.run(_refused_tools(narrow.server.url))
         assert all("Hay demasiadas preguntas a la vez" in text for text in told)
     assert narrow.metric('causeway_load_begun_total{effort="none"}') == refused + len(DOORS) + len(told)

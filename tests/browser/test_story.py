@@ -137,7 +137,7 @@ async def ask_in_three_languages(visited: Visit, album: Album) -> None:
     await passage.get_by_role("button", name="Fermer le document").click()
 
     await page.get_by_role("button", name=BUTTON["en"]).click()
-    await expect(page.locator(".turn .checks summary")).to_contain_text(["statement", "statement"])
+    await expect(page.locator(".turn .checks summary")).to_contain_text(["Quotes verified", "Quotes verified"])
     turn = await visited.answered(VALADOUR)
     chain = turn.locator(".chain figure").first
     await expect(chain.locator("svg text").first).to_be_visible()

@@ -73,7 +73,7 @@ class IdempotencyKeys:
             )
         if not rows or rows[0]["response"] is None:
             raise IdempotencyConflict(
-                f"The request with the idempotency key {claim['key']!r} is still under way.", reason="running"
+                f"The request with the idempotency key {claim['key']!r} is still in progress.", reason="running"
             )
         response: Response = rows[0]["response"]
         return response
