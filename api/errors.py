@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from typing import Any
 
-import yaml
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -15,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from api.middleware.observability import identity_headers
 from graphrag.errors import CausewayError, FileUnavailable
 from graphrag.linguistics.language import ANSWER_LANGUAGES
+from graphrag.linguistics.rules import read_texts
 from graphrag.observability.request_context import note
 from graphrag.observability.telemetry import log
 
@@ -92,7 +91,7 @@ BY_REASON = {
 }
 
 # Messages by code or reason, then by language.
-MESSAGES: dict[str, dict[str, str]] = yaml.safe_load(files("api").joinpath("errors.yml").read_text("utf-8"))
+MESSAGES: dict[str, dict[str, str]] = read_texts("api", "errors")
 
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
 

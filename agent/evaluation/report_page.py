@@ -10,7 +10,6 @@ from uuid import UUID
 from xml.etree import ElementTree
 
 import pygal
-import yaml
 from babel.dates import format_date, format_skeleton
 from babel.numbers import format_decimal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -31,6 +30,7 @@ from agent.evaluation.report import (
     order_metrics,
 )
 from agent.evaluation.significance import SMALLEST
+from graphrag.linguistics.rules import read_texts
 from graphrag.models.evaluation import CaseResult, CaseStatus
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -115,7 +115,7 @@ def _strip(element: ElementTree.Element) -> None:
 
 
 HERE = Path(__file__).parent
-WORDS: dict[str, dict[str, str]] = yaml.safe_load((HERE / "report_words.yml").read_text("utf-8"))
+WORDS: dict[str, dict[str, str]] = read_texts("agent.evaluation", "report_words")
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
 )

@@ -3,21 +3,20 @@
 import asyncio
 import os
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from api.cli.terminal import JsonOption, out, print_json
 from graphrag.diagnosis.examination import examine
 from graphrag.diagnosis.findings import Finding, Level
 from graphrag.linguistics.language import ANSWER_LANGUAGES
+from graphrag.linguistics.rules import read_texts
 from graphrag.observability.telemetry import configure_logging
 
 STYLES = {Level.OK: "green", Level.WARNING: "yellow", Level.ERROR: "red"}
 # By code, and by level, then by language.
-WORDS: dict[str, dict[str, str]] = yaml.safe_load(files("api.cli").joinpath("doctor.yml").read_text("utf-8"))
+WORDS: dict[str, dict[str, str]] = read_texts("api.cli", "doctor")
 
 
 def doctor(

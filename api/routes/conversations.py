@@ -24,41 +24,11 @@ from api.schemas.conversations import (
 )
 from api.schemas.fields import Cursor, Limit, Storable, cut, errors, read_cursor
 from graphrag.errors import MessageNotFound
+from graphrag.linguistics.rules import read_texts
 from graphrag.models.conversations import Conversation, Message, Outline, branch, versions
 from graphrag.services import Services
 
-WORDS = {
-    "es": {
-        "untitled": "Conversación",
-        "user": "Pregunta",
-        "assistant": "Respuesta",
-        "citations": "Citas",
-        "erased": "Se ha eliminado un documento utilizado en esta respuesta.",
-        "interrupted": "La respuesta se ha interrumpido.",
-        "failed": "No se generó ninguna respuesta.",
-        "cancelled": "Respuesta detenida.",
-    },
-    "fr": {
-        "untitled": "Conversation",
-        "user": "Question",
-        "assistant": "Réponse",
-        "citations": "Citations",
-        "erased": "Un document utilisé dans cette réponse a été supprimé.",
-        "interrupted": "La réponse a été interrompue.",
-        "failed": "Aucune réponse n'a été générée.",
-        "cancelled": "Réponse arrêtée.",
-    },
-    "en": {
-        "untitled": "Conversation",
-        "user": "Question",
-        "assistant": "Answer",
-        "citations": "Citations",
-        "erased": "A document used in this answer has been deleted.",
-        "interrupted": "The answer was interrupted.",
-        "failed": "No answer was generated.",
-        "cancelled": "Answer stopped.",
-    },
-}
+WORDS = read_texts("api.routes", "conversations")
 
 
 def to_markdown(conversation: ConversationWithMessages, language: str) -> str:

@@ -32,6 +32,14 @@ def read_rules(shape: type[_Shape], package: str, name: str) -> _Shape:
     return shape.model_validate(expand(yaml.load(text, Loader=SAFE_LOADER)))
 
 
+def read_texts(package: str, name: str) -> dict[str, dict[str, str]]:
+    """Return a package's table of texts for people, NAME.yml."""
+    texts: dict[str, dict[str, str]] = yaml.load(
+        files(package).joinpath(f"{name}.yml").read_text(encoding="utf-8"), Loader=SAFE_LOADER
+    )
+    return texts
+
+
 def expand(table: dict[str, Any]) -> dict[str, Any]:
     """Return a table with its fragments in their places."""
     fragments = {

@@ -25,61 +25,13 @@ from graphrag.linguistics.dates import (
     trend,
 )
 from graphrag.linguistics.language import fold, words
+from graphrag.linguistics.rules import read_texts
 from graphrag.models import Table, TemporalContext
 from graphrag.parsers.source_locations import cell_range
 
 MOST_DECIMALS = 6
 _HUGE = 1e15
-SENTENCES = {
-    "es": {
-        "heading": "{sheet}: cifras calculadas",
-        "column": "columna {letters}",
-        "all_rows": "todas las filas",
-        "range": " ({first} – {last})",
-        "total": "Total de {column}{range}: {value}, suma de {count} valores.",
-        "minimum": "Mínimo de {column}: {value}{of}.",
-        "maximum": "Máximo de {column}: {value}{of}.",
-        "mean": "Media de {column}{range}: {value}, de {count} valores.",
-        "period": "{column}, {period}: {value}.",
-        "mean_of_period": "{column}, media de {period}: {value}.",
-        "change": "{column}, {period}: {value}, {percent} {against} ({before}: {previous}): {verb} {difference}.",
-        "same": "{column}, {period}: {value}, igual que en {before}.",
-        "up": "sube",
-        "down": "baja",
-    },
-    "fr": {
-        "heading": "{sheet} : chiffres calculés",
-        "column": "colonne {letters}",
-        "all_rows": "toutes les lignes",
-        "range": " ({first} – {last})",
-        "total": "Total de {column}{range} : {value}, somme de {count} valeurs.",
-        "minimum": "Minimum de {column} : {value}{of}.",
-        "maximum": "Maximum de {column} : {value}{of}.",
-        "mean": "Moyenne de {column}{range} : {value}, sur {count} valeurs.",
-        "period": "{column}, {period} : {value}.",
-        "mean_of_period": "{column}, moyenne de {period} : {value}.",
-        "change": "{column}, {period} : {value}, {percent} {against} ({before} : {previous}) : {verb} {difference}.",
-        "same": "{column}, {period} : {value}, comme en {before}.",
-        "up": "augmente de",
-        "down": "baisse de",
-    },
-    "en": {
-        "heading": "{sheet}: computed figures",
-        "column": "column {letters}",
-        "all_rows": "all rows",
-        "range": " ({first} – {last})",
-        "total": "Total {column}{range}: {value}, the sum of {count} values.",
-        "minimum": "Minimum {column}: {value}{of}.",
-        "maximum": "Maximum {column}: {value}{of}.",
-        "mean": "Average {column}{range}: {value}, of {count} values.",
-        "period": "{column}, {period}: {value}.",
-        "mean_of_period": "{column}, average of {period}: {value}.",
-        "change": "{column}, {period}: {value}, {percent} {against} ({before}: {previous}): {verb} by {difference}.",
-        "same": "{column}, {period}: {value}, the same as in {before}.",
-        "up": "up",
-        "down": "down",
-    },
-}
+SENTENCES = read_texts("graphrag.ingestion.tables", "sentences")
 
 
 @dataclass(frozen=True, slots=True)
