@@ -273,7 +273,7 @@ def test_the_service_starts_without_its_database(own_postgres: OwnPostgres, tmp_
             kept = client.post("/api/documents", files=[("files", note)])
             assert kept.status_code == 202
             assert kept.json()["indexing"] == "unavailable"
-            assert "kept" in kept.json()["message"]
+            assert "saved" in kept.json()["message"]
         own_postgres.start()
         deadline = time.monotonic() + 3 * BACK_SECONDS
         while "Tuesday" not in client.post("/api/chat", json={"message": "When did oven H2 stop?"}).text:
