@@ -300,7 +300,9 @@ class Settings(BaseModel):
     @classmethod
     def _of(cls, tree: dict[str, dict[str, Any]], values: Mapping[str, Any]) -> Self:
         for name, value in values.items():
-            theme = next(theme for theme, model in cls.themes().items() if name in model.model_fields)
+            theme = next((theme for theme, model in cls.themes().items() if name in model.model_fields), "")
+            if not theme:
+                raise InvalidSettings(f"There is no setting {name!r}.")
             tree[theme].pop(variable_of(cls.themes()[theme], name), None)
             tree[theme][name] = value
         try:

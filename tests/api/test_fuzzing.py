@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -34,23 +35,24 @@ def asked(make_database: Callable[[], str]) -> Iterator[tuple[Server, str]]:
         yield server, key
 
 
+# In processes: in threads, Python 3.11's parser of its own syntax, which Hypothesis uses, fails now and then.
+SHARES = ("^/api/v1/(c|d|s)", "^/api/v1/(?!c|d|s)|^/(?!api/)")
+
+
 def test_every_request_gets_what_the_document_says(asked: tuple[Server, str], tmp_path: Path) -> None:
     """R9, security 10 No server error, and no status, header or body that is not described, by schemathesis' checks."""
     server, key = asked
+    with ThreadPoolExecutor() as pool:
+        runs = list(pool.map(lambda share: run_share(server, key, share, tmp_path), SHARES))
+    for code, told in runs:
+        assert code == 0, told[-20_000:]
+    generated = [re.search(r"([\d,]+) generated", told) for _, told in runs]
+    assert sum(int(found[1].replace(",", "")) for found in generated if found) >= LEAST_CASES
+
+
+def run_share(server: Server, key: str, paths: str, folder: Path) -> tuple[int, str]:
+    """Fuzz the operations whose path matches; return the exit code and what was printed."""
     command = [str(SCHEMATHESIS), "--config-file", str(CONFIGURATION), "run", f"{server.url}/openapi.json"]
-    options = [
-        "--header",
-        f"Authorization: Bearer {key}",
-        "--workers",
-        "4",
-        "--report",
-        "ndjson",
-        "--report-dir",
-        str(tmp_path),
-    ]
-    run = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, timeout=MOST_SECONDS)
-    told = REPEATED.sub(r"\1…", ESCAPES.sub("", run.stdout + run.stderr))
-    assert run.returncode == 0, told[-20_000:]
-    generated = re.search(r"([\d,]+) generated", told)
-    assert generated
-    assert int(generated[1].replace(",", "")) >= LEAST_CASES
+    options = ["--header", f"Authorization: Bearer {key}", "--include-path-regex", paths]
+    run = subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True, timeout=MOST_SECONDS)
+    return run.returncode, REPEATED.sub(r"\1…", ESCAPES.sub("", run.stdout + run.stderr))

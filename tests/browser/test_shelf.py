@@ -155,6 +155,7 @@ async def test_a_collection_is_made_chosen_and_deleted(server: Server, api: http
     await expect(turn.locator(".answer")).to_contain_text("the valve was blocked")
 
     await choice.select_option(name)
+    await page.wait_for_load_state("networkidle")  # what is still asked of a collection that is gone is not found
     await page.get_by_role("button", name="Delete collection").click()
     await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     await expect(choice).to_have_value("notas")

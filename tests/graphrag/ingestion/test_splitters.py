@@ -36,7 +36,8 @@ def refuse(event, arguments):
         raise SystemExit(f"{event} {arguments}")
 
 sys.addaudithook(refuse)
-from graphrag.ingestion.chunking.division import PACKAGES, by_splitter
+from graphrag.config.settings import PACKAGES
+from graphrag.ingestion.chunking.division import by_splitter
 from graphrag.models import ParsedText
 
 def count(texts):

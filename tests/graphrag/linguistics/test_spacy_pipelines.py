@@ -198,6 +198,8 @@ async def test_an_installed_pipeline_is_loaded_when_it_is_needed(
     install_pipeline(tmp_path, "es_core_news_sm", data=folders["es"])
     install_pipeline(tmp_path, "fr_core_news_sm")
     monkeypatch.syspath_prepend(tmp_path)
+    for name in ("es_core_news_sm", "fr_core_news_sm"):  # of another test
+        monkeypatch.delitem(sys.modules, name, raising=False)
     recognizer = open_services(Settings.from_environment()).name_recognizer
     assert recognizer is not None
     assert set(recognizer.pipelines) == {"es_core_news_sm 3.8.0", "fr_core_news_sm 3.8.0"}
