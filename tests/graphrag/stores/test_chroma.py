@@ -142,7 +142,7 @@ async def test_its_folder_is_one_process_s(
 ) -> None:
     """R13.2 what another one adds to it would not be found by this one; when that one ends, it is free."""
     monkeypatch.setenv("CAUSEWAY_HOME", str(tmp_path))
-    index = chroma(CAUSEWAY_HOME=tmp_path)
+    index = chroma(home=tmp_path)
     with subprocess.Popen([sys.executable, "-c", HOLDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout
         assert other.stdout.readline() == b"open\n"
@@ -152,7 +152,7 @@ async def test_its_folder_is_one_process_s(
     await index.open()
     await index.put(collection, [ENTRY])
     await index.close()
-    again = chroma(CAUSEWAY_HOME=tmp_path)
+    again = chroma(home=tmp_path)
     await again.open()
     assert await search(again, collection) == 1
     await again.close()
@@ -160,7 +160,7 @@ async def test_its_folder_is_one_process_s(
 
 async def test_many_first_searches_open_it_once(tmp_path: Path, services: Services, collection: Collection) -> None:
     """R13.2 and after it was closed it opens itself again."""
-    store = IndexedStore(services.database, chroma(CAUSEWAY_HOME=tmp_path), fulltext_candidates=400)
+    store = IndexedStore(services.database, chroma(home=tmp_path), fulltext_candidates=400)
     for _ in range(2):
         found = await asyncio.gather(*(store.search_vectors(collection, [1.0, 0.0], limit=3) for _ in range(5)))
         assert found == [[]] * 5
