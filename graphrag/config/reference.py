@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from graphrag.config.settings import READING, Settings, variable_of
+from graphrag.config.settings import READING, Settings, is_theme, variable_of
 
 UNSET = "–"
 PREFIX: str = READING["env_prefix"]
@@ -85,7 +85,7 @@ def _variables(theme: type[BaseModel], prefix: str) -> Iterator[Variable]:
     schema = theme.model_json_schema()
     for name, field in theme.model_fields.items():
         variable = variable_of(theme, name, prefix)
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+        if is_theme(field.annotation):
             yield from _variables(field.annotation, f"{variable}{DELIMITER}")
         else:
             properties = schema["properties"][field.validation_alias or name]

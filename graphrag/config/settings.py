@@ -5,7 +5,7 @@ import reprlib
 import unicodedata
 from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, TypeGuard, cast
 
 from pydantic import (
     BaseModel,
@@ -18,7 +18,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
-from pydantic_settings import EnvSettingsSource, NoDecode
+from pydantic_settings import EnvSettingsSource, NoDecode, SettingsError
 
 from graphrag.config.answering import ChatConfig, EvaluationConfig, ProposalLimits, SearchConfig, provider_and_model
 from graphrag.config.service import (
@@ -290,7 +290,11 @@ class Settings(BaseModel):
 
         Raises InvalidSettings that names the variable, in one line.
         """
-        read = {name: EnvSettingsSource(cast(Any, theme), **READING)() for name, theme in cls.themes().items()}
+        try:
+            read = {name: EnvSettingsSource(cast(Any, theme), **READING)() for name, theme in cls.themes().items()}
+        except SettingsError as exc:  # of a variable that holds several settings, which the error quotes
+            variable = f"{READING['env_prefix']}{str(exc).split(chr(34))[1].upper()}"
+            raise InvalidSettings(f"{variable}: it is not valid JSON; set its parts one by one: {variable}__…") from exc
         return cls._of(read, values)
 
     def changed(self, **values: Any) -> Self:
@@ -309,13 +313,21 @@ class Settings(BaseModel):
             return cls.model_validate(tree, context={"of_the_service": True})
         except ValidationError as exc:
             first = exc.errors()[0]
-            theme, name, *_ = (str(part) for part in first["loc"])
+            theme, name, *inner = (str(part) for part in first["loc"])
             model = cls.themes()[theme]
             name = next(field for field in model.model_fields if name in (field, variable_of(model, field)))
             message = first["msg"].removeprefix("Value error, ")
             is_secret = "SecretStr" in str(model.model_fields[name].annotation)
             given = "" if is_secret else f" (given: {first['input']!r})"
-            raise InvalidSettings(f"{variable_of(model, name)}: {message}{given}") from exc
+            is_nested = is_theme(model.model_fields[name].annotation)
+            parts = map(str.upper, inner if is_nested else ())
+            variable = READING["env_nested_delimiter"].join([variable_of(model, name), *parts])
+            raise InvalidSettings(f"{variable}: {message}{given}") from exc
+
+
+def is_theme(annotation: object) -> TypeGuard[type[BaseModel]]:
+    """Return whether a setting holds several: `RAG_PARSING__SECONDS`."""
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 def variable_of(theme: type[BaseModel], name: str, prefix: str = READING["env_prefix"]) -> str:

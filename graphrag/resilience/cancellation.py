@@ -33,7 +33,7 @@ def _forget(task: asyncio.Task[None]) -> None:
 
 
 async def end(*tasks: asyncio.Task[Any]) -> None:
-    """Returns when they have."""
+    """Cancel the tasks, and return when all have ended."""
     for task in tasks:
         cancel_surely(task)
     if tasks:

@@ -65,6 +65,17 @@ def test_a_setting_of_another_form_names_the_form(variable: str, value: str, exp
     assert "geheim" not in told
 
 
+@pytest.mark.parametrize(
+    ("variable", "expected"),
+    [("RAG_PARSING", "not valid JSON"), ("RAG_PARSING__SECONDS", "a valid number")],
+)
+def test_a_wrong_part_of_a_setting_names_its_variable(variable: str, expected: str) -> None:
+    """R4.10"""
+    line = one_line(causeway("ask", "hola", **{variable: "abc"}))
+    assert line.startswith(f"Error: {variable}: ")
+    assert expected in line
+
+
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("worker",)])
 def test_a_variable_that_no_setting_reads_is_warned_of(command: tuple[str, ...], postgres: str) -> None:
     """R4.10 with the nearest name."""
