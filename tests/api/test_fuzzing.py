@@ -22,7 +22,7 @@ SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
 LEAST_CASES = 2_000
 MOST_SECONDS = 1_800  # far more than it takes where nothing else runs
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
-# Where one of these is set, Hypothesis loads its profile "ci", which outranks schemathesis.toml: health checks are back.
+# With one of these set, Hypothesis loads its profile "ci", which outranks the configuration: health checks are back.
 CI_VARIABLES = {"CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "CIRCLECI", "TF_BUILD", "TEAMCITY_VERSION"}
 REPEATED = re.compile(r"(.)\1{99,}")
 
