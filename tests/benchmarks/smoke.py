@@ -45,6 +45,7 @@ SMALLEST = {
     "reembedding": "--chunks 300 --searchers 1",
     "traversal": "--entities 500 --edges 1000 --mentions 1000 --walks 3 --stored 30",
     "verification": "",
+    "linguistics": "",
     "extraction": "--seconds 0.2",
     "significance": "--runs 3",
 }

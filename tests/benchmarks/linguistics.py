@@ -1,0 +1,78 @@
+"""Measure the readers of sentences, numbers, dates, names and negation on texts by somebody who had not seen the code.
+
+python -m tests.benchmarks.linguistics [READER…] [--part kept] [--errors 10]
+
+Half of each set is for tuning (`tune`), half is kept aside (`kept`): the figures of the second count.
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.table import Table
+
+from graphrag.linguistics.sentences import split_sentences
+
+GOLD = Path(__file__).parents[1] / "golden" / "linguistics"
+LANGUAGES = ("es", "fr", "en")
+Part = Literal["tune", "kept"]
+Item = Mapping[str, Any]
+
+
+def read_gold(name: str, part: Part) -> list[Item]:
+    """Return every second text of a language, from the first on for tuning, from the second on kept aside."""
+    places: Counter[str] = Counter()
+    found = []
+    for line in (GOLD / f"{name}.jsonl").read_text("utf-8").splitlines():
+        item = json.loads(line)
+        if places[item["lang"]] % 2 == (part == "kept"):
+            found.append(item)
+        places[item["lang"]] += 1
+    return found
+
+
+def same(wanted: Sequence[Any], found: Sequence[Any]) -> tuple[int, int]:
+    """Return how many are in both, and in either; as often as they are there."""
+    one, other = Counter(wanted), Counter(found)
+    return sum((one & other).values()), sum((one | other).values())
+
+
+def score_sentences(item: Item) -> tuple[int, int]:
+    text = item["text"]
+    return same(item["units"], [text[span.start : span.end].strip() for span in split_sentences(text)])
+
+
+READERS: dict[str, Callable[[Item], tuple[int, int]]] = {"sentences": score_sentences}
+
+
+def measure(name: str, part: Part) -> Iterator[tuple[str, float, float, list[Item]]]:
+    """Yield for each language the share of right ones among all wanted or found, that of faultless texts, the others."""
+    items = read_gold(name, part)
+    for language in LANGUAGES:
+        scored = [(item, *READERS[name](item)) for item in items if item["lang"] == language]
+        right, total = (sum(score[place] for score in scored) for place in (1, 2))
+        wrong = [item for item, one, other in scored if one != other]
+        yield language, right / max(total, 1), 1 - len(wrong) / max(len(scored), 1), wrong
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("readers", nargs="*", default=list(READERS))
+    parser.add_argument("--part", choices=("tune", "kept"), default="kept")
+    parser.add_argument("--errors", type=int, default=0)
+    options = parser.parse_args()
+    table = Table("reader", "language", "right", "texts without an error")
+    for name in options.readers or READERS:
+        for language, share, texts, wrong in measure(name, options.part):
+            table.add_row(name, language, f"{share:.3f}", f"{texts:.3f}")
+            for item in wrong[: options.errors]:
+                print(json.dumps(item, ensure_ascii=False))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
