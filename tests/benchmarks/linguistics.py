@@ -50,7 +50,7 @@ READERS: dict[str, Callable[[Item], tuple[int, int]]] = {"sentences": score_sent
 
 
 def measure(name: str, part: Part) -> Iterator[tuple[str, float, float, list[Item]]]:
-    """Yield each language, its share of right ones among all wanted or found, that of faultless texts, and the others."""
+    """Yield each language, its share of right ones among all wanted or found, that of faultless texts, and the rest."""
     items = read_gold(name, part)
     for language in LANGUAGES:
         scored = [(item, *READERS[name](item)) for item in items if item["lang"] == language]
