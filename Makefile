@@ -41,6 +41,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python .ci/docstrings.py
+	$(BIN)/python .ci/lexicon.py
 	$(BIN)/mypy
 
 # Bigger ones take much longer: make bench SIZES=2000,50000,300000

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from agent.verification.reading import ComparedText, ComparedWord
 from graphrag.causal_graph.concepts import word_similarity
 from graphrag.linguistics.dates import Moment
-from graphrag.linguistics.lexicon import meanings, opposite_of
+from graphrag.linguistics.lexicon import meanings, opposite_of, share_meaning
 from graphrag.linguistics.names import same_name
 from graphrag.linguistics.numbers import Quantity
 
@@ -39,7 +39,8 @@ class Alignment:
 
     def _alike(self, one: ComparedWord, other: ComparedWord) -> float:
         least = ALIKE_ACROSS if self.is_across else ALIKE
-        return words_alike(one.form, one.folded, other.form, other.folded, least)
+        languages = self.statement.language, self.passage.language
+        return words_alike((one.form, one.folded), (other.form, other.folded), languages, least)
 
     @cached_property
     def sentence_shares(self) -> dict[int, float]:
@@ -193,7 +194,9 @@ def _held(reading: ComparedText, one: int, other: int) -> float:
 
 
 @lru_cache(maxsize=100_000)
-def words_alike(form: str, folded: str, other_form: str, other_folded: str, least: float) -> float:
+def words_alike(one: tuple[str, str], other: tuple[str, str], languages: tuple[str, str], least: float) -> float:
+    """Return how surely two words, each with its stem and folded, mean the same."""
+    (form, folded), (other_form, other_folded) = one, other
     if form == other_form or folded == other_folded:
         return 1.0
     if any(map(str.isdigit, folded + other_folded)):
@@ -203,7 +206,7 @@ def words_alike(form: str, folded: str, other_form: str, other_folded: str, leas
     pair, other_pair = opposite_of(folded), opposite_of(other_folded)
     if pair and other_pair and pair[0] == other_pair[0]:
         return SAME_PAIR
-    if meanings(folded) & meanings(other_folded):
+    if share_meaning(meanings(folded, languages[0]), meanings(other_folded, languages[1])):
         return SAME_PAIR
     if min(len(folded), len(other_folded)) < SHORTEST_ALIKE:
         return 0.0

@@ -28,6 +28,7 @@ class Said:
     title: str
     passage: int  # its number
     score: float  # the passage's, in [0, 1]
+    language: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,11 @@ class SentenceMatcher:
         self._kinds = wanted_kinds(question)
         self._sentences = sentences
         self._best = max((sentence.score for sentence in sentences), default=0.0)
-        titles = list(dict.fromkeys(sentence.title for sentence in sentences))
+        titles = {sentence.title: sentence.language for sentence in sentences}
         # A file's name may join its words: Super_Bowl_50.
         texts = [*(sentence.text for sentence in sentences), *(title.replace("_", " ") for title in titles)]
-        self._matches = find_words(self._question, texts, [""] * len(texts))
+        languages = [*(sentence.language for sentence in sentences), *titles.values()]
+        self._matches = find_words(self._question, texts, [""] * len(texts), languages)
         in_titles = (match.passage.exact for match in self._matches[len(sentences) :])
         self._titled = dict(zip(titles, in_titles, strict=True))
 
@@ -255,6 +257,7 @@ def _said(sentences: Sequence[_Sentence]) -> list[Said]:
             sentence.excerpt.title,
             sentence.excerpt.number,
             sentence.excerpt.score,
+            sentence.excerpt.language,
         )
         for sentence in sentences
     ]

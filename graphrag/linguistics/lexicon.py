@@ -1,10 +1,218 @@
-"""Words by their meaning in three languages: opposites, synonyms, people and bodies."""
+"""Lexicon of concepts: which words and phrases of Spanish, French and English mean the same.
 
+`rules/concepts.tsv` has a concept a line: its name, part of speech (n, v, a, r), English, French and Spanish words,
+hypernym, antonym, and the concept that stands for its word family ("deliver" for "delivery"). A word that ends in *
+often means something else. Words are dictionary forms; other forms are found by their endings and by spaCy's lemma
+tables, of which only what leads to a word of the lexicon is kept: whole, they would take 150 MB. `rules/opposites.txt`
+has pairs of opposites with their sides, for directions; `rules/lexicon.yml` people and bodies that act.
+"""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from threading import Lock, Thread
 
-from graphrag.linguistics.language import fold
+import spacy_lookups_data
+
+from graphrag.linguistics.language import ANSWER_LANGUAGES, fold
 from graphrag.linguistics.rules import Pattern, Rules, WordSet, read_rules
+
+AMBIGUOUS = 0.5  # weight of a word that often means something else
+CACHED_WORDS = 50_000
+MOST_TRANSLATIONS = 3  # of one word
+_fold_uncached = fold.__wrapped__  # the forms of a whole table would fill its cache
+_COLUMNS = ("en", "fr", "es")
+_PLURALS = {  # ending → what replaces it in the singular
+    "en": (("ies", "y"), ("es", ""), ("s", "")),
+    "fr": (("aux", "al"), ("x", ""), ("s", "")),
+    "es": (("ces", "z"), ("es", ""), ("s", "")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    name: str
+    part_of_speech: str
+    words: Mapping[str, tuple[str, ...]]  # language → words and phrases, the usual one first
+    ambiguous: frozenset[tuple[str, str]]  # (language, word)
+    hypernym: str
+    antonym: str
+    family: str  # the concept that stands for its word family, itself if it is the only one
+
+
+Meanings = Mapping[str, float]  # name of a family → 1, or AMBIGUOUS
+
+
+def read_concepts() -> list[Concept]:
+    text = files("graphrag.linguistics").joinpath("rules", "concepts.tsv").read_text(encoding="utf-8")
+    return [_read_concept(line) for line in text.splitlines()]
+
+
+def _read_concept(line: str) -> Concept:
+    name, part_of_speech, *columns, hypernym, antonym, family = line.split("\t")
+    marked = {language: column.split("|") for language, column in zip(_COLUMNS, columns, strict=True)}
+    return Concept(
+        name,
+        part_of_speech,
+        {language: tuple(word.rstrip("*") for word in words) for language, words in marked.items()},
+        frozenset((language, word[:-1]) for language, words in marked.items() for word in words if word.endswith("*")),
+        hypernym,
+        antonym,
+        family or name,
+    )
+
+
+class _Vocabulary:
+    """Words and phrases of one language by their folded dictionary forms, each with its concepts."""
+
+    def __init__(self, concepts: Iterable[Concept], language: str) -> None:
+        self._endings = _PLURALS[language]
+        self.words: dict[str, dict[str, float]] = {}
+        self._phrases: dict[str, dict[tuple[str, ...], dict[str, float]]] = {}  # by their first word
+        known: set[str] = set()
+        for concept in concepts:
+            for word in concept.words[language]:
+                known.add(word.partition(" ")[0].lower())
+                weight = AMBIGUOUS if (language, word) in concept.ambiguous else 1.0
+                first, *others = split_folded(word)
+                of_word = self._phrases.setdefault(first, {}).setdefault((first, *others), {}) if others else None
+                (self.words.setdefault(first, {}) if of_word is None else of_word)[concept.name] = weight
+        self._lemmas = dict(_read_lemmas(language, known))
+
+    def keys(self, folded: str) -> list[str]:
+        """Return the dictionary forms that a folded word may be a form of, itself first."""
+        singulars = [folded[: -len(end)] + new for end, new in self._endings if folded.endswith(end)]
+        return list(dict.fromkeys([folded, *singulars, *self._lemmas.get(folded, ())]))
+
+    def find_senses(self, folded: str) -> dict[str, float]:
+        """Return the concepts of a word, by name; the lemma of a form that is itself a word counts as ambiguous."""
+        found: dict[str, float] = {}
+        for key in self.keys(folded):
+            known = self.words.get(key, {})
+            most = AMBIGUOUS if found else 1.0
+            found |= {name: min(weight, most) for name, weight in known.items() if name not in found}
+        return found
+
+    def find_phrase(self, folded: Sequence[str], start: int) -> tuple[Mapping[str, float], int] | None:
+        """Return the concepts of the longest phrase that begins at `start`, and where it ends."""
+        found: dict[str, float] = {}
+        longest = 0
+        for key in self.keys(folded[start]):
+            for phrase, senses in self._phrases.get(key, {}).items():
+                if len(phrase) >= longest and self._are_forms(folded[start : start + len(phrase)], phrase):
+                    found = {**(found if len(phrase) == longest else {}), **senses}
+                    longest = len(phrase)
+        return (found, start + longest) if found else None
+
+    def _are_forms(self, folded: Sequence[str], phrase: Sequence[str]) -> bool:
+        return len(folded) == len(phrase) and all(
+            word == key or key in self.keys(word) for word, key in zip(folded, phrase, strict=True)
+        )
+
+
+def split_folded(phrase: str) -> list[str]:
+    """Return the folded words of a phrase, elided articles and hyphenated parts apart."""
+    return fold(phrase).replace("’", "'").replace("'", " ").replace("-", " ").split()
+
+
+def _read_lemmas(language: str, known: Set[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield (folded form, folded lemmas) of spaCy's table where a lemma is known. Takes up to 0.5 s."""
+    with gzip.open(f"{getattr(spacy_lookups_data, language)['lemma_lookup']}.gz", "rt", encoding="utf-8") as table:
+        lemmas: dict[str, str | list[str]] = json.load(table)
+    folded = {lemma: fold(lemma) for lemma in known}
+    for form, told in lemmas.items():
+        if kept := [folded[lemma] for lemma in ([told] if isinstance(told, str) else told) if lemma in folded]:
+            yield _fold_uncached(form), tuple(kept)
+
+
+@lru_cache(maxsize=1)
+def _concepts() -> dict[str, Concept]:
+    return {concept.name: concept for concept in read_concepts()}
+
+
+_reading = Lock()  # two threads would read it twice
+
+
+@lru_cache(maxsize=len(ANSWER_LANGUAGES))
+def _read_vocabulary(language: str) -> _Vocabulary:
+    return _Vocabulary(_concepts().values(), language)
+
+
+def _vocabulary(language: str) -> _Vocabulary:
+    with _reading:
+        return _read_vocabulary(language)
+
+
+def load() -> None:
+    """Read the lexicon of all languages, which takes about a second."""
+    for language in ANSWER_LANGUAGES:
+        _vocabulary(language)
+
+
+def load_in_background() -> None:
+    """Read the lexicon while other things are started; whoever needs it before waits for it."""
+    Thread(target=load, name="lexicon", daemon=True).start()
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def meanings(word: str, language: str) -> Meanings:
+    """Return the word families that a word belongs to, by name; none in a language that is not ours."""
+    if language not in ANSWER_LANGUAGES:
+        return {}
+    return _families(_vocabulary(language).find_senses(fold(word)))
+
+
+def _families(senses: Mapping[str, float]) -> Meanings:
+    found: dict[str, float] = {}
+    for name, weight in senses.items():
+        family = _concepts()[name].family
+        found[family] = max(weight, found.get(family, 0.0))
+    return found
+
+
+def find_meanings(words: Sequence[str], language: str) -> list[Meanings]:
+    """Return the word families of each word of a text; each word of a phrase has those of the phrase."""
+    if language not in ANSWER_LANGUAGES:
+        return [{} for _ in words]
+    vocabulary, folded = _vocabulary(language), [fold(word) for word in words]
+    found: list[Meanings] = []
+    while len(found) < len(folded):
+        if phrase := vocabulary.find_phrase(folded, len(found)):
+            senses, end = phrase
+            found += [_families(senses)] * (end - len(found))
+        else:
+            found.append(meanings(folded[len(found)], language))
+    return found
+
+
+def share_meaning(one: Meanings, other: Meanings) -> float:
+    """Return how surely two words mean the same, in [0, 1]."""
+    return max((weight * other[name] for name, weight in one.items() if name in other), default=0.0)
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def translate(word: str, language: str, to: str) -> tuple[str, ...]:
+    """Return the usual words of another language for a word, the surest first; phrases are left out."""
+    if language not in ANSWER_LANGUAGES or to not in ANSWER_LANGUAGES:
+        return ()
+    senses = _vocabulary(language).find_senses(fold(word))
+    ordered = sorted(senses, key=lambda name: -senses[name])
+    words = (word for name in ordered for word in _concepts()[name].words[to][:2] if " " not in word)
+    return tuple(dict.fromkeys(words))[:MOST_TRANSLATIONS]
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def opposites(word: str, language: str) -> frozenset[str]:
+    """Return the word families that mean the opposite of a word."""
+    if language not in ANSWER_LANGUAGES:
+        return frozenset()
+    known = _concepts()
+    found = (known[name].antonym for name in _vocabulary(language).find_senses(fold(word)))
+    return frozenset(known[name].family for name in found if name)
+
 
 _OPPOSITE_MOST_LONGER = 7  # letters
 _OPPOSITE_SHORTEST = 3
@@ -35,33 +243,6 @@ def opposite_of(word: str) -> tuple[str, int] | None:
         if len(folded) - length <= _OPPOSITE_MOST_LONGER and (found := begun.get(folded[:length])):
             return found
     return None
-
-
-# meanings.txt has a meaning a line. A word that ends in * stands for all that begin so, and are not much longer.
-_MOST_LONGER = 5  # letters
-_SHORTEST = 3
-
-
-@lru_cache(maxsize=1)
-def _synonyms() -> tuple[dict[str, set[int]], dict[str, set[int]]]:
-    whole: dict[str, set[int]] = {}
-    begun: dict[str, set[int]] = {}
-    text = files("graphrag.linguistics").joinpath("rules", "meanings.txt").read_text(encoding="utf-8")
-    for number, line in enumerate(text.splitlines()):
-        for word in line.split():
-            (begun if word.endswith("*") else whole).setdefault(fold(word.rstrip("*")), set()).add(number)
-    return whole, begun
-
-
-@lru_cache(maxsize=50_000)
-def meanings(word: str) -> frozenset[int]:
-    """Return the meanings of the longest entry that a folded word begins with."""
-    whole, begun = _synonyms()
-    found = set(whole.get(word, ()))
-    for length in range(len(word), _SHORTEST - 1, -1):
-        if len(word) - length <= _MOST_LONGER and word[:length] in begun:
-            return frozenset(found | begun[word[:length]])
-    return frozenset(found)
 
 
 class LexiconRules(Rules):

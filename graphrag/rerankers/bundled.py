@@ -6,6 +6,7 @@ from dataclasses import astuple, dataclass
 from itertools import chain, pairwise
 
 from graphrag.linguistics.language import content_words, fold, stem, words
+from graphrag.linguistics.lexicon import find_meanings, meanings, share_meaning
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Hit
 
@@ -30,6 +31,7 @@ FAMILY_LETTERS, FAMILY_SHARE = 5, 0.6  # of two stems' beginnings, and of the lo
 class QuestionWords:
     """Its words are keys: a content word's stem, a function word as it is written without accents."""
 
+    keys: Mapping[str, str]  # as written, in order → key
     forms: Mapping[str, str]  # folded or stemmed → key
     words: frozenset[str]  # those that carry meaning
     names: frozenset[str]  # those that are names or numbers
@@ -65,7 +67,7 @@ def read_question(text: str, language: str) -> QuestionWords:
     forms = {form: key for word, key in keys.items() for form in (fold(word), key)}
     names = {keys[word] for place, word in enumerate(written) if _is_name(word, begins=place == 0)} & wanted
     pairs = pairwise(keys[word] for word in written)
-    return QuestionWords(forms, frozenset(wanted), frozenset(names), frozenset(pairs), language)
+    return QuestionWords(keys, forms, frozenset(wanted), frozenset(names), frozenset(pairs), language)
 
 
 def _is_name(word: str, *, begins: bool) -> bool:
@@ -73,13 +75,22 @@ def _is_name(word: str, *, begins: bool) -> bool:
     return (word[0].isupper() and not begins) or any(character.isdigit() for character in word)
 
 
-def find_words(question: QuestionWords, texts: Sequence[str], titles: Sequence[str]) -> list[Matches]:
-    """Return the question's words in each text and its title."""
+def find_words(
+    question: QuestionWords, texts: Sequence[str], titles: Sequence[str], languages: Sequence[str]
+) -> list[Matches]:
+    """Return the question's words in each text and its title; in a text of another language also their translations."""
     split = [[words(text[span.start : span.end]) for span in split_sentences(text)] for text in texts]
     # A file's name may join its words: Super_Bowl_50.
     titled = [content_words(title.replace("_", " "), question.language) for title in titles]
-    same, alike = _recognise(set(chain(*chain(*split), *titled)), question)
-    return [_match(*found, same, alike, question) for found in zip(split, titled, strict=True)]
+    found: dict[int, Matches] = {}
+    for language in dict.fromkeys(languages):
+        places = [place for place, of_text in enumerate(languages) if of_text == language]
+        vocabulary = set(chain.from_iterable(chain(*split[place], titled[place]) for place in places))
+        same, alike = _recognise(vocabulary, question)
+        if language != question.language:
+            same |= _translate(vocabulary - same.keys(), question, language)
+        found |= {place: _match(split[place], titled[place], same, alike, question) for place in places}
+    return [found[place] for place in range(len(texts))]
 
 
 def _recognise(vocabulary: Iterable[str], question: QuestionWords) -> tuple[dict[str, str], dict[str, str]]:
@@ -103,6 +114,19 @@ def _recognise(vocabulary: Iterable[str], question: QuestionWords) -> tuple[dict
             elif relative := _relative(stemmed, families):
                 alike[word] = relative
     return same, alike
+
+
+def _translate(vocabulary: Iterable[str], question: QuestionWords, language: str) -> dict[str, str]:
+    """Return the words of another language that mean a word of the question, each as word → key."""
+    asked = zip(question.keys.values(), find_meanings(list(question.keys), question.language), strict=True)
+    meant = {key: known for key, known in asked if key in question.words and known}
+    found = {}
+    for word in vocabulary if meant else ():
+        of_word = meanings(word, language)
+        certainty, key = max((share_meaning(of_word, known), key) for key, known in meant.items())
+        if certainty:
+            found[word] = key
+    return found
 
 
 def _relative(stemmed: str, families: Mapping[str, Sequence[str]]) -> str | None:
@@ -171,7 +195,9 @@ def combine(features: Features) -> float:
 
 def describe(query: str, hits: Sequence[Hit], *, language: str) -> list[Features]:
     question = read_question(query, language)
-    matches = find_words(question, [hit.chunk.content for hit in hits], [hit.chunk.context for hit in hits])
+    chunks = [hit.chunk for hit in hits]
+    languages = [chunk.document.language for chunk in chunks]
+    matches = find_words(question, [chunk.content for chunk in chunks], [chunk.context for chunk in chunks], languages)
     weights = _weigh(question, matches)
     standing = _standing([hit.score for hit in hits])
     return [_features(place, match, question, weights) for place, match in zip(standing, matches, strict=True)]

@@ -26,7 +26,7 @@ def questions(draw: st.DrawFn) -> tuple[str, str, list[str]]:
 
 
 def find(query: str, text: str, *, title: str = "", language: str = "es") -> Matches:
-    return find_words(read_question(query, language), [text], [title])[0]
+    return find_words(read_question(query, language), [text], [title], [language])[0]
 
 
 @settings(deadline=None, max_examples=300)
@@ -35,7 +35,9 @@ def test_a_text_holds_each_word_of_the_question_that_has_a_form_in_it(case: tupl
     """R5.1 What is left out for speed changes nothing."""
     language, query, found = case
     forms = {form: stem(word, language) for word in content_words(query, language) for form in both(word, language)}
-    for text, match in zip(found, find_words(read_question(query, language), found, found), strict=True):
+    for text, match in zip(
+        found, find_words(read_question(query, language), found, found, [language] * len(found)), strict=True
+    ):
         expected = {forms[form] for word in words(text) for form in both(word, language) if form in forms}
         assert set().union(*(held.exact for held in match.sentences)) == expected
 
@@ -50,7 +52,8 @@ def test_a_text_that_repeats_the_question_holds_all_its_pairs(case: tuple[str, s
     """R5.1"""
     language, query, found = case
     question = read_question(query, language)
-    for text, match in zip(found, find_words(question, [f"{text} {query}" for text in found], found), strict=True):
+    texts = [f"{text} {query}" for text in found]
+    for text, match in zip(texts, find_words(question, texts, found, [language] * len(found)), strict=True):
         assert match.pairs == question.pairs, text
         assert len(question.pairs) <= len(list(pairwise(words(query))))
 
@@ -87,7 +90,7 @@ def test_a_word_that_a_text_holds_is_not_merely_alike(case: tuple[str, str, list
     """R5.1"""
     language, query, found = case
     question = read_question(query, language)
-    for match in find_words(question, found, found):
+    for match in find_words(question, found, found, [language] * len(found)):
         for held in (*match.sentences, match.passage):
             assert held.exact | held.alike <= question.words
             assert not held.exact & held.alike
