@@ -1,7 +1,7 @@
 """Wording of cause and effect in a language: its cues, and the words that bound the clauses around them."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum, auto
 from functools import cached_property, lru_cache
 from typing import Annotated, Any
@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from graphrag.linguistics.language import ANSWER_LANGUAGES
-from graphrag.linguistics.prefix_index import LENGTHS, LETTERS, beginnings
-from graphrag.linguistics.rules import Rules, WordSet, read_rules
+from graphrag.linguistics.rules import PatternIndex, Rules, WordSet, read_rules
 from graphrag.models.graph import RelationType
 
 SURE, CLEAR, LIKELY, VAGUE = 0.95, 0.85, 0.7, 0.55  # confidence in a wording
@@ -40,7 +39,6 @@ OPENERS = frozenset({Form.GIVEN_THAT, Form.OUTCOME, Form.REASON})  # only at the
 CONNECTIVES = frozenset({Form.BECAUSE, Form.BECAUSE_OF, Form.GIVEN_THAT, Form.SO, Form.THEREFORE})
 
 
-MOST_BEGINNINGS = 50_000  # of words, that are remembered
 _WORD_START = re.compile(r"(?<![\w-])\S")
 
 
@@ -117,54 +115,33 @@ class CausalGrammar(Rules):
 
     @cached_property
     def search(self) -> re.Pattern[str]:
-        return self._any_of(range(len(self.cues)))
+        return self._any_of(tuple(range(len(self.cues))))
 
     def find_cues(self, s: str, start: int, end: int) -> Iterator[re.Match[str]]:
-        """Yield the matches of `search`, trying at each word only the cues with the same first letters."""
-        if self._anywhere.search(s, start, end):
-            yield from self.search.finditer(s, start, end)
-            return
+        """Yield the matches of `search`, trying at each word only the cues that may begin with its first letters."""
         passed = start
         for word in _WORD_START.finditer(s, start, end):
             at = word.start()
-            if at < passed or (pattern := self._beginning(s[at : at + LETTERS])) is None:
+            if at < passed or not (numbers := self._index.candidates(s[at : at + PatternIndex.LETTERS])):
                 continue
-            if match := pattern.match(s, at, end):
+            if match := self._any_of(numbers).match(s, at, end):
                 passed = max(match.end(), at + 1)
                 yield match
 
-    def _beginning(self, letters: str) -> re.Pattern[str] | None:
-        """Return a pattern of the cues that may begin with these letters of a word."""
-        try:
-            return self._by_letters[letters]
-        except KeyError:
-            numbers = {number for length in LENGTHS for number in self._by_beginning.get(letters[:length], ())}
-            found = self._any_of(sorted(numbers)) if numbers else None
-            if len(self._by_letters) >= MOST_BEGINNINGS:
-                self._by_letters.clear()
-            self._by_letters[letters] = found
-            return found
+    @cached_property
+    def _index(self) -> PatternIndex:
+        return PatternIndex(cue.pattern for cue in self.cues)
 
     @cached_property
-    def _by_letters(self) -> dict[str, re.Pattern[str] | None]:
+    def _compiled(self) -> dict[tuple[int, ...], re.Pattern[str]]:
         return {}
 
-    @cached_property
-    def _by_beginning(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for number, cue in enumerate(self.cues):
-            for known in beginnings(cue.pattern):
-                found.setdefault(known, []).append(number)
-        return found
-
-    @cached_property
-    def _anywhere(self) -> re.Pattern[str]:
-        """The cues of which nothing is known of how they begin."""
-        return self._any_of(self._by_beginning.get("", []))
-
-    def _any_of(self, numbers: Iterable[int]) -> re.Pattern[str]:
-        alternatives = "|".join(f"(?P<c{number}>{self.cues[number].pattern})" for number in numbers)
-        return re.compile(rf"(?<![\w-])(?:{alternatives or '(?!)'})(?:(?<!\w)|(?!\w))")  # a cue may end in «d'»
+    def _any_of(self, numbers: tuple[int, ...]) -> re.Pattern[str]:
+        if numbers not in self._compiled:
+            alternatives = "|".join(f"(?P<c{number}>{self.cues[number].pattern})" for number in numbers)
+            # A cue may end in «d'».
+            self._compiled[numbers] = re.compile(rf"(?<![\w-])(?:{alternatives})(?:(?<!\w)|(?!\w))")
+        return self._compiled[numbers]
 
     def cue_of(self, match: re.Match[str]) -> Cue:
         return self.cues[int((match.lastgroup or "c0")[1:])]

@@ -6,9 +6,11 @@ of words; as a fragment each gives a pattern that matches where none of the word
 """
 
 import re
+from collections.abc import Iterable
 from importlib.resources import files
 from typing import Annotated, Any, TypeVar
 
+import regex
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -78,3 +80,51 @@ WordList = Annotated[list[str], BeforeValidator(split_words)]
 WordSet = Annotated[frozenset[str], BeforeValidator(split_words)]
 Pattern = Annotated[re.Pattern[str], BeforeValidator(lambda text: re.compile(join_patterns(text)))]
 AnyCase = Annotated[re.Pattern[str], BeforeValidator(lambda text: re.compile(join_patterns(text), re.IGNORECASE))]
+
+
+_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<?[=!]|[()]|.", re.DOTALL)
+
+
+def without_lookarounds(pattern: str) -> str:
+    """Return a pattern that matches wherever the given one does, and more."""
+    kept: list[str] = []
+    depth = skipped_from = 0  # of open groups; of the lookaround that is left out
+    for token in _TOKEN.findall(pattern):
+        depth += token.startswith("(")
+        if token.startswith("(?") and token[-1] in "=!" and not skipped_from:
+            skipped_from = depth
+        if not skipped_from:
+            kept.append(token)
+        if token == ")":
+            skipped_from = 0 if skipped_from == depth else skipped_from
+            depth -= 1
+    return "".join(kept)
+
+
+class PatternIndex:
+    """Which of many patterns may match where a word begins, by its first letters: most words need no search.
+
+    Python's own `re` can't tell whether a text is the beginning of a possible match; the library `regex` can.
+    """
+
+    LETTERS = 5
+    MOST_BEGINNINGS = 50_000  # that are remembered
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._patterns = [regex.compile(without_lookarounds(pattern)) for pattern in patterns]
+        self._found: dict[str, tuple[int, ...]] = {"": tuple(range(len(self._patterns)))}
+
+    def candidates(self, letters: str) -> tuple[int, ...]:
+        """Return the numbers of the patterns of which a match may begin so; at most LETTERS characters count."""
+        letters = letters[: self.LETTERS]
+        if (known := self._found.get(letters)) is not None:
+            return known
+        found = tuple(
+            number
+            for number in self.candidates(letters[:-1])
+            if self._patterns[number].match(letters, partial=True) is not None
+        )
+        if len(self._found) >= self.MOST_BEGINNINGS:
+            self._found = {"": self._found[""]}
+        self._found[letters] = found
+        return found

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from graphrag.linguistics.language import visible
-from graphrag.linguistics.prefix_index import LENGTHS, beginnings
+from graphrag.linguistics.rules import PatternIndex
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Span
 
@@ -161,7 +161,7 @@ _QUOTED = re.compile(r"'([^'\n]{2,80})'|\"([^\"\n]{2,80})\"")
 _WITH_DIGITS = re.compile(r"\b(?=\w*[a-z])(?=\w*[013457])\w{3,}\b")  # 1gn0re
 _DIGITS = str.maketrans("013457", "oieast")
 _WORD = re.compile(r"\b\w")
-_BEGINNINGS = beginnings(ORDERS.pattern)
+_BEGINNINGS = PatternIndex([ORDERS.pattern])
 _RUN = re.compile(r"[\x00-\x7f]+|.", re.DOTALL)
 _SPACED = re.compile(r"\b\w(?:[ ._*-]\w){5,}\b")
 # Letters of other scripts that pass for Latin ones.
@@ -203,7 +203,7 @@ def _ordering(flat: str) -> Iterator[Span]:
     end = 0
     for word in _WORD.finditer(flat):
         start = word.start()
-        is_possible = start >= end and any(flat[start : start + length] in _BEGINNINGS for length in LENGTHS)
+        is_possible = start >= end and _BEGINNINGS.candidates(flat[start : start + PatternIndex.LETTERS])
         if is_possible and (order := ORDERS.match(flat, start)):
             end = order.end()
             yield Span(start, end)
