@@ -53,9 +53,9 @@ def measure(name: str, part: Part) -> Iterator[tuple[str, float, float, list[Ite
     """Yield each language, its share of right ones among all wanted or found, that of faultless texts, and the rest."""
     items = read_gold(name, part)
     for language in LANGUAGES:
-        scored = [(item, *READERS[name](item)) for item in items if item["lang"] == language]
-        right, total = (sum(score[place] for score in scored) for place in (1, 2))
-        wrong = [item for item, one, other in scored if one != other]
+        scored = [(item, READERS[name](item)) for item in items if item["lang"] == language]
+        right, total = (sum(score[place] for _, score in scored) for place in (0, 1))
+        wrong = [item for item, (shared, of_all) in scored if shared != of_all]
         yield language, right / max(total, 1), 1 - len(wrong) / max(len(scored), 1), wrong
 
 
