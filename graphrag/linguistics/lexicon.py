@@ -30,6 +30,11 @@ _PLURALS = {  # ending → what replaces it in the singular
     "fr": (("aux", "al"), ("x", ""), ("s", "")),
     "es": (("ces", "z"), ("es", ""), ("s", "")),
 }
+_FEMININES = {  # of adjectives and participles that the tables lack
+    "en": (),
+    "fr": (("ales", "al"), ("ale", "al"), ("elle", "el"), ("ive", "if"), ("euse", "eux"), ("ee", "e"), ("e", "")),
+    "es": (("a", "o"), ("as", "o")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class _Vocabulary:
     """Words and phrases of one language by their folded dictionary forms, each with its concepts."""
 
     def __init__(self, concepts: Iterable[Concept], language: str) -> None:
-        self._endings = _PLURALS[language]
+        self._plurals, self._feminines = _PLURALS[language], _FEMININES[language]
         self.words: dict[str, dict[str, float]] = {}
         self._phrases: dict[str, dict[tuple[str, ...], dict[str, float]]] = {}  # by their first word
         known: set[str] = set()
@@ -84,8 +89,11 @@ class _Vocabulary:
 
     def keys(self, folded: str) -> list[str]:
         """Return the dictionary forms that a folded word may be a form of, itself first."""
-        singulars = [folded[: -len(end)] + new for end, new in self._endings if folded.endswith(end)]
-        return list(dict.fromkeys([folded, *singulars, *self._lemmas.get(folded, ())]))
+        singulars = list(_replace_endings(folded, self._plurals))
+        keys = [folded, *singulars, *self._lemmas.get(folded, ())]
+        if not any(key in self.words for key in keys):
+            keys += [key for number in (folded, *singulars) for key in _replace_endings(number, self._feminines)]
+        return list(dict.fromkeys(keys))
 
     def find_senses(self, folded: str) -> dict[str, float]:
         """Return the concepts of a word, by name; the lemma of a form that is itself a word counts as ambiguous."""
@@ -111,6 +119,10 @@ class _Vocabulary:
         return len(folded) == len(phrase) and all(
             word == key or key in self.keys(word) for word, key in zip(folded, phrase, strict=True)
         )
+
+
+def _replace_endings(word: str, endings: Iterable[tuple[str, str]]) -> Iterator[str]:
+    return (word[: -len(end)] + new for end, new in endings if word.endswith(end))
 
 
 def split_folded(phrase: str) -> list[str]:

@@ -1,12 +1,13 @@
 """Measure how often answers hold what was asked for and cite where it stands, and how often they rightly refuse.
 
-python -m tests.benchmarks.answering [FOLDER…] [--queries 300] [--keep] [--wrong FILE]
+python -m tests.benchmarks.answering [FOLDER…] [--queries 300] [--asked-as FOLDER] [--keep] [--wrong FILE]
 
 Without a FOLDER the demo documents are asked their golden questions. Each FOLDER is a dataset in BEIR's format whose
 queries.jsonl has `answer`, a list of texts of which one must be in the answer. Each becomes a collection, of which so
 many questions, evenly spaced, are asked through the whole agent. For the refusals another collection lacks every third
-document, and the questions about these are asked. Without DATABASE_URL or CAUSEWAY_HOME all of it is on a server of its
-own, which is removed at the end.
+document, and the questions about these are asked. With --asked-as the questions are worded as in another folder, where
+they have the same ids: those of xquad-en over the documents of xquad-es. Without DATABASE_URL or CAUSEWAY_HOME all of
+it is on a server of its own, which is removed at the end.
 """
 
 import argparse
@@ -73,6 +74,13 @@ def read_answers(folder: Path) -> dict[str, list[str]]:
     if not found:
         raise InvalidDataset(f'{folder / "queries.jsonl"}: no line has "answer", a list of texts.')
     return found
+
+
+def asked_as(dataset: Dataset, folder: Path) -> Dataset:
+    """Return the dataset with its questions as another worded them, in another language; without those it lacks."""
+    texts = {query.id: query.text for query in read_dataset(folder).queries}
+    worded = tuple(replace(query, text=texts[query.id]) for query in dataset.queries if query.id in texts)
+    return replace(dataset, name=f"{dataset.name}-as-{folder.name}", queries=worded)
 
 
 def read_demo() -> tuple[Dataset, Answers]:
@@ -188,6 +196,8 @@ async def run(arguments: argparse.Namespace, settings: Settings, console: Consol
     await services.open()
     try:
         for dataset, answers in map(read, arguments.folders) if arguments.folders else [read_demo()]:
+            if arguments.asked_as:
+                dataset = asked_as(dataset, arguments.asked_as)
             found = [
                 await ask_all(
                     each,
@@ -213,6 +223,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--queries", type=int, default=300, help="of each folder, and of its removed documents")
+    parser.add_argument("--asked-as", type=Path, metavar="FOLDER", help="whose questions have the same ids, reworded")
     parser.add_argument("--keep", action="store_true", help="leave the collections for the next run")
     parser.add_argument("--wrong", type=Path, help="a file for the questions that the first sentence does not answer")
     configure_logging("ERROR")

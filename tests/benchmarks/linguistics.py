@@ -1,8 +1,9 @@
 """Measure the readers of sentences, numbers, dates, names and negation on texts by somebody who had not seen the code.
 
-python -m tests.benchmarks.linguistics [READER…] [--part kept] [--errors 10]
+python -m tests.benchmarks.linguistics [READER…] [--part kept] [--errors 10] [--lexicon FOLDER…]
 
-Half of each set is for tuning (`tune`), half is kept aside (`kept`): the figures of the second count.
+Half of each set is for tuning (`tune`), half is kept aside (`kept`): the figures of the second count. With --lexicon,
+the share of the content words of datasets in BEIR's format, names and codes aside, that the lexicon of concepts knows.
 """
 
 import argparse
@@ -15,6 +16,9 @@ from typing import Any, Literal
 from rich.console import Console
 from rich.table import Table
 
+from agent.evaluation.retrieval_run import read_dataset
+from graphrag.linguistics.language import detect, fold, stop_words, words
+from graphrag.linguistics.lexicon import find_meanings
 from graphrag.linguistics.sentences import split_sentences
 
 GOLD = Path(__file__).parents[1] / "golden" / "linguistics"
@@ -59,12 +63,32 @@ def measure(name: str, part: Part) -> Iterator[tuple[str, float, float, list[Ite
         yield language, right / max(total, 1), 1 - len(wrong) / max(len(scored), 1), wrong
 
 
+def measure_coverage(folder: Path) -> tuple[str, int, float]:
+    """Return the language, the number of content words and the share that the lexicon knows."""
+    dataset = read_dataset(folder)
+    texts = [*(document.text for document in dataset.documents), *(query.text for query in dataset.queries)]
+    language = detect(" ".join(texts[:20]))
+    known = counted = 0
+    for text in texts:
+        written = words(text)
+        for place, (word, found) in enumerate(zip(written, find_meanings(written, language), strict=True)):
+            is_name = word[0].isupper() and place > 0 and not found
+            if not is_name and len(word) > 1 and word.isalpha() and fold(word) not in stop_words(language):
+                counted += 1
+                known += bool(found)
+    return language, counted, known / counted
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("readers", nargs="*", default=list(READERS))
     parser.add_argument("--part", choices=("tune", "kept"), default="kept")
     parser.add_argument("--errors", type=int, default=0)
+    parser.add_argument("--lexicon", nargs="+", type=Path, default=[], metavar="FOLDER")
     options = parser.parse_args()
+    for folder in options.lexicon:
+        language, counted, share = measure_coverage(folder)
+        print(f"{folder.name} ({language}): {share:.3f} of {counted} content words are in the lexicon")
     table = Table("reader", "language", "right", "texts without an error")
     for name in options.readers or READERS:
         for language, share, texts, wrong in measure(name, options.part):
