@@ -9,6 +9,7 @@ has pairs of opposites with their sides, for directions; `rules/lexicon.yml` peo
 
 import gzip
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,6 +31,7 @@ _PLURALS = {  # ending → what replaces it in the singular
     "fr": (("aux", "al"), ("x", ""), ("s", "")),
     "es": (("ces", "z"), ("es", ""), ("s", "")),
 }
+_ENCLITIC = re.compile(r"^(\w{2,}[aei]r)(?:me|te|se|nos|l[aeo]s?){1,2}$")  # «cerrarla», of a Spanish infinitive
 _FEMININES = {  # of adjectives and participles that the tables lack
     "en": (),
     "fr": (("ales", "al"), ("ale", "al"), ("elle", "el"), ("ive", "if"), ("euse", "eux"), ("ee", "e"), ("e", "")),
@@ -90,7 +92,7 @@ class _Vocabulary:
     def keys(self, folded: str) -> list[str]:
         """Return the dictionary forms that a folded word may be a form of, itself first."""
         singulars = list(_replace_endings(folded, self._plurals))
-        keys = [folded, *singulars, *self._lemmas.get(folded, ())]
+        keys = [folded, *singulars, *self._lemmas.get(folded, ()), *_ENCLITIC.findall(folded)]
         if not any(key in self.words for key in keys):
             keys += [key for number in (folded, *singulars) for key in _replace_endings(number, self._feminines)]
         return list(dict.fromkeys(keys))
