@@ -5,24 +5,22 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import islice
 
-from graphrag.linguistics.dates import Period, parse_period
-from graphrag.linguistics.language import STEMMERS
+from graphrag.linguistics.dates import parse_period
+from graphrag.linguistics.language import STEMMERS, fold
+from graphrag.linguistics.numbers import decimal_mark, number_rules, read_digits, usual_mark
+from graphrag.linguistics.periods import Period
 
 Number = int | float
 MOST_CHARS = 40  # of a number or a date
 SAMPLE = 200  # texts that a column is judged by before all are read
 ENOUGH = 0.8  # of a column's cells make it one of numbers, or of dates
 MISSING = frozenset("- – — -- n/a na n.a. s/d nd n.d. ? x null none".split())
-_CURRENCY = r"(?:€|\$|£|¥|eur|euros?|usd|gbp|chf)"
+_UNIT = r"[€$£¥%]|[^\W\d_]+"
 _NUMBER = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[+\-−])?\s*(?P<before>{_CURRENCY})?\s*(?P<minus>[\-−])?"
-    rf"(?P<body>\d(?:[\d.,'’\s]*\d)?)\s*(?P<after>{_CURRENCY}|%)?\s*\)?",
-    re.IGNORECASE,
+    rf"(?P<open>\()?\s*(?P<sign>[+\-−])?\s*(?P<before>{_UNIT})?\s*(?P<minus>[\-−])?"
+    rf"(?P<body>\d(?:[\d.,'’\s]*\d)?)\s*(?P<after>{_UNIT})?\s*\)?"
 )
-_GROUPED = re.compile(r"(\d{1,3})((?:([.,'’\s])\d{3})(?:\3\d{3})*)(?:([.,])(\d+))?")
-_DECIMAL = re.compile(r"(\d+)([.,])(\d+)")
 _PHONE = re.compile(r"\+\d{8,}")
-_SYMBOLS = {"eur": "€", "euro": "€", "euros": "€", "usd": "$", "gbp": "£", "chf": "CHF"}
 _ORDERED = re.compile(r"(\d{1,2})[-/.](\d{1,2})[-/.]\d{2,4}")
 
 
@@ -37,62 +35,33 @@ class Numbers:
 def read_numbers(texts: Collection[str], *, language: str) -> Numbers:
     """Read numbers. An ambiguous text («1.250») is decided by the others of its column, then by the language."""
     parts = {text: found for text in texts if (found := _parts(text))}
-    marks = {mark for found in parts.values() if (mark := _decimal_mark(found["body"]))}
-    if len(marks) == 1:
-        (decimal,) = marks
-    else:
-        decimal = {"en": "."}.get(language, "," if language in STEMMERS else "") if not marks else ""
+    marks = {mark for found in parts.values() if (mark := decimal_mark(found["body"]))}
+    decimal = usual_mark(language) if not marks else marks.pop() if len(marks) == 1 else ""
     values = {}
     for text, found in parts.items():
-        value = _value(found["body"], decimal)
+        value = read_digits(found["body"], decimal)
         if value is not None:
             is_negative = found["open"] or found["sign"] in ("-", "−") or found["minus"]
             values[text] = -value if is_negative else value
-    units = {unit for text in values if (unit := _unit(parts[text]))}
+    units = {unit for text in values if (unit := parts[text]["unit"])}
     if len(units) > 1:  # dollars and euros have no sum
         return Numbers({}, "")
     return Numbers(values, units.pop() if units else "")
 
 
 def _parts(text: str) -> dict[str, str] | None:
+    """Return the body, the signs and the unit of a cell that is a number and nothing else; it may have a currency."""
     if len(text) > MOST_CHARS or not any(map(str.isdigit, text)) or _PHONE.fullmatch(text):
         return None
     match = _NUMBER.fullmatch(text.strip())
-    return {name: part or "" for name, part in match.groupdict().items()} if match else None
-
-
-def _unit(parts: dict[str, str]) -> str:
-    symbol = (parts["before"] or parts["after"]).lower()
-    return _SYMBOLS.get(symbol, symbol)
-
-
-def _decimal_mark(body: str) -> str:
-    """Return the decimal mark if the text is clear about it, else ""."""
-    if match := _GROUPED.fullmatch(body):
-        if match[4]:
-            return match[4] if match[4] != match[3] else ""
-        is_plain = len(match[2]) == 4  # one group of three: either thousands or decimals
-        if match[3] not in ".,":
-            return ""
-        if is_plain and match[1] != "0":
-            return ""
-        return match[3] if is_plain else {".": ",", ",": "."}[match[3]]
-    match = _DECIMAL.fullmatch(body)
-    return match[2] if match else ""
-
-
-def _value(body: str, decimal: str) -> Number | None:
-    own = _decimal_mark(body) or decimal
-    if body.isdecimal():
-        return int(body) if len(body) == 1 or body[0] != "0" else None  # a code, a telephone
-    grouped = _GROUPED.fullmatch(body)
-    if grouped and grouped[3] in ".," and not own:
+    if match is None:
         return None
-    if grouped and grouped[3] != own and grouped[1] != "0":
-        digits = grouped[1] + "".join(filter(str.isdecimal, grouped[2]))
-        return float(f"{digits}.{grouped[5]}") if grouped[5] else int(digits)
-    plain = _DECIMAL.fullmatch(body)
-    return float(f"{plain[1]}.{plain[3]}") if plain and plain[2] == own else None
+    units = number_rules().prices | {"%": "%", "euro": "€", "euros": "€"}
+    words = [fold(word) for word in (match["before"], match["after"]) if word]
+    if not all(word in units for word in words) or match["before"] == "%":
+        return None
+    parts = {name: part or "" for name, part in match.groupdict().items()}
+    return parts | {"unit": units[words[0]] if words else ""}
 
 
 def read_periods(texts: Collection[str], *, language: str, year: int = 0) -> dict[str, Period]:

@@ -1,38 +1,45 @@
-"""Dates, times and periods as they are written in Spanish, French and English."""
+"""The dates, periods and clock times in a text in Spanish, French or English.
+
+It is our own reader: on the gold set's half for tuning, dateparser, parsedatetime, datefinder and Microsoft's
+recognizers find .05 to .63 of the dates, and take 1 to 1,000 ms for 200 words.
+"""
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
-from datetime import date
-from functools import lru_cache
-from typing import Literal, cast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 from babel import Locale
-from babel.dates import format_date, get_day_names
-from babel.numbers import format_decimal
+from babel.dates import get_day_names
+from pydantic import BeforeValidator
 
-from graphrag.linguistics.language import ANSWER_LANGUAGES, fold
+from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stop_words
 from graphrag.linguistics.normalization import flatten
-from graphrag.linguistics.rules import Rules, WordSet, read_rules
-from graphrag.models import TemporalContext
+from graphrag.linguistics.periods import UNITS, Days, Period, of_day, of_month
+from graphrag.linguistics.rules import AnyCase, Pattern, Rules, WordList, read_rules
 
-Unit = Literal["day", "month", "quarter", "year"]
-UNITS: tuple[Unit, ...] = ("day", "month", "quarter", "year")
-PARTS = {"month": 12, "quarter": 4, "year": 1}  # of a year
-YEARS = range(1900, 2101)  # a number outside is no year
+YEARS = range(1900, 2101)  # a number before is a year only after «en», "since" …
+MAX_CHARS = 40  # of characters without a space, and of a text that is a period
+MAX_SHORT_CHARS = 3  # of abbreviations that are months only in a date
+MAX_LOOKBEHIND = 4  # tokens
+_Match = re.Match[str]
+_Values = Annotated[dict[int, WordList], BeforeValidator(lambda raw: raw if isinstance(raw, dict) else {0: raw})]
 
 
 class DateRules(Rules):
-    against: dict[str, dict[Unit, str]]
-    previous: dict[str, dict[Unit, str]]
-    formats: dict[str, dict[Unit, str]]
-    short_formats: dict[Unit, str]
-    yearless_formats: dict[Unit, str]
-    empty_words: WordSet
-    months: dict[str, int]
-    quarters: dict[str, int]
-    unsure_months: WordSet
+    forms: dict[str, list[Pattern]]
+    grammar: dict[str, list[Pattern]]
+    months: dict[str, dict[str, int]]
+    unsure_months: dict[str, str]
+    roman: WordList
+    past: dict[str, AnyCase]
+    amount: Pattern
+    clock: str
+    words: dict[str, dict[str, _Values]]
 
 
 @lru_cache(maxsize=1)
@@ -40,336 +47,24 @@ def _rules() -> DateRules:
     return read_rules(DateRules, "graphrag.linguistics", "dates")
 
 
-_LONGEST = 40  # characters
-_TIME = r"(?:[ t]\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?z?)?"
-_ISO = re.compile(r"(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2})" + _TIME + ")?")
-_MONTH_OF_YEAR = re.compile(r"(\d{1,2})[-/.](\d{4})")
-_NUMERIC = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})" + _TIME)
-_QUARTER = re.compile(
-    r"(?:q|t|tr|trim\.?|trimestre|quarter) ?(?P<a>[1-4])(?:[ /'-]*(?:de |of )?(?P<b>\d{4}|\d{2}))?"
-    r"|(?P<c>[1-4])\.?(?:o|er|e|eme|st|nd|rd|th)? ?(?:q|t|tr|trim\.?|trimestre|quarter)"
-    r"(?:[ /'-]*(?:de |of )?(?P<d>\d{4}|\d{2}))?"
-    r"|(?P<e>\d{4})[ /-]?(?:q|t)(?P<f>[1-4])"
-)
-_WORDS = re.compile(r"\d+|[a-z]+")
-_NAMED = re.compile(r"[\da-z .,'/-]{3,40}")
-_SHORT_YEAR = re.compile(r"[a-z]{3,10}\.?[-'/]\d{2}")  # «dic-25»; «Dec 25» may be a day
-
-
-@dataclass(frozen=True, slots=True)
-class Period:
-    """Its number counts the periods of its unit, so the next has the next; of the year 0 where the year is unknown."""
-
-    unit: Unit
-    number: int
-
-    @property
-    def year(self) -> int:
-        return date.fromordinal(self.number).year if self.unit == "day" else self.number // PARTS[self.unit]
-
-    @property
-    def first_day(self) -> date | None:
-        if self.unit == "day":
-            return date.fromordinal(self.number)
-        parts = PARTS[self.unit]
-        year, part = divmod(self.number, parts)
-        return date(year, part * (12 // parts) + 1, 1) if 1 <= year <= 9999 else None
-
-    def within(self, unit: Unit) -> "Period | None":
-        """The period of a coarser unit that it is part of."""
-        if unit == self.unit:
-            return self
-        if UNITS.index(unit) < UNITS.index(self.unit) or (self.year == 0 and unit == "year"):
-            return None
-        if self.unit == "day":
-            day = date.fromordinal(self.number)
-            return Period(unit, day.year * PARTS[unit] + (day.month - 1) * PARTS[unit] // 12)
-        return Period(unit, self.number * PARTS[unit] // PARTS[self.unit])
-
-    def of_year(self, year: int) -> "Period":
-        """Add a year to a period that lacks one."""
-        is_lacking = year > 0 and self.unit in ("month", "quarter") and self.number < PARTS[self.unit]
-        return Period(self.unit, year * PARTS[self.unit] + self.number) if is_lacking else self
-
-
-def of_day(day: date) -> Period:
-    return Period("day", day.toordinal())
-
-
-def period_of(time: TemporalContext) -> Period:
-    day = of_day(time.date)
-    return day.within(time.period) or day
-
-
-def of_month(year: int, month: int) -> Period:
-    return Period("month", year * 12 + month - 1)
-
-
-def spoken(language: str) -> str:
-    """The language itself, or English where it is none of ours."""
-    return language if language in ANSWER_LANGUAGES else "en"
-
-
-@lru_cache(maxsize=10_000)
-def name(period: Period, language: str, *, short: bool = False) -> str:
-    """«diciembre de 2025», short «dic 2025»."""
-    day = period.first_day
-    if day is None:
-        day = period.of_year(2000).first_day
-        return format_date(day, _rules().yearless_formats[period.unit], locale=language) if day else ""
-    if short:
-        return format_date(day, _rules().short_formats[period.unit], locale=language).replace(".", "")
-    return format_date(day, _rules().formats[language][period.unit], locale=language)
-
-
-def against(unit: Unit, language: str) -> str:
-    """Return «frente al mes anterior»."""
-    return _rules().against[spoken(language)][unit]
-
-
-def trend(change: float, unit: Unit, language: str, *, measure: str = "") -> str:
-    """«+25 % frente al mes anterior»; `measure` opens it."""
-    changed = f"{percent(change, language)} {against(unit, language)}"
-    return f"{measure}: {changed}" if measure else changed
-
-
-def brief_trend(temporal: TemporalContext, language: str) -> str:
-    """Return a trend in another language than its label: «+25% vs mois précédent»; "" if it is unknown."""
-    if temporal.change is None:
-        return ""
-    measure, unit = _read_label(temporal)
-    against = f"{percent(temporal.change, 'en')} vs {_rules().previous[spoken(language)][unit]}"
-    return f"{measure}: {against}" if measure else against
-
-
-def trend_in(temporal: TemporalContext, language: str) -> str:
-    """The label in another language."""
-    if temporal.change is None:
-        return ""
-    measure, unit = _read_label(temporal)
-    return trend(temporal.change, unit, language, measure=measure)
-
-
-def _read_label(temporal: TemporalContext) -> tuple[str, Unit]:
-    """The measure and the unit that it was made with: a day's change may be against the month before."""
-    for wording in _rules().against.values():
-        for unit, words in wording.items():
-            if temporal.label.endswith(words):
-                return temporal.label.removesuffix(words).rpartition(": ")[0], unit
-    return "", temporal.period
-
-
-def percent(share: float, language: str) -> str:
-    """Return the share as a percentage with its sign and at most one decimal."""
-    return _percent(round(share * 1000), spoken(language))
-
-
-@lru_cache(maxsize=10_000)
-def _percent(thousandths: int, language: str) -> str:
-    number = breaking_spaces(
-        format_decimal(thousandths / 10, "+#,##0.#;-#,##0.#" if thousandths else "0", locale=language)
-    )
-    return f"{number}%" if language == "en" else f"{number} %"
-
-
-def breaking_spaces(text: str) -> str:
-    """Spaces that break no line read as words joined, to a tokenizer and to whoever searches the text."""
-    return text.replace("\u202f", " ").replace("\u00a0", " ")
-
-
-def parse_period(text: str, *, day_first: bool | None = None, year: int = 0) -> Period | None:
-    """Parse a text that is a time and nothing else.
-
-    «05/06/2025» is one only if `day_first` is known; «4 de mayo» only if the `year` is.
-    """
-    folded = " ".join(fold(text).split())
-    if len(folded) > _LONGEST or not (any(map(str.isdigit, folded)) or folded.rstrip(".") in months()):
-        return None
-    if folded.isdecimal():
-        return Period("year", int(folded)) if len(folded) == 4 and int(folded) in YEARS else None
-    return _numeric(folded, day_first) or _quarter(folded) or _in_words(folded, year)
-
-
-def _numeric(text: str, day_first: bool | None) -> Period | None:
-    if match := _ISO.fullmatch(text):
-        year, month = int(match[1]), int(match[2])
-        return _day(year, month, int(match[3])) if match[3] else _month(year, month)
-    if match := _MONTH_OF_YEAR.fullmatch(text):
-        return _month(int(match[2]), int(match[1]))
-    if match := _NUMERIC.fullmatch(text):
-        first, second, year = int(match[1]), int(match[3]), _full_year(match[4])
-        by_day, by_month = _day(year, second, first), _day(year, first, second)
-        if by_day and by_month and first != second:
-            return None if day_first is None else by_day if day_first else by_month
-        return by_day or by_month
-    return None
-
-
-def _quarter(text: str) -> Period | None:
-    match = _QUARTER.fullmatch(text)
-    if not match:
-        return None
-    quarter, year = match["a"] or match["c"] or match["f"], match["b"] or match["d"] or match["e"]
-    return Period("quarter", (_full_year(year) if year else 0) * 4 + int(quarter) - 1)
-
-
-def _in_words(text: str, year: int) -> Period | None:
-    if not _NAMED.fullmatch(text):
-        return None
-    found = [word for word in _WORDS.findall(text) if word not in _rules().empty_words]
-    named = [word for word in found if word in months()]
-    numbers = [int(word) for word in found if word.isdecimal() and len(word) <= 4]
-    if len(named) != 1 or len(numbers) + 1 != len(found):
-        return None
-    month = months()[named[0]]
-    match numbers:
-        case []:
-            return of_month(0, month)
-        case [short] if _SHORT_YEAR.fullmatch(text):
-            return of_month(2000 + short, month)
-        case [number] if number in YEARS:
-            return of_month(number, month)
-        case [number] if year:
-            return _day(year, month, number)
-        case [number, last] if last in YEARS:
-            return _day(last, month, number)
-    return None
-
-
 @lru_cache(maxsize=1)
 def months() -> dict[str, int]:
     """Folded names and abbreviations in our languages → 1 … 12."""
-    found = dict(_rules().months)
-    for language in ANSWER_LANGUAGES:
-        for width in ("wide", "abbreviated"):
-            for number, month in Locale(language).months["format"][width].items():
-                found[fold(month).rstrip(".")] = cast(int, number)
+    return _month_names(ANSWER_LANGUAGES, "abbreviated") | _month_names(ANSWER_LANGUAGES, "wide")
+
+
+def _month_names(languages: Iterable[str], width: Literal["wide", "abbreviated"]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for language in languages:
+        names = Locale(language).months["format"][width]
+        found |= {fold(month).rstrip("."): cast(int, number) for number, month in names.items()}
+        found |= _rules().months[language] if width == "abbreviated" else {}
     return found
-
-
-def _full_year(text: str) -> int:
-    return int(text) if len(text) == 4 else int(text) + (2000 if int(text) < 70 else 1900)
-
-
-def _month(year: int, month: int) -> Period | None:
-    return of_month(year, month) if year in YEARS and 1 <= month <= 12 else None
-
-
-def _day(year: int, month: int, day: int) -> Period | None:
-    is_day = year in YEARS and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
-    return of_day(date(year, month, day)) if is_day else None
-
-
-_WRITTEN = (
-    r"\b\d{4}-\d{1,2}(?:-\d{1,2})?\b|\b\d{1,2}[/.-]\d{1,2}[/.-]\d{4}\b"
-    r"|\b\d{1,2}(?:st|nd|rd|th|er|º)? (?:de |of )?MONTH\b\.?(?:,? (?:de |del |of )?\d{4}\b)?"
-    r"|\bMONTH\b \d{1,2}(?:st|nd|rd|th)?\b(?!\s?[:%€])(?:,? \d{4}\b)?"
-    r"|\bMONTH\b\.? (?:de |del |of )?\d{4}\b"
-    r"|(?<![\w.,-])(?:19|20)\d{2}\b(?![.,-]?\d| ?[%€£$])"
-)
-_NAMED_WITH_YEAR = (
-    r"\b\d{4}-\d{1,2}(?:-\d{1,2})?\b|\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b"
-    r"|\b(?:q|t)[1-4](?: (?:de |of )?\d{4})?\b"
-    r"|\b(?:\d{1,2}(?:st|nd|rd|th|er|º)? (?:de |of )?)?MONTH\.?(?:,? (?:de |del |of )?(?:\d{1,2},? )?\d{4})?\b"
-    r"|\b(?:19|20)\d{2}\b"
-)
-_WRITTEN_YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d{2}(?![\w%€£$]|[.,-]\d| ?[%€£$])")
-
-
-@dataclass(frozen=True, slots=True)
-class ToldDate:
-    start: int
-    end: int
-    period: Period
-
-
-def find_told_dates(text: str, language: str, *, year: int = 0) -> list[ToldDate]:
-    """Return the dates in a text in their order.
-
-    `year` completes dates that name none; without it they are left out, as is 05/06/2025 in English, which may be of
-    May or of June.
-    """
-    return list(_find(text, year, None if language == "en" else True))
-
-
-def find_named_periods(text: str, language: str) -> tuple[TemporalContext, ...]:
-    """Return the days, months, quarters and years that a text names with their year, each once."""
-    found = []
-    for match in _named_pattern().finditer(flatten(text).lower()):
-        period = parse_period(match[0], day_first=None if language == "en" else True)
-        if period and period.year and period.first_day:
-            found.append(TemporalContext(period.first_day, period.unit))
-    return tuple(dict.fromkeys(found))
-
-
-def _find(text: str, year: int, day_first: bool | None) -> Iterator[ToldDate]:
-    for match in _pattern().finditer(flatten(text).lower()):
-        period = parse_period(match[0], day_first=day_first, year=year)
-        if period and period.year:
-            yield ToldDate(match.start(), match.end(), period)
-
-
-def only_year(text: str) -> int:
-    """The year that a text names where it names one; else 0."""
-    found = {int(year) for year in _WRITTEN_YEAR.findall(text) if int(year) in YEARS}
-    return found.pop() if len(found) == 1 else 0
-
-
-@lru_cache(maxsize=1)
-def _pattern() -> re.Pattern[str]:
-    return _with_months(_WRITTEN)
-
-
-@lru_cache(maxsize=1)
-def _named_pattern() -> re.Pattern[str]:
-    return _with_months(_NAMED_WITH_YEAR)
-
-
-def _with_months(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern.replace("MONTH", f"(?:{'|'.join(sorted(months(), key=len, reverse=True))})"))
-
-
-_MONTH = r"(?P<month>[A-Za-zÀ-ÿ]{3,10})\.?"
-_YEAR = r"(?P<year>(?:19|20|21)\d\d)"
-_DAY = r"(?P<day>\d{1,2})(?:er|st|nd|rd|th|[ºo°])?"
-_TIMES = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2})?)?"
-_PATTERNS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"(?<!\d)" + _YEAR + r"-(?P<number>\d{2})(?:-(?P<day>\d{2}))?(?!\d)",
-        r"(?<![\d/])(?P<first>\d{1,2})(?P<mark>[/.-])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})(?![\d/])",
-        r"(?<![\d/.])(?P<number>0?[1-9]|1[0-2])/(?P<year>(?:19|20)\d\d)(?![\d/])",
-        r"(?<![\d/.,])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/.,])",
-        r"(?<![\d.,])"
-        + _DAY
-        + r"(?:\s+(?:de|of))?[\s\u00a0]+"
-        + _MONTH
-        + r"(?:,?\s+(?:de\s+|del\s+|of\s+)?"
-        + _YEAR
-        + r")?(?!\w)",
-        r"(?<!\w)" + _MONTH + r"\s+" + _DAY + r"(?!\d)(?:,?\s+" + _YEAR + r")?(?!\w)",
-        r"(?<!\w)" + _MONTH + r",?\s+(?:de\s+|del\s+|of\s+)?" + _YEAR + r"(?!\w)",
-    )
-)
-_HOUR = re.compile(
-    r"(?<![\d.,:])(?P<hour>[01]?\d|2[0-4])\s?(?:[:hH]|h\.)\s?(?P<minute>[0-5]\d)(?!\d)(?:\s?(?P<half>[ap]\.?\s?m\b\.?))?"
-    r"|(?<![\d.,:])(?P<bare>1?\d)(?:[.:](?P<more>[0-5]\d))?\s?(?P<part>[ap]\.?\s?m\b\.?)"
-    r"|(?<![\d.,:])(?P<french>[01]?\d|2[0-4])\s?h(?:eures)?(?!\w)",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"[^\W\d_]+")
-_YEAR_ALONE = re.compile(r"(?<![\w.,€$£/-])(?P<year>(?:19|20)\d\d)(?![\w/-]|[.,]\d|\s?[€$£%])")
-_OLD_YEAR = re.compile(
-    r"(?<!\w)(?:en|in|de|desde|hacia|hasta|since|from|until|by|depuis|vers)\s+(?P<year>1[5-8]\d\d)(?![\w/.,-]\d|\s?[€$£%\d])"
-)
-_QUARTER_WORDS = frozenset({"trimestre", "quarter"})
-_QUARTER_OF_HOUR = re.compile(r"(?<!\w)[QT]([1-4])(?!\w)")
-_LONG = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A moment; parts that are missing in the text are None. `day_first`: the other reading of 3/4."""
+    """The parts of a date or a clock time that a text names; the others are None."""
 
     start: int
     end: int
@@ -378,12 +73,13 @@ class Moment:
     day: int | None = None
     weekday: int | None = None
     quarter: int | None = None
+    half: int | None = None
+    fortnight: int | None = None
     minute: int | None = None  # of the day, or of half of it
-    other_month: int | None = None  # where day and month may be the other way round
+    other_month: int | None = None  # where day and month may be the other way round: 3/4
 
     def said(self) -> frozenset[str]:
-        names = (field.name for field in fields(self) if field.name not in ("start", "end", "other_month"))
-        return frozenset(name for name in names if getattr(self, name) is not None)
+        return frozenset(name for name in _PARTS if getattr(self, name) is not None)
 
     def contradicts(self, other: "Moment") -> bool:
         shared = self.said() & other.said()
@@ -394,95 +90,507 @@ class Moment:
     def _agrees_turned(self, other: "Moment") -> bool:
         return self.other_month is not None and (self.other_month, self.month) == (other.month, other.day)
 
+    def days(self, year: int) -> Days | None:
+        """Return its days, those of `year` where it names none; None where that is 0."""
+        year = self.year or year
+        if year and self.month and self.day:
+            is_day = self.day <= monthrange(year, self.month)[1]
+            return (date(year, self.month, self.day),) * 2 if is_day else None
+        if not year or not (self.year or self.month or self.quarter or self.half):
+            return None
+        part, size = (self.month, 1) if self.month else (self.quarter, 3) if self.quarter else (self.half, 6)
+        first, last = _around(date(year, ((part or 1) - 1) * size + 1, 1), size if part else 12)
+        if self.fortnight:
+            return (first, first.replace(day=15)) if self.fortnight == 1 else (first.replace(day=16), last)
+        return first, last
+
+
+_PARTS = ("year", "month", "day", "weekday", "quarter", "half", "fortnight", "minute")
+
 
 def _alike(name: str, one: int, other: int) -> bool:
     return one == other or (name == "minute" and abs(one - other) == 720)
 
 
-@lru_cache(maxsize=1)
-def _weekdays() -> dict[str, int]:
-    named = [
-        (number, name)
-        for language in ANSWER_LANGUAGES
-        for number, name in get_day_names("wide", locale=language).items()
-    ]
-    plural = {f"{fold(name)}s": number for number, name in named}
-    return plural | {fold(name): number for number, name in named}
+@dataclass(frozen=True, slots=True)
+class DateExpression:
+    """A date, a period or a clock time in a text.
+
+    `first` and `last` are its days, None where the year or the document's date that they depend on is unknown.
+    `moments` are the parts that it names, of a range those of both ends; relative dates, decades and centuries have
+    none.
+    """
+
+    start: int
+    end: int
+    first: date | None = None
+    last: date | None = None
+    moments: tuple[Moment, ...] = ()
+
+    @property
+    def period(self) -> Period | None:
+        """The day, month, quarter or year that it is, where it is one."""
+        if self.first is None or self.first == self.last:
+            return of_day(self.first) if self.first else None
+        periods = (of_day(self.first).within(unit) for unit in UNITS)
+        return next((period for period in periods if period and period.days == (self.first, self.last)), None)
+
+
+def read_dates(text: str, language: str, *, reference: date | None = None, year: int = 0) -> tuple[DateExpression, ...]:
+    """Return the dates, periods and clock times of a text in their order.
+
+    `reference`, the document's own date, is what relative dates are counted from. Dates that name no year are of
+    `year`, else of the reference's. 05/06/2025 has no days in English, where it may be in May or in June.
+    """
+    year = year or (reference.year if reference else 0)
+    return _read(text, language, None if language == "en" else True, reference, year)
+
+
+def parse_period(text: str, *, day_first: bool | None = None, year: int = 0) -> Period | None:
+    """Parse a text that is a time and nothing else.
+
+    «05/06/2025» is one only if `day_first` is known; «4 de mayo» only if the `year` is.
+    """
+    if len(text) > MAX_CHARS or not (any(map(str.isdigit, text)) or fold(text).strip(" .") in months()):
+        return None
+    found = _read(text, "", day_first, None, year)
+    dated = [each for each in found if all(one.said() - {"minute", "weekday"} for one in each.moments)]
+    rest = "".join(text[one.end : other.start] for one, other in pairwise([_START, *found, _END]))
+    if len(dated) != 1 or len(dated[0].moments) != 1 or any(map(str.isalnum, rest)):
+        return None
+    (moment,) = dated[0].moments
+    if moment.year is None and moment.quarter:
+        return Period("quarter", moment.quarter - 1)
+    if moment.year is None and moment.month and not (moment.day or moment.fortnight):
+        return of_month(0, moment.month)
+    return dated[0].period if moment.year is None or moment.year in YEARS else None
+
+
+def only_year(text: str) -> int:
+    """The year that a text names where it names one; else 0."""
+    moments = (moment for each in read_dates(text, "") for moment in each.moments)
+    found = {moment.year for moment in moments if moment.year in YEARS}
+    return (found.pop() or 0) if len(found) == 1 else 0
 
 
 @lru_cache(maxsize=2048)
-def read_moments(text: str, language: str) -> tuple[Moment, ...]:
-    found: list[Moment] = []
-    for pattern in _PATTERNS:
-        for match in pattern.finditer(text):
-            moment = _dated(match)
-            if moment and not _overlaps(found, moment):
-                found.append(moment)
-    for moment in (*_hours(text), *_moments_in_words(text, language)):
-        if not _overlaps(found, moment):
-            found.append(moment)
-    return tuple(sorted(found, key=lambda moment: moment.start))
+def _read(
+    text: str, language: str, day_first: bool | None, reference: date | None, year: int
+) -> tuple[DateExpression, ...]:
+    return tuple(_Reading(text, language, day_first, reference, year).expressions())
 
 
-def _overlaps(found: list[Moment], moment: Moment) -> bool:
-    return any(other.start < moment.end and moment.start < other.end for other in found)
+_START, _END = DateExpression(0, 0), DateExpression(MAX_CHARS, MAX_CHARS)
+_DAYS = {"z": 1, "k": 7, "v": 15}
+_MONTHS = {"x": 1, "q": 3, "s": 6, "l": 12, "E": 12}
 
 
-def _dated(match: re.Match[str]) -> Moment | None:
-    parts = match.groupdict()
-    year = int(parts["year"]) if parts.get("year") else None
-    if year is not None and year < 100:
-        year += 2000 if year < 70 else 1900
-    if parts.get("first"):
-        first, second = int(parts["first"]), int(parts["second"])
-        if not (1 <= first <= 31 and 1 <= second <= 31 and min(first, second) <= 12):
+def _shifted(day: date, months_later: int) -> date:
+    """Return the same day so many months later; of a shorter month its last."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months_later, 12)
+    last = date(year + month // 11, (month + 1) % 12 + 1, 1) - timedelta(1)
+    return last.replace(day=min(day.day, last.day))
+
+
+def _around(day: date, size: int, away: int = 0) -> Days:
+    """Return the days of the period of so many months that a day is in, or of the `away`-th after it."""
+    first = _shifted(day.replace(month=(day.month - 1) // size * size + 1, day=1), away * size)
+    return first, _shifted(first, size) - timedelta(1)
+
+
+def _week_of(day: date) -> Days:
+    monday = day - timedelta(day.weekday())
+    return monday, monday + timedelta(6)
+
+
+class _Token(NamedTuple):
+    kind: str  # a letter, explained in rules/dates.yml
+    start: int
+    end: int
+    value: int = 0
+    moment: Moment | None = None
+
+
+class _Lexicon(NamedTuple):
+    language: str
+    pattern: re.Pattern[str]
+    words: dict[str, tuple[str, int]]  # their kind and value
+    abbreviations: frozenset[str]  # of months
+
+
+_SERIES = {"numbers": ("c", 1, 1), "tens": ("c", 30, 10), "ordinals": ("N", 1, 1)}  # kind, first value, step
+_TOKEN = (
+    r"(?P<phrase>{phrases})(?!\w)|(?P<clock>{clock})|(?P<number>\d+(?:[-–./,]\d+)*(?:\.?[ºª°]|\.er(?!\w)|'s(?!\w)|[^\W_]+)?)"
+    r"|(?P<word>[^\W\d]\w*)|(?P<mark>[^\w\s])"
+)
+_COUNTS = frozenset("cdnyY")
+_MARKS = {"–": "-", "•": "|", "*": "|"} | dict.fromkeys("«»“”", '"') | {mark: mark for mark in "-/,'|&(\""}
+_ROMAN = re.compile(r"([ivx]{1,5})(?:e|eme|er)?")
+_ISO_TIME = re.compile(r"(?<=\d)t(?=\d\d:)")
+
+
+@lru_cache(maxsize=4)
+def _lexicon(language: str) -> _Lexicon:
+    """Return the words of a language; of an unknown one, those of all, where what may be a month is one."""
+    languages = [language] if language in ANSWER_LANGUAGES else list(ANSWER_LANGUAGES)
+    words: dict[str, tuple[str, int]] = {}
+    for name, values in ((name, values) for each in languages for name, values in _rules().words[each].items()):
+        kind, first, step = _SERIES.get(name, (name, 0, 0))
+        for value, phrases in values.items():
+            for place, phrase in enumerate(phrases):
+                words[phrase.replace("_", " ")] = kind, value + first + step * place
+    for each in languages:
+        for number, day in get_day_names("wide", locale=each).items():
+            words |= {fold(day): ("W", number), f"{fold(day)}s": ("W", number)}
+    short, wide = (_month_names(languages, width) for width in ("abbreviated", "wide"))
+    owners = _rules().unsure_months
+    alone = {word for word in short | wide if word in wide or len(word) > MAX_SHORT_CHARS}
+    alone = {word for word in alone if len(languages) > 1 or owners.get(word, language) == language}
+    named = {
+        word: ("M" if word in alone else "V", number)
+        for word, number in (short | _month_names(ANSWER_LANGUAGES, "wide")).items()
+    }
+    known = named | words if len(languages) == 1 else words | named
+    phrases = [re.escape(word) for word in sorted(words, key=len, reverse=True) if not word.isalnum()]
+    pattern = _TOKEN.replace("{phrases}", "|".join(phrases)).replace("{clock}", _rules().clock)
+    return _Lexicon(language, re.compile(pattern), known, frozenset(short.keys() - wide.keys()))
+
+
+def _tokens(text: str, language: str) -> list[_Token]:
+    lexicon = _lexicon(language)
+    flat = _ISO_TIME.sub(" ", flatten(text).lower())
+    found = [_Token(".", 0, 0)] * 3
+    for match in lexicon.pattern.finditer(flat):
+        (start, end), last = match.span(), found[-1]
+        if "\n" in text[last.end : start] and (match["mark"] or text.count("\n", last.end, start) > 1):
+            found.append(_Token("|", start, start))
+        if match["clock"]:
+            found.append(_Token("T", start, end, moment=Moment(start, end, minute=_minute(match))))
+        elif match["mark"]:
+            is_abbreviation = match[0] == "." and flat[last.start : start] in lexicon.abbreviations
+            is_elision = match[0] == "'" and last.end == start and last.kind not in "MZVQ"
+            is_apart = match[0] in "-–" and " " in (text[start - 1 : start], text[end : end + 1])
+            if not is_abbreviation and not is_elision:
+                found.append(_Token("=" if is_apart else _MARKS.get(match[0], "."), start, end))
+        elif match["number"] or match[0][-1].isdigit():  # «2025», "Q1"
+            if end - start <= MAX_CHARS and _rules().amount.search(flat, max(0, start - 1), end + 2):
+                found.append(_Token("€", start, end))
+            elif (
+                last.end == start and found[-2].kind in "MZVQ" and len(match[0]) == 2 and match["number"]
+            ):  # «dic-25», "Q1'25"
+                found.append(_Token("y", start, end, 2000 + int(match[0])))
+            else:
+                found += _of_number(match[0], start)
+        else:
+            opens = last.kind in ".|(\"'-=" or "\n" in text[last.end : start]
+            found.append(_of_word(found, text[start:end], match[0], start, lexicon, opens=opens))
+    return found
+
+
+def _minute(match: _Match) -> int:
+    hour = int(match["hour"])
+    is_afternoon = "p" in (match["half"], match["part"]) and hour < 12
+    return (hour + 12 * is_afternoon) % 24 * 60 + int(match["minute"] or 0)
+
+
+def _of_word(found: list[_Token], written: str, word: str, start: int, lexicon: _Lexicon, *, opens: bool) -> _Token:
+    """Return a word's token; one that goes on with a number takes its place: «treinta y uno», "twenty-first"."""
+    kind, value = lexicon.words.get(word, ("w", 0))
+    before, roman = found[-1].kind, _ROMAN.fullmatch(word)
+    if kind == "c" and before in "dr" and word in months():  # «3 sept 2025», not «vingt-sept»
+        kind, value = "M", months()[word]
+    elif roman and written[: roman.end(1)].isupper() and roman[1].upper() in _rules().roman:
+        kind, value = "X", _rules().roman.index(roman[1].upper()) + 1
+    elif kind in "cA" and written.istitle() and not opens:  # «El Dos de Mayo», "USA Today"
+        kind = "^"
+    elif kind in "w#" and before in _COUNTS and written.islower() and word[-1] in "sx":
+        is_phrase = lexicon.language == "en" and before == "y" and found[-2].kind in "ah.|"  # "the 2019 elections"
+        kind = kind if is_phrase or word in stop_words(lexicon.language) else "%"
+    elif kind == "w" and written[0].isupper():
+        kind = "^"
+    if kind == "M" and lexicon.language and written[0].isupper() != (lexicon.language == "en"):
+        kind = "V" if word in _rules().unsure_months else "Z"
+    tens = -2 if before in "-&" else -1
+    if kind in "cuN" and value < 20 <= found[tens].value and found[tens].kind == "c" and found[tens].value % 10 == 0:
+        kind = "c" if kind == "u" else kind
+        start_of_tens, value = found[tens].start, found[tens].value + (value or 1)
+        del found[tens:]
+        return _Token(kind, start_of_tens, start + len(word), value)
+    return _Token(kind, start, start + len(word), value)
+
+
+def _of_number(chunk: str, start: int) -> list[_Token]:
+    """Return the tokens of characters with digits: of a number or a date, or of several with dashes between them."""
+    for dashes in ("", "-–", "/") if len(chunk) <= MAX_CHARS else ():
+        found: list[_Token] = []
+        for match in re.finditer(rf"[^{dashes}]+" if dashes else ".+", chunk):
+            tokens = _of_form(match[0], start + match.start())
+            if not tokens:
+                break
+            if found:
+                found.append(_Token("-", tokens[0].start - 1, tokens[0].start))
+            if found and found[-2].kind in "yY" and tokens[0].kind in "dn" and len(match[0]) == 2:  # «2024-25»
+                tokens = [tokens[0]._replace(kind="y", value=found[-2].value // 100 * 100 + tokens[0].value)]
+            found += tokens
+        else:
+            return found
+    return [_Token("w", start, start + len(chunk))]
+
+
+def _of_form(chunk: str, start: int) -> list[_Token]:
+    """Return the tokens of a number, a date, a quarter with its year …; none where it is nothing of these."""
+    forms = ((kind, form) for kind, forms in _rules().forms.items() for form in forms)
+    kind, match = next(((kind, match) for kind, form in forms if (match := form.fullmatch(chunk))), ("", None))
+    parts = {part: int(digits) for part, digits in match.groupdict().items() if digits} if match else {}
+    end = start + len(chunk)
+    if parts.get("year", 100) < 100:
+        parts["year"] += 2000 if parts["year"] < 70 else 1900
+    if "first" in parts:
+        day, month = parts.pop("first"), parts.pop("second")
+        day, month = (month, day) if month > 12 else (day, month)
+        parts |= {"day": day, "month": month} | ({"other_month": day} if day <= 12 and day != month else {})
+    if kind in "IJ½":
+        is_date = 1 <= parts.get("month", 0) <= 12 and 1 <= parts.get("day", 1) <= 31
+        return [_Token(kind, start, end, moment=Moment(start, end, **parts))] if is_date else []
+    values = [(kind, parts.get("value", 0))] + [("y", year) for part, year in parts.items() if part == "year"]
+    return [_Token(each, start, end, value) for each, value in values]
+
+
+@dataclass(slots=True)
+class _Found:
+    """Result of a rule: [begin, stop) of the tokens, the parts that it names, its days where these do not tell them."""
+
+    rule: str
+    begin: int
+    stop: int
+    moment: Moment | None = None
+    days: Days | None = None
+
+
+_RANGE = re.compile(r"(?:[-=/t]|Ut?)o?a?z?W?")
+_LISTED = re.compile(r",?[&,]o?a?z?W?")
+_OF = re.compile(r"[,of]*a?")  # «mayo del año pasado»
+_NUMBERED = re.compile(r"#\.?$")
+_BETWEEN = re.compile(r"b[aoz]*W?$")
+_WEEK_OF = re.compile(r"k[ofj]?a?W?$")
+_VALUED = {
+    "day": "dcrN", "month": "MZV", "quarter": "rNOdLRQ", "half": "rNOH", "fortnight": "rN", "century": "XrNdc",
+    "decade": "ndcyYK", "year": "yY",
+}  # fmt: skip
+_MOST = {"day": 31, "quarter": 4, "half": 2, "fortnight": 2, "century": 21}
+
+
+@lru_cache(maxsize=8)
+def _grammar(language: str) -> list[tuple[str, frozenset[str], list[re.Pattern[str]]]]:
+    """Return a language's rules in their order, each with the kinds of tokens of which it needs one."""
+    named = ((name.split(), patterns) for name, patterns in _rules().grammar.items())
+    return [
+        (rule, frozenset(needed), patterns)
+        for (rule, needed, *languages), patterns in named
+        if not languages or language in languages
+    ]
+
+
+class _Reading:
+    """One reading of a text: for each rule of the grammar a method returns what its match is, nothing where no date."""
+
+    def __init__(self, text: str, language: str, day_first: bool | None, reference: date | None, year: int) -> None:
+        self.day_first, self.reference, self.year = day_first, reference, year
+        self.text, self.language = text, language
+        self.tokens = _tokens(text, language)
+        self.kinds = "".join(token.kind for token in self.tokens)
+
+    def expressions(self) -> Iterator[DateExpression]:
+        found: list[_Found] = []
+        left, kinds = self.kinds, set(self.kinds)
+        for rule, needed, patterns in _grammar(self.language):
+            for pattern in patterns if kinds & needed else ():
+                left = pattern.sub(partial(self._keep, rule, found), left)
+        found.sort(key=lambda each: each.begin)
+        found = self._with_years(found)
+        place = 0
+        while place < len(found):
+            ends = found[place : place + 2]
+            ends = ends if len(ends) > 1 and self._is_range(*ends) else ends[:1]
+            place += len(ends)
+            yield self._expression(ends)
+
+    def _keep(self, rule: str, found: list[_Found], match: _Match) -> str:
+        """Add what the rule reads in a match, and mark it as read."""
+        read: Callable[[str, _Match], list[_Found]] = getattr(
+            self, f"_{rule}", self._parts if rule in match.re.groupindex else self._own
+        )
+        new = read(rule, match)
+        found += new
+        return "_" * len(match[0]) if new else match[0]
+
+    def _before(self, place: int) -> str:
+        return self.kinds[max(0, place - MAX_LOOKBEHIND) : place]
+
+    def _value(self, match: _Match, name: str) -> int | None:
+        """Return the value of a group's first token."""
+        return self.tokens[match.start(name)].value if match.groupdict().get(name) else None
+
+    def _numbers(self, match: _Match, name: str) -> list[tuple[int, int, int]]:
+        """Return a group's numbers, each with its span of tokens; the first and the last reach to the match's ends."""
+        places = [
+            place for place in range(*match.span(name)) if self.kinds[place] in _VALUED.get(name, self.kinds[place])
+        ]
+        begins, stops = [match.start(), *places[1:]], [*(place + 1 for place in places[:-1]), match.end()]
+        return list(zip(begins, stops, (self.tokens[place].value for place in places), strict=True))
+
+    def _parts(self, rule: str, match: _Match) -> list[_Found]:
+        """Read days, months, quarters …, one or several, of which the last may have the year of all."""
+        groups = [name for name in ("year", "month", "weekday") if name != rule and name in match.re.groupindex]
+        parts = {name: self._value(match, name) for name in groups}
+        found: list[_Found] = []
+        for begin, stop, value in self._numbers(match, rule):
+            if value > _MOST.get(rule, value):
+                return []
+            span = self.tokens[begin].start, self.tokens[stop - 1].end
+            parts |= {"weekday": None} if found else {}  # it is the first one's
+            named: dict[str, Any] = parts | {rule: value if value >= 0 else _MOST[rule]}  # -1 is the last of them
+            moment = Moment(*span, **named)
+            found.append(_Found(rule, begin, stop, moment, self._days_of_turn(moment, self._value(match, "turn"))))
+        return found
+
+    def _days_of_turn(self, moment: Moment, turn: int | None) -> Days | None:
+        """Return the days of the last, this or the next one of a weekday, a month or a day of it."""
+        today = self.reference
+        if today is None or turn is None or moment.year:
             return None
-        if second > 12:
-            first, second = second, first
-        turned = first if first <= 12 and first != second else None
-        return Moment(match.start(), match.end(), year=year, month=second, day=first, other_month=turned)
-    month = int(parts["number"]) if parts.get("number") else months().get(fold(parts["month"]).rstrip("."))
-    day = int(parts["day"]) if parts.get("day") else None
-    if month is None or not 1 <= month <= 12 or (day is not None and not 1 <= day <= 31):
-        return None
-    return Moment(match.start(), match.end(), year=year, month=month, day=day)
+        if moment.weekday is not None and not moment.day:
+            away = (moment.weekday - today.weekday()) % 7
+            return (today + timedelta(away - 7 if turn < 0 else away or 7 * turn),) * 2
+        start = today if moment.day else today.replace(day=1)
+        days = (moment.days(year) for year in (today.year, today.year + turn))
+        return next((each for each in days if each and (not turn or (each[0] - start).days * turn > 0)), None)
 
+    def _mention(self, rule: str, match: _Match) -> list[_Found]:
+        return [replace(each, rule=rule) for each in self._parts("month", match)]
 
-def _hours(text: str) -> Iterator[Moment]:
-    for match in _HOUR.finditer(text):
-        hour = int(match["hour"] or match["bare"] or match["french"])
-        half = (match["half"] or match["part"] or "").lower()
-        if half.startswith("p") and hour < 12:
-            hour += 12
-        yield Moment(match.start(), match.end(), minute=hour % 24 * 60 + int(match["minute"] or match["more"] or 0))
+    def _own(self, rule: str, match: _Match) -> list[_Found]:
+        """Read a token that is all of a date."""
+        moment = self.tokens[match.start()].moment
+        if moment and moment.month and not moment.day and _NUMBERED.search(self._before(match.start())):
+            return []  # «Ley 1/2015»
+        if moment and moment.other_month and self.day_first is False:
+            moment = replace(moment, month=moment.other_month, day=moment.month, other_month=None)
+        return [_Found(rule, *match.span(), moment)]
 
+    def _week(self, rule: str, match: _Match) -> list[_Found]:
+        year, week = self._value(match, "year") or 0, self._value(match, "week") or 0
+        is_week = 1 <= week <= date(year, 12, 28).isocalendar().week
+        return [_Found(rule, *match.span(), days=_week_of(date.fromisocalendar(year, week, 1)))] if is_week else []
 
-def _moments_in_words(text: str, language: str) -> Iterator[Moment]:
-    matches = list(_WORD.finditer(text))
-    words = [fold(match.group()) for match in matches]
-    for at, (word, match) in enumerate(zip(words, matches, strict=True)):
-        if word in _weekdays():
-            yield Moment(match.start(), match.end(), weekday=_weekdays()[word])
-        elif (
-            word in months()
-            and len(word) >= _LONG - (word in {"may", "mai"})
-            and _is_month(word, match.group(), language)
-        ):
-            yield Moment(match.start(), match.end(), month=months()[word])
-        elif word in _QUARTER_WORDS and at and words[at - 1] in _rules().quarters:
-            yield Moment(matches[at - 1].start(), match.end(), quarter=_rules().quarters[words[at - 1]])
-    for found in _QUARTER_OF_HOUR.finditer(text):
-        yield Moment(found.start(), found.end(), quarter=int(found[1]))
-    for found in _YEAR_ALONE.finditer(text):
-        if int(found["year"]) in YEARS:
-            yield Moment(found.start(), found.end(), year=int(found["year"]))
-    for found in _OLD_YEAR.finditer(text):
-        yield Moment(found.start("year"), found.end("year"), year=int(found["year"]))
+    def _decade(self, rule: str, match: _Match) -> list[_Found]:
+        found = []
+        for begin, stop, value in self._numbers(match, rule):
+            year = value + 1900 if value < 100 else value
+            if year % 10 or not 1000 < year <= 2100 or value < 20:
+                return []
+            found.append(_Found(rule, begin, stop, days=(date(year, 1, 1), date(year + 9, 12, 31))))
+        return found
 
+    def _century(self, rule: str, match: _Match) -> list[_Found]:
+        numbers = self._numbers(match, rule)
+        return [
+            _Found(rule, begin, stop, days=(date(100 * value - 99, 1, 1), date(100 * value, 12, 31)))
+            for begin, stop, value in numbers
+            if 1 <= value <= _MOST[rule]
+        ]
 
-def _is_month(word: str, written: str, language: str) -> bool:
-    if word in {"may", "march"}:
-        return language == "en" and written[0].isupper()
-    if word == "mars":
-        return language == "fr"
-    return word not in _rules().unsure_months
+    def _relative(self, rule: str, match: _Match, days: Callable[[date], Days]) -> list[_Found]:
+        """Return a date that is counted from the reference; without days where there is none."""
+        try:
+            return [_Found(rule, *match.span(), days=days(self.reference) if self.reference else None)]
+        except (ValueError, OverflowError):  # a thousand years ago
+            return []
+
+    def _ago(self, rule: str, match: _Match) -> list[_Found]:
+        unit, begin = match["unit"], self.tokens[match.start()].start
+        if self.kinds[match.start()] == "i":
+            before = self.text[self.tokens[max(0, match.start() - 4)].start : begin]
+            past = _rules().past.get(self.language)
+            if (past and past.search(before)) or ((self._value(match, "count") or 1) == 1 and unit == "z"):
+                return []  # it took so long: "in one day"
+        count = (self._value(match, "count") or 1) * (self._value(match, "sign") or 0)
+        if unit in _MONTHS:
+            return self._relative(rule, match, lambda today: (_shifted(today, count * _MONTHS[unit]),) * 2)
+        days = 14 if unit == "v" and self.language == "en" else _DAYS[unit]  # a fortnight is no «quincena»
+        return self._relative(rule, match, lambda today: (today + timedelta(count * days),) * 2)
+
+    def _turn(self, rule: str, match: _Match) -> list[_Found]:
+        turn, unit, weekday = self._value(match, "turn") or 0, match["unit"], self._value(match, "weekday")
+        if self.language == "en" and self.text[self.tokens[match.start("unit")].end - 1] == "s":
+            return []  # "the food will last weeks"
+        if unit in _MONTHS:
+            return self._relative(rule, match, lambda today: _around(today, _MONTHS[unit], turn))
+        first, last = (weekday, weekday) if weekday is not None else (5 if unit == "e" else 0, 6)
+
+        def days(today: date) -> Days:
+            monday = _week_of(today)[0] + timedelta(7 * turn)
+            return monday + timedelta(first), monday + timedelta(last)
+
+        return self._relative(rule, match, days)
+
+    def _shift(self, rule: str, match: _Match) -> list[_Found]:
+        away = self._value(match, "shift") or 0
+        if self.kinds[match.start()] == "L" and away > 0:
+            return []  # "the next morning" is no tomorrow's
+        return self._relative(rule, match, lambda today: (today + timedelta(away),) * 2)
+
+    def _with_years(self, found: list[_Found]) -> list[_Found]:
+        """Give dates the year of the other end of their range, or of the last of their list, or the last year."""
+        kept = found[:1]
+        for right in found[1:]:
+            left = kept[-1]
+            is_year = right.rule == "turn" and right.days and "l" in self.kinds[right.begin : right.stop]
+            if is_year and right.days and left.moment and _OF.fullmatch(self.kinds, left.stop, right.begin):
+                left.days, left.stop = left.moment.days(right.days[0].year), right.stop
+            else:
+                kept.append(right)
+        for left, right in reversed(list(pairwise(kept))):
+            if not (left.moment and right.moment and self._are_linked(left, right)) or left.moment.year:
+                continue
+            left.moment = replace(left.moment, year=right.moment.year)
+            days, last = self._days_of(left), self._days_of(right)
+            if days and last and days > last and _RANGE.fullmatch(self.kinds, left.stop, right.begin):
+                if left.moment.year:  # from December to January
+                    left.moment = replace(left.moment, year=left.moment.year - 1)
+                else:
+                    right.days = right.moment.days(self.year + 1)
+        return kept
+
+    def _are_linked(self, left: _Found, right: _Found) -> bool:
+        links = (_RANGE, _LISTED)
+        return left.rule == right.rule and any(link.fullmatch(self.kinds, left.stop, right.begin) for link in links)
+
+    def _is_range(self, left: _Found, right: _Found) -> bool:
+        is_between = _BETWEEN.search(self._before(left.begin)) and self._are_linked(left, right)
+        if left.rule != right.rule or not (is_between or _RANGE.fullmatch(self.kinds, left.stop, right.begin)):
+            return False
+        first, last = self._days_of(left), self._days_of(right)
+        return first <= last if first and last else first is last and bool(left.moment)
+
+    def _days_of(self, found: _Found) -> Days | None:
+        is_unclear = found.rule in ("mention", "unclear") or (
+            found.moment and found.moment.other_month and self.day_first is None
+        )
+        return found.days or (found.moment.days(self.year) if found.moment and not is_unclear else None)
+
+    def _expression(self, ends: list[_Found]) -> DateExpression:
+        begin, stop = ends[0].begin, ends[-1].stop
+        first, last = self._days_of(ends[0]), self._days_of(ends[-1])
+        if len(ends) == 1 and ends[0].rule in ("day", "numeric") and (week := _WEEK_OF.search(self._before(begin))):
+            begin -= len(week[0])
+            first = last = _week_of(first[0]) if first else None
+        moments = tuple(each.moment for each in ends if each.moment)
+        is_known = first is not None and last is not None
+        return DateExpression(
+            self.tokens[begin].start,
+            self.tokens[stop - 1].end,
+            first[0] if first and is_known else None,
+            last[1] if last and is_known else None,
+            moments,
+        )

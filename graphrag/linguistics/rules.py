@@ -102,7 +102,7 @@ def without_lookarounds(pattern: str) -> str:
 
 
 class PatternIndex:
-    """Which of many patterns may match where a word begins, by its first letters: most words need no search.
+    """Index of many patterns by the first letters of what they match: most words need no search.
 
     Python's own `re` can't tell whether a text is the beginning of a possible match; the library `regex` can.
     """

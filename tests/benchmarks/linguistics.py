@@ -10,6 +10,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,12 +18,15 @@ from rich.console import Console
 from rich.table import Table
 
 from agent.evaluation.retrieval_run import read_dataset
+from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import detect, fold, stop_words, words
 from graphrag.linguistics.lexicon import find_meanings
+from graphrag.linguistics.numbers import WHOLE, read_quantities
 from graphrag.linguistics.sentences import split_sentences
 
 GOLD = Path(__file__).parents[1] / "golden" / "linguistics"
 LANGUAGES = ("es", "fr", "en")
+TIME_UNITS = frozenset("min h day week month year".split())
 Part = Literal["tune", "kept"]
 Item = Mapping[str, Any]
 
@@ -50,7 +54,49 @@ def score_sentences(item: Item) -> tuple[int, int]:
     return same(item["units"], [text[span.start : span.end].strip() for span in split_sentences(text)])
 
 
-READERS: dict[str, Callable[[Item], tuple[int, int]]] = {"sentences": score_sentences}
+def score_dates(item: Item) -> tuple[int, int]:
+    text, language = item["text"], item["lang"]
+    read = read_dates(text, language, reference=date.fromisoformat(item["reference"]))
+    told = [each for each in read if each.first and each.last]
+    found = [(str(each.first), str(each.last)) for each in told]
+    wanted = [(each["start"], each["end"]) for each in item["dates"]]
+    durations = [
+        (each.low, each.unit)
+        for each in read_quantities(text, language)
+        if each.unit in TIME_UNITS and not any(one.start < each.end and each.start < one.end for one in told)
+    ]
+    return same([*wanted, *((each["value"], each["unit"]) for each in item["durations"])], [*found, *durations])
+
+
+_UNITS = {
+    "€": "EUR",
+    "$": "USD",
+    "£": "GBP",
+    "°": "°C",
+    WHOLE: "",
+    "point": "",
+    "quarter": "",
+}  # as the gold set has them
+
+
+def score_numbers(item: Item) -> tuple[int, int]:
+    wanted = [
+        (number.get("low", number.get("value")), number.get("high", number.get("value")), number["unit"],
+         number.get("ordinal", False))
+        for number in item["numbers"]
+    ]  # fmt: skip
+    found = [
+        (quantity.low, quantity.high, _UNITS.get(quantity.unit, quantity.unit), quantity.is_ordinal)
+        for quantity in read_quantities(item["text"], item["lang"])
+    ]
+    return same(*([(round(low, 4), round(high, 4), *rest) for low, high, *rest in each] for each in (wanted, found)))
+
+
+READERS: dict[str, Callable[[Item], tuple[int, int]]] = {
+    "sentences": score_sentences,
+    "numbers": score_numbers,
+    "dates": score_dates,
+}
 
 
 def measure(name: str, part: Part) -> Iterator[tuple[str, float, float, list[Item]]]:

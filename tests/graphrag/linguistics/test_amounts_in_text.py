@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphrag.linguistics.numbers import AmountInText, find_quantities, write_quantity
+from graphrag.linguistics.numbers import Quantity, read_quantities, write_quantity
 
 
 @pytest.mark.parametrize(
@@ -14,14 +14,14 @@ from graphrag.linguistics.numbers import AmountInText, find_quantities, write_qu
         ("en", "Sales: €14.2 million, up 3.5%.", [(14_200_000.0, "€"), (3.5, "%")]),
         ("es", "Unas ventas de 3 millones de euros.", [(3_000_000.0, "€")]),
         ("fr", "Un chiffre de 13,5 M€.", [(13_500_000.0, "€")]),
-        ("fr", "Le tube mesure 340 m de long.", [(340.0, "")]),
-        ("es", "Se hicieron 2.000 cajas y 150 latas.", [(2000.0, "cajas"), (150.0, "latas")]),
-        ("fr", "Entre 2 et 4 °C.", [(2.0, ""), (4.0, "°C")]),
+        ("fr", "Le tube mesure 340 m de long.", [(340.0, "m")]),
+        ("es", "Se hicieron 2.000 cajas y 150 latas.", [(2000.0, ""), (150.0, "")]),
+        ("fr", "Il fait 4 °C.", [(4.0, "°C")]),
     ],
 )
 def test_numbers_are_read_as_the_language_writes_them(language: str, text: str, found: list[tuple[float, str]]) -> None:
     """R8.6 «1.250» is a thousand in Spanish, «1,250» in English."""
-    assert [(quantity.value, quantity.unit) for quantity in find_quantities(text, language)] == found
+    assert [(quantity.low, quantity.unit) for quantity in read_quantities(text, language)] == found
 
 
 @pytest.mark.parametrize(
@@ -35,10 +35,10 @@ def test_numbers_are_read_as_the_language_writes_them(language: str, text: str, 
 )
 def test_dates_codes_and_times_are_no_quantities(language: str, text: str) -> None:
     """R8.6"""
-    assert find_quantities(text, language) == []
+    assert not read_quantities(text, language)
 
 
 @pytest.mark.parametrize(("language", "written"), [("es", "48.600,5 €"), ("fr", "48 600,5 €"), ("en", "€48,600.5")])
 def test_a_quantity_is_written_for_its_reader(language: str, written: str) -> None:
     """R8.6 In the language of the question, without spaces that break no line."""
-    assert write_quantity(AmountInText(48_600.5, "€"), language) == written
+    assert write_quantity(Quantity(48_600.5, 48_600.5, "€"), language) == written

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.linguistics.dates import (
+from graphrag.linguistics.dates import parse_period
+from graphrag.linguistics.language import ANSWER_LANGUAGES
+from graphrag.linguistics.periods import (
     UNITS,
     Period,
     Unit,
@@ -14,13 +16,11 @@ from graphrag.linguistics.dates import (
     name,
     of_day,
     of_month,
-    parse_period,
     percent,
     period_of,
     trend,
     trend_in,
 )
-from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.models import TemporalContext
 
 days = st.dates(date(1900, 1, 1), date(2100, 12, 31))
