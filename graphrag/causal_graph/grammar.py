@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from graphrag.linguistics.language import ANSWER_LANGUAGES
-from graphrag.linguistics.rules import PatternIndex, Rules, WordSet, read_rules
-from graphrag.models.graph import RelationType
+from graphrag.linguistics.rules import Pattern, PatternIndex, Rules, WordSet, read_rules
+from graphrag.models.graph import Polarity, RelationType
 
 SURE, CLEAR, LIKELY, VAGUE = 0.95, 0.85, 0.7, 0.55  # confidence in a wording
 _CONFIDENCES = {"sure": SURE, "clear": CLEAR, "likely": LIKELY, "vague": VAGUE}
@@ -39,6 +39,7 @@ OPENERS = frozenset({Form.GIVEN_THAT, Form.OUTCOME, Form.REASON})  # only at the
 CONNECTIVES = frozenset({Form.BECAUSE, Form.BECAUSE_OF, Form.GIVEN_THAT, Form.SO, Form.THEREFORE})
 
 
+_ANYTHING, _NOTHING = re.compile(""), re.compile("(?!)")
 _WORD_START = re.compile(r"(?<![\w-])\S")
 
 
@@ -49,11 +50,11 @@ class Cue(Rules):
     form: Form
     type: RelationType
     confidence: Annotated[float, BeforeValidator(_CONFIDENCES.__getitem__)]
-    joint: str = ""  # what stands between the two in ATTRIBUTES, CAUSE_OF, RESULT_OF and SO_THAT
-    cause: str = ""  # must be found in the cause
-    not_cause: str = ""  # must not be found in it
-    effect: str = ""
-    not_effect: str = ""
+    joint: Pattern = _NOTHING  # what stands between the two in ATTRIBUTES, CAUSE_OF, RESULT_OF and SO_THAT
+    cause: Pattern = _ANYTHING  # must be found in the cause
+    not_cause: Pattern = _NOTHING  # must not be found in it
+    effect: Pattern = _ANYTHING
+    not_effect: Pattern = _NOTHING
 
 
 def _expand_phrases(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -70,48 +71,63 @@ def _spaced(phrase: str) -> str:
     return phrase.replace(" ", r"\s+")
 
 
+Whole = Annotated[re.Pattern[str], BeforeValidator(lambda text: re.compile(rf"(?<!\w)(?:{text})(?!\w)"))]
+Ending = Annotated[re.Pattern[str], BeforeValidator(lambda text: re.compile(rf"(?:{text})\s*$"))]
+
+
 class CausalGrammar(Rules):
     """Patterns are over lower-case text with straight apostrophes; sets hold lower-case words."""
 
     cues: Annotated[tuple[Cue, ...], BeforeValidator(_expand_phrases)]
-    word: str  # a token
-    finite: str  # a finite verb, as far as its form tells, with the clitics before it
+    word: Pattern  # a token
+    finite: Pattern  # a finite verb, as far as its form tells, with the clitics before it
     auxiliaries: WordSet  # between a subject and its verb: they are no part of either
     weak_auxiliaries: WordSet  # such words only where an auxiliary stands before them
-    adverb: str  # may stand among auxiliaries
+    adverb: Pattern  # may stand among auxiliaries
     hypothetical_words: WordSet  # among the auxiliaries, or beside a connective
-    hypothetical_verb: str  # forms of the cue's verb: future, conditional, subjunctive
-    hypothetical_frame: str  # before the subject: «existe el riesgo de que …»
-    infinitive: str
+    hypothetical_verb: Pattern  # forms of the cue's verb: future, conditional, subjunctive
+    hypothetical_frame: Pattern  # before the subject: «existe el riesgo de que …»
+    infinitive: Pattern
     modals: WordSet  # take the infinitive
-    participle: str  # past participle: active only after an auxiliary
-    gerund: str
+    participle: Pattern  # past participle: active only after an auxiliary
+    gerund: Pattern
     negations: WordSet
-    negative_object: str  # an effect that says that there is none begins so
-    reporting: str  # «dice que»: the clause that is meant begins after it
+    negative_object: Whole  # an effect that says that there is none begins so
+    reporting: Pattern  # «dice que»: the clause that is meant begins after it
     conjunctions: WordSet  # at the beginning of a clause: no part of it
     focus: WordSet  # between a clause and its connective: «sobre todo», "partly"
     copulas: WordSet
-    coordination: str  # «y», "and": may join two clauses
-    phrase_end: str  # a noun phrase surely ends before it
-    aside: str  # a part between commas that is no clause of its own begins so: «según …», «que …»
+    coordination: Pattern  # «y», "and": may join two clauses
+    phrase_end: Whole  # a noun phrase surely ends before it
+    aside: Whole  # a part between commas that is no clause of its own begins so: «según …», «que …»
     relatives: WordSet  # the pronoun before a verb
-    clause_relative: str  # «lo que», «ce qui»: stands for the clause before
+    clause_relative: Ending  # «lo que», «ce qui»: stands for the clause before
     anaphors: WordSet  # a subject that stands for the sentence before
     pronouns: WordSet  # a cause or an effect that says nothing without the text before
     prepositions: WordSet  # at the beginning of a noun phrase: no part of it
-    correction: str  # after a negated clause: it was not for this reason: «sino», «simplemente»
-    contrast_not: str  # «y no a»: what follows is not the cause
-    cleft: str  # «c'est» before a connective whose effect follows with «que»
-    cleft_that: str
-    condition: str  # a clause that only supposes begins so
-    bare_participle: str  # passive without an auxiliary: «un corte provocado por»
+    correction: Pattern  # after a cause that was denied: «sino»
+    contrast_not: Pattern  # «y no a»: what follows is not the cause
+    cleft: Ending  # «c'est» before a connective whose effect follows with «que»
+    cleft_that: Pattern
+    condition: Whole  # a clause that only supposes begins so
+    bare_participle: Whole  # passive without an auxiliary: «un corte provocado por»
     exclusive: WordSet  # «no solo porque» denies nothing
-    post_negation: str  # after the verb: «n'entraîne pas»
-    object_clitics: WordSet  # «los mareos los provoca …»: what stands before is the effect
+    post_negation: Pattern  # after the verb: «n'entraîne pas»
     reflexive: WordSet  # «se»: a verb with it has no object
     complementizers: WordSet  # «que», "that"
-    without: WordSet  # before a verb: it did not happen
+
+    @cached_property
+    def beside_connective(self) -> frozenset[str]:
+        """Return the words between a clause and its connective."""
+        return self.focus | self.copulas | self.negations | self.hypothetical_words
+
+    def polarity_of(self, words: Sequence[str]) -> Polarity:
+        if any(word in self.negations for word in words) and not any(word in self.exclusive for word in words):
+            return Polarity.NEGATED
+        is_hypothetical = any(
+            word in self.hypothetical_words or self.hypothetical_verb.fullmatch(word) for word in words
+        )
+        return Polarity.HYPOTHETICAL if is_hypothetical else Polarity.FACT
 
     @cached_property
     def search(self) -> re.Pattern[str]:
@@ -145,10 +161,6 @@ class CausalGrammar(Rules):
 
     def cue_of(self, match: re.Match[str]) -> Cue:
         return self.cues[int((match.lastgroup or "c0")[1:])]
-
-
-def pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text or r"(?!)")  # re remembers what it has compiled
 
 
 @lru_cache(maxsize=len(ANSWER_LANGUAGES))
