@@ -160,17 +160,17 @@ def find_antecedents(text: str, grammar: QuestionGrammar) -> Antecedents:
     words = read_words(text, flat)
     begin = words_of_opening(text, flat, words, grammar)
     asked = _asked(words, begin, text, grammar)
-    phrases = find_phrases(words, text, grammar, begin=begin)
+    phrases = find_phrases(words, text, grammar.clauses, begin=begin)
     names = tuple(phrase for phrase in phrases if phrase.is_bare)
     things: list[Phrase] = []
     for phrase in phrases:
         if phrase.is_bare:
             continue
-        inner = inner_phrase(phrase, text, grammar)
+        inner = inner_phrase(phrase, text, grammar.clauses)
         if inner is None or (inner.is_bare and grammar.language != "en"):
-            things.append(phrase if inner is None or not is_weak(phrase, grammar) else inner)
+            things.append(phrase if inner is None or not is_weak(phrase, grammar.clauses) else inner)
         else:
-            things += [inner, phrase] if is_weak(phrase, grammar) else [phrase, inner]
+            things += [inner, phrase] if is_weak(phrase, grammar.clauses) else [phrase, inner]
     return Antecedents(names, tuple(things), asked)
 
 

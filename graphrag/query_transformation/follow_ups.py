@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from graphrag.linguistics.dates import find_named_periods
+from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import content_words, fold, stop_words
 from graphrag.linguistics.language import words as words_of
 from graphrag.linguistics.normalization import flatten
@@ -160,7 +160,7 @@ def _names_its_subject(part: str, words: Sequence[QuestionToken], begin: int, gr
 
     After a preposition it is no subject, but «se habló de la boda» needs none.
     """
-    phrases = find_phrases(words, part, grammar, begin=begin)
+    phrases = find_phrases(words, part, grammar.clauses, begin=begin)
     free = [phrase for phrase in phrases if words[phrase.first - 1].flat not in grammar.clauses.prepositions]
     return bool(free) or (bool(phrases) and any(word.flat == "se" for word in words))
 
@@ -250,7 +250,7 @@ def _has_own_subject(part: str, before: str, grammar: QuestionGrammar) -> bool:
     """«Quel engrais Colette utilise-t-elle»: the pronoun only repeats it."""
     words = read_words(part[: len(before)], flatten(part[: len(before)]))
     asked = words_of_opening(part, flatten(part), words, grammar)
-    return bool(find_phrases(words, part, grammar, begin=asked))
+    return bool(find_phrases(words, part, grammar.clauses, begin=asked))
 
 
 Strategy = Literal["first message (raw query)", "standalone question (raw query)", "follow-up (contextualized topic)"]
@@ -280,7 +280,7 @@ def is_follow_up(question: str, grammar: QuestionGrammar) -> bool:
     if _rules().pointing.search(low) or is_clitic or is_bare_question_word(bare, grammar):
         return True
     words = read_words(question, flat)
-    phrases = find_phrases(words, question, grammar)
+    phrases = find_phrases(words, question, grammar.clauses)
     named = find_names(question, grammar)
     if (pronoun := _rules().pronouns[grammar.language].search(low)) and not _is_explained(
         pronoun.start(), phrases, named, question
@@ -361,7 +361,7 @@ def _told_with(question: str, before: str, grammar: QuestionGrammar) -> str:
 
 def _with_fragment(fragment: str, before: str, grammar: QuestionGrammar) -> str:
     """«¿y en 2024?», «et le contrat Opale ?»: the question before with this instead of what it takes the place of."""
-    if find_named_periods(fragment, grammar.language) or _is_period(fragment):
+    if any(each.period for each in read_dates(fragment, grammar.language)):
         kept = re.sub(
             r"(?i)\b(?:en|in|de|of|del|du|for|pour) (?:el |the )?(?:a[ñn]o )?(?:19|20)\d{2}\b|\b(?:19|20)\d{2}\b",
             " ",
@@ -372,7 +372,7 @@ def _with_fragment(fragment: str, before: str, grammar: QuestionGrammar) -> str:
         return _with_other_owner(fragment[match.end() :], before, grammar) or f"{before} {fragment}"
     words = read_words(fragment, flatten(fragment))
     wanted = {word.flat for word in words if not word.is_name and word.flat not in grammar.clauses.determiners}
-    phrases = find_phrases(read_words(before, flatten(before)), before, grammar)
+    phrases = find_phrases(read_words(before, flatten(before)), before, grammar.clauses)
     alike = [phrase for phrase in phrases if wanted & {word.flat for word in phrase.words} - grammar.clauses.binding]
     if not alike and any(word.is_name for word in words):
         alike = [phrase for phrase in phrases if phrase.is_bare] or [phrase for phrase in phrases if phrase.has_name]
@@ -387,7 +387,3 @@ def _with_other_owner(owner: str, before: str, grammar: QuestionGrammar) -> str:
     owners = list(_rules().of_something.finditer(before))
     match = next((owner for owner in owners if owner[1][0].isupper()), owners[-1] if owners else None)
     return f"{before[: match.start(1)]}{owner}{before[match.end(1) :]}" if match else ""
-
-
-def _is_period(fragment: str) -> bool:
-    return re.search(r"\b(?:19|20)\d{2}\b", fragment) is not None

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Literal
 
 from graphrag.linguistics.language import ANSWER_LANGUAGES
 from graphrag.linguistics.rules import AnyCase, Pattern, Rules, WordSet, read_rules
-from graphrag.linguistics.sentences import ABBREVIATIONS
-from graphrag.models import TransformedQuery
-from graphrag.observability.request_context import note
+from graphrag.linguistics.sentence_stops import abbreviation
+
+Gender = Literal["", "m", "f"]
 
 
 class Asking(Rules):
@@ -18,10 +18,10 @@ class Asking(Rules):
 
     opening: Pattern  # a question phrase: «para qué», "by when"
     sure: Pattern | None = None  # one that can't be anything else, wherever it stands
-    verbs: AnyCase  # «dime», "can you find out": what asks without a question mark
+    leads: AnyCase  # what a question phrase may follow: a stop, or «dime», "can you find out" without a question mark
     polite: AnyCase  # what may stand before all that
     relative: Pattern  # after a comma: it may go on with what was said
-    last: AnyCase  # a question word at the end
+    before_noun: WordSet  # question words that a noun may follow: «qué», "how many"
 
 
 class Intents(Rules):
@@ -43,16 +43,53 @@ class Clauses(Rules):
     joint: Pattern  # before a further question
     determiners: WordSet
     prepositions: WordSet
+    genitive: WordSet  # of them
     binding: WordSet  # prepositions that make one phrase of two
+    binding_names: WordSet  # those that do so before a name alone: «el contrato con Telmar»
     breaks: WordSet  # words that no noun phrase goes across
     weak_heads: WordSet  # «ruido», "price": of «the noise of the pump» one goes on to speak of the pump
+    head_is_last: bool = False  # of the nouns before «of»
+    contracted: dict[str, str]  # articles that a preposition has swallowed: «del» → «el»
+    masculine: WordSet = frozenset()  # articles and pronouns
+    feminine: WordSet = frozenset()
+    finite: Pattern | None = None  # endings of verbs, by which a phrase stops after its noun
+    inverted: Pattern | None = None  # a verb with its pronoun, at which any phrase stops: «a-t-elle»
+    inverting: WordSet = frozenset()  # after them a verb follows the subject: "did the fever start"
+    stative: WordSet = frozenset()  # after them a participle may: "is the flat sold"
+    participle: Pattern | None = None
+
+    @cached_property
+    def kinds(self) -> dict[str, frozenset[str]]:
+        """Return the words of each kind; the first that holds a word counts."""
+        return {
+            "g": self.genitive & self.determiners,
+            "d": self.determiners,
+            "o": self.genitive,
+            "k": self.binding,
+            "f": self.binding_names,
+            "p": self.prepositions,
+            "b": self.breaks,
+        }
+
+    def gender(self, word: str) -> Gender:
+        """Return the gender that an article or a pronoun shows."""
+        return "m" if word in self.masculine else "f" if word in self.feminine else ""
+
+
+class Joint(Rules):
+    """A word or phrase between two compared things."""
+
+    between: AnyCase
+    after: AnyCase | None = None  # a cue that must stand somewhere before it
+    between_names: bool = False  # only
 
 
 class Comparing(Rules):
     """Wording of comparisons in a question."""
 
-    joints: AnyCase  # between the things
-    than: AnyCase
+    joints: list[Joint]  # the surest first
+    conjunctions: WordSet
+    pronouns: WordSet = frozenset()  # «celui de»: determiners without a noun
     grades: AnyCase  # «peor», "colder": adjectives that compare
     words: WordSet  # of comparing: no part of what is compared
     rest: WordSet  # «the others», «last year»: nothing to be searched for apart
@@ -79,34 +116,16 @@ def load_question_grammars() -> None:
         read_question_grammar(language)
 
 
-def note_kinds(query: TransformedQuery) -> dict[str, Any]:
-    """Log the kind of question, also in the request's last log line; return the fields."""
-    kinds = {
-        "language": query.language,
-        "transformation": query.strategy,
-        "intent": query.intent.value,
-        "direction": query.direction,
-        "parts": len(query.sub_queries),
-        "multi_hop": query.is_multi_hop,
-        "hyde": bool(query.hypothetical_answer),
-    }
-    note(**kinds)
-    return kinds
-
-
-MOST_COMMON_WORDS = 3  # in a row, of a noun phrase: «the annual budget report»
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*(?:[-‑&/][^\W_]+)*")
 _SEPARATES = re.compile(r"[,;:?¿!()—–…]|\.(?:\s|$)")
-_VERBAL = re.compile(r"-(?:t-)?(?:il|elle|ils|elles|on|ce|je|tu|nous|vous|moi)$")
-_SPANISH_PAST = re.compile(r"(?:ó|ió|aron|ieron|aba|aban|ía|ían|ará|erá|irá|aría)$")
-_BIND_NAMES = frozenset("from con avec".split())  # «el contrato con Telmar»
-_INVERTING = frozenset("do does did".split())
-_STATIVE = frozenset("is are was were has have had".split())
-_PARTICIPLE = re.compile(
-    r"(?:\w{2,}ed|\w+(?:ght|wn|ung|ept|elt|ilt|ost)|sold|held|made|built|paid|sent|put|cut|set|done|written|given|taken|chosen|broken|stolen|hidden"
-    r"|valid|due|open|located|available|closed|based|born|lost|found|called|ready|responsible|missing|late|had)$"
+# Kinds of words: n name, d determiner, o «de», g «del», k another preposition that makes one phrase of two, f one that
+# does before a name, p any other preposition, b what no phrase goes across, i verb with its pronoun, v verb by its
+# ending, w any other word.
+_NOUNS = "(?:n+(?:wn*){0,3}|[wv]n*(?:wn*){0,2})"
+_PHRASE, _SUBJECT = (
+    re.compile(f"[dgDG][dg]*{_NOUNS}(?:(?:[kog][dg]*|{before_name}(?=n)){_NOUNS})*") for before_name in ("f", "[fp]")
 )
-_SWALLOWED = {"del": "el", "al": "el", "du": "le", "au": "le", "des": "les", "aux": "les", "d": ""}
+_NAMES = re.compile("[nN](?:[og]?n)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +143,11 @@ class QuestionToken:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """The words [first, last) of a question."""
-
     words: tuple[QuestionToken, ...]
-    first: int
-    last: int
+    first: int  # number of its first word in the question
     text: str
     is_bare: bool  # a name without an article
-    gender: str = ""  # m, f, or unknown
+    gender: Gender = ""
 
     @property
     def has_name(self) -> bool:
@@ -144,7 +160,7 @@ def read_words(text: str, flat: str) -> list[QuestionToken]:
     for match in _WORD.finditer(text):
         is_apart = (
             bool(found)
-            and found[-1].flat not in ABBREVIATIONS
+            and abbreviation(found[-1].flat) is None
             and _SEPARATES.search(text, end, match.start()) is not None
         )
         found.append(
@@ -158,132 +174,73 @@ def span_of(words: Sequence[QuestionToken], text: str) -> str:
     return text[words[0].start : words[-1].end] if words else ""
 
 
-def find_phrases(
-    words: Sequence[QuestionToken], text: str, grammar: QuestionGrammar, *, begin: int = 0
-) -> list[Phrase]:
-    """Return the phrases from the word number `begin` on, in order and without overlap."""
+def word_kinds(words: Sequence[QuestionToken], clauses: Clauses) -> str:
+    """Return a letter for each word, as explained above; a capital where a stop or a comma stands before it."""
+    kinds = ""
+    for number, word in enumerate(words):
+        kind = next((kind for kind, of_kind in clauses.kinds.items() if word.flat in of_kind), "w")
+        if clauses.inverted and clauses.inverted.search(word.flat):
+            kind = "i"
+        elif word.is_name and (number or kind == "w"):  # the first word is always written so
+            kind = "n"
+        elif number and word.flat.endswith("ing") and words[number - 1].flat in clauses.inverting:
+            kind = "d"  # "did closing the branch": begins a phrase
+        elif kind == "w" and clauses.finite and clauses.finite.search(word.text):
+            kind = "v"
+        kinds += kind.upper() if word.is_apart else kind
+    return kinds
+
+
+def find_phrases(words: Sequence[QuestionToken], text: str, clauses: Clauses, *, begin: int = 0) -> list[Phrase]:
+    """Return the noun phrases from the word number `begin` on, in order and without overlap."""
+    kinds = word_kinds(words, clauses)
     found, number = [], begin
     while number < len(words):
-        end = _end_of_phrase(words, number, grammar)
+        end = _end_of_phrase(words, kinds, number, clauses)
         if end > number:
-            found.append(make_phrase(words, number, end, text))
+            found.append(make_phrase(words, number, end, text, clauses))
         number = max(end, number + 1)
     return found
 
 
-def make_phrase(words: Sequence[QuestionToken], first: int, last: int, text: str) -> Phrase:
+def _end_of_phrase(words: Sequence[QuestionToken], kinds: str, first: int, clauses: Clauses) -> int:
+    """Return where the noun phrase that begins with a word ends; `first` where none does."""
+    if first and (names := _NAMES.match(kinds, first)):
+        return names.end()
+    before = words[first - 1].flat if first and kinds[first].islower() else ""
+    inverts, states = before in clauses.inverting, before in clauses.stative
+    phrase = (_SUBJECT if inverts or states else _PHRASE).match(kinds, first)
+    if phrase is None:
+        return first
+    last = words[phrase.end() - 1]
+    is_participle = states and clauses.participle and clauses.participle.fullmatch(last.flat)
+    is_verb = (inverts and not last.is_name) or is_participle
+    return phrase.end() - 1 if is_verb and phrase.end() - first > 2 else phrase.end()
+
+
+def make_phrase(words: Sequence[QuestionToken], first: int, last: int, text: str, clauses: Clauses) -> Phrase:
     own = tuple(words[first:last])
     said = span_of(own, text)
-    article = _SWALLOWED.get(own[0].flat)
+    article = clauses.contracted.get(own[0].flat)
     if article is not None and len(own) > 1:
         said = f"{article} {span_of(own[1:], text)}".strip()
-    return Phrase(own, first, last, said, is_bare=own[0].is_name, gender=_gender(own[0].flat))
+    return Phrase(own, first, said, is_bare=own[0].is_name, gender=clauses.gender(own[0].flat))
 
 
-def inner_phrase(phrase: Phrase, text: str, grammar: QuestionGrammar) -> Phrase | None:
+def inner_phrase(phrase: Phrase, text: str, clauses: Clauses) -> Phrase | None:
     """«la chaudière» of «le bruit de la chaudière»."""
     for number, word in enumerate(phrase.words[1:-1], start=1):
-        if word.flat in grammar.clauses.binding:
-            contracted = word.flat in _SWALLOWED and word.flat != "d"
-            first = number if contracted else number + 1
-            return make_phrase(phrase.words, first, len(phrase.words), text)
+        if word.flat in clauses.binding:
+            first = number if clauses.contracted.get(word.flat) else number + 1
+            return make_phrase(phrase.words, first, len(phrase.words), text, clauses)
     return None
 
 
-def is_weak(phrase: Phrase, grammar: QuestionGrammar) -> bool:
-    """Return whether its head only classifies it: the last word before «of» in English, the first elsewhere."""
-    nouns = [
-        word.flat for word in phrase.words if word.flat not in grammar.clauses.determiners - grammar.clauses.binding
-    ]
-    cut = next((number for number, word in enumerate(nouns) if number and word in grammar.clauses.binding), len(nouns))
-    head = nouns[cut - 1 if grammar.language == "en" else 0] if cut else ""
-    return head in grammar.clauses.weak_heads
-
-
-def _gender(article: str) -> str:
-    if article in ("el", "los", "un", "unos", "al", "del", "le", "du", "au", "este", "ese"):
-        return "m"
-    return "f" if article in ("la", "las", "una", "unas", "une", "esta", "esa", "cette") else ""
-
-
-def _end_of_phrase(words: Sequence[QuestionToken], first: int, grammar: QuestionGrammar) -> int:
-    """`first` where no noun phrase begins there."""
-    clauses, word = grammar.clauses, words[first]
-    before = words[first - 1].flat if first and not word.is_apart else ""
-    is_gerund = grammar.language == "en" and before in _INVERTING and word.flat.endswith("ing")
-    if word.is_name and first:
-        return _after_names(words, first, grammar)
-    if word.flat not in clauses.determiners and not is_gerund:
-        return first
-    start = _past_determiners(words, first + 1, grammar)
-    end = _after_nouns(words, start, grammar, is_before_verb=before in _INVERTING | _STATIVE)
-    if end == start:
-        return first
-    return _without_verb(words, first, end, before, grammar)
-
-
-def _after_names(words: Sequence[QuestionToken], first: int, grammar: QuestionGrammar) -> int:
-    end = first + 1
-    while end < len(words) and not words[end].is_apart:
-        if words[end].is_name:
-            end += 1
-        elif words[end].flat in _NAME_JOINTS and end + 1 < len(words) and words[end + 1].is_name:
-            end += 2
-        else:
-            break
-    # "Acton Glassworks" ends here, "the Acton pump" did not begin here; «Solway grant proposal» goes on in English.
-    return end
-
-
-_NAME_JOINTS = frozenset("de del of la le du des d y".split()) - {"y"}
-
-
-def _after_nouns(
-    words: Sequence[QuestionToken], start: int, grammar: QuestionGrammar, *, is_before_verb: bool = False
-) -> int:
-    clauses, end, common = grammar.clauses, start, 0
-    while end < len(words) and not words[end].is_apart:
-        word = words[end]
-        loosely = clauses.prepositions if is_before_verb else _BIND_NAMES
-        binds = word.flat in clauses.binding or (
-            word.flat in loosely and end > start and len(words) > end + 1 and words[end + 1].is_name
-        )
-        if binds and end > start and end + 1 < len(words) and not words[end + 1].is_apart:
-            end = _past_determiners(words, end + 1, grammar)
-            common = 0
-            continue
-        is_stop = word.flat in clauses.breaks or word.flat in clauses.prepositions or word.flat in clauses.determiners
-        if (is_stop and not word.is_name) or _VERBAL.search(word.flat):
-            break
-        if not word.is_name:
-            if common and grammar.language == "es" and _SPANISH_PAST.search(word.text):
-                break
-            common += 1
-            if common > MOST_COMMON_WORDS:
-                break
-        end += 1
-    while end > start and words[end - 1].flat in clauses.binding | clauses.determiners and not words[end - 1].is_name:
-        end -= 1
-    return end
-
-
-def _past_determiners(words: Sequence[QuestionToken], start: int, grammar: QuestionGrammar) -> int:
-    end = start
-    while end < len(words) and words[end].flat in grammar.clauses.determiners and not words[end].is_name:
-        end += 1
-    return end
-
-
-def _without_verb(words: Sequence[QuestionToken], first: int, end: int, before: str, grammar: QuestionGrammar) -> int:
-    """English: in «did the fever start» the last word is no noun."""
-    if grammar.language != "en" or end - first < 3:
-        return end
-    is_last_of_clause = end == len(words) or words[end].is_apart or not words[end].is_name
-    if before in _INVERTING and is_last_of_clause and not words[end - 1].is_name:
-        return end - 1
-    if before in _STATIVE and _PARTICIPLE.search(words[end - 1].flat):
-        return end - 1
-    return end
+def is_weak(phrase: Phrase, clauses: Clauses) -> bool:
+    """Return whether its head, a noun before «of», only classifies it."""
+    nouns = [word.flat for word in phrase.words if word.flat not in clauses.determiners - clauses.binding]
+    cut = next((number for number, word in enumerate(nouns) if number and word in clauses.binding), len(nouns))
+    return bool(cut) and nouns[cut - 1 if clauses.head_is_last else 0] in clauses.weak_heads
 
 
 def beginning(flat: str, asking: Asking) -> int:
@@ -303,50 +260,22 @@ def beginning(flat: str, asking: Asking) -> int:
 def find_focus(flat: str, asking: Asking) -> int | None:
     """Return the position of the first question word that asks.
 
-    None means that only the order of words or a noun asks.
+    None means that only the order of words or a noun asks. A possible relative clause counts only if nothing else asks.
     """
-    if (opened := flat.find("¿")) > 0 and _has_words_after(flat, opened):
-        after = find_focus(flat[opened + 1 :], asking)
-        if after is not None:
-            return opened + 1 + after
-    found = sorted({*_after_boundaries(flat, asking), *_after_verbs(flat, asking), *_sure(flat, asking)})
-    return found[0] if found else None
+    opened = flat.find("¿")
+    focus = _find_focus(flat, opened, asking) if opened > 0 else None
+    return focus if focus is not None else _find_focus(flat, 0, asking)
 
 
-def _has_words_after(flat: str, position: int) -> bool:
-    return any(character.isalnum() for character in flat[position:])
-
-
-def _after_boundaries(flat: str, asking: Asking) -> list[int]:
-    """Return the question words after a stop, a comma, or at the very beginning.
-
-    A possible relative clause counts only if nothing else asks.
-    """
-    found: list[int] = []
-    doubtful: list[int] = []
-    for boundary in re.finditer(rf"(?:^[^\w]*|[,:;.!?¿—–(] *){_JOINING}", flat):
-        match = asking.opening.match(flat, boundary.end())
-        if match is None:
+def _find_focus(flat: str, start: int, asking: Asking) -> int | None:
+    found = [match.start() for match in asking.sure.finditer(flat, start)] if asking.sure else []
+    doubtful = None
+    for lead in asking.leads.finditer(flat, start):
+        position = lead.end()
+        if not asking.opening.match(flat, position):
             continue
-        is_relative = boundary.start() > 0 and "," in boundary[0] and asking.relative.match(flat, boundary.end())
-        (doubtful if is_relative else found).append(boundary.end())
-    return found or doubtful[-1:]
-
-
-def _after_verbs(flat: str, asking: Asking) -> list[int]:
-    pattern = (
-        rf"\b{asking.verbs.pattern}\b(?: (?:pas|plus|bien|me|us|to me|for me|about|a|exactly|please|por favor|sobre|de"
-        r"|si|se|aussi|en|stp|svp|exactement)\b)*[,:]? *"
-    )
-    found = []
-    for match in re.compile(pattern).finditer(flat):
-        if asking.opening.match(flat, match.end()):
-            found.append(match.end())
-    return found
-
-
-def _sure(flat: str, asking: Asking) -> list[int]:
-    return [match.start() for match in asking.sure.finditer(flat)] if asking.sure else []
-
-
-_JOINING = r"(?:(?:and|but|so|or|also|y|e|pero|entonces|et|mais|alors|donc|ou bien) )?"
+        if lead[0].startswith(",") and asking.relative.match(flat, position):
+            doubtful = position
+        else:
+            found.append(position)
+    return min(found, default=doubtful)

@@ -19,7 +19,7 @@ from graphrag.observability.request_context import current_context
 from graphrag.observability.telemetry import count_lookups, log, stage
 from graphrag.protocols import Cache
 from graphrag.query_transformation.follow_ups import FOLLOW_UP, MOST_EARLIER, Exchange
-from graphrag.query_transformation.phrases import note_kinds
+from graphrag.query_transformation.transformation import note_kinds
 
 KEPT_SECONDS = 24 * 3600
 MOST_SUB_QUESTIONS, LONGEST_QUESTION = 6, 300  # characters

@@ -3,15 +3,17 @@
 import re
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from graphrag.errors import InvalidQuestion
 from graphrag.linguistics import language as languages
-from graphrag.linguistics.dates import find_named_periods
+from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, words
 from graphrag.linguistics.normalization import flatten, without_quotes
-from graphrag.models import Direction, Intent, TransformedQuery
+from graphrag.models import Direction, Intent, TemporalContext, TransformedQuery
+from graphrag.observability.request_context import note
 from graphrag.observability.telemetry import log
-from graphrag.query_transformation.comparison import things_apart
+from graphrag.query_transformation.comparison import compared_parts
 from graphrag.query_transformation.decomposition import find_parts
 from graphrag.query_transformation.follow_ups import (
     MOST_EARLIER,
@@ -24,7 +26,6 @@ from graphrag.query_transformation.phrases import (
     QuestionGrammar,
     beginning,
     find_focus,
-    note_kinds,
     read_question_grammar,
 )
 from graphrag.query_transformation.question_names import find_names
@@ -83,7 +84,7 @@ MOST_PARTS = 6
 def decompose(question: str, intent: Intent, grammar: QuestionGrammar) -> tuple[str, ...]:
     """Each part understood alone; none where the question asks one thing."""
     flat = flatten(question)
-    things = things_apart(question, flat, grammar) if intent is Intent.COMPARATIVE else ()
+    things = compared_parts(question, flat, grammar) if intent is Intent.COMPARATIVE else ()
     found = things or _parts(question, flat, grammar)
     return found if 1 < len(found) <= MOST_PARTS and all(words(part) for part in found) else ()
 
@@ -93,6 +94,13 @@ def _parts(question: str, flat: str, grammar: QuestionGrammar) -> tuple[str, ...
     if later and is_bare_question_word(first, grammar):  # «¿cuándo y dónde se firmó?»
         first = understood_alone(first, later[0], grammar)
     return first, *(understood_alone(part, first, grammar) for part in later)
+
+
+def find_periods(question: str, language: str) -> tuple[TemporalContext, ...]:
+    """Return the days, months, quarters and years that a question names with their year, each once."""
+    periods = (each.period for each in read_dates(question, language))
+    found = (TemporalContext(period.first_day, period.unit) for period in periods if period and period.first_day)
+    return tuple(dict.fromkeys(found))
 
 
 FEW_WORDS = 3  # too few to tell a language by their letters
@@ -106,6 +114,21 @@ def transform(question: str, earlier: Sequence[Exchange] = ()) -> TransformedQue
     milliseconds = round((time.perf_counter() - started) * 1000, 2)
     log.info("question transformed", **note_kinds(query), milliseconds=milliseconds)
     return query
+
+
+def note_kinds(query: TransformedQuery) -> dict[str, Any]:
+    """Log the kind of question, also in the request's last log line; return the fields."""
+    kinds = {
+        "language": query.language,
+        "transformation": query.strategy,
+        "intent": query.intent.value,
+        "direction": query.direction,
+        "parts": len(query.sub_queries),
+        "multi_hop": query.is_multi_hop,
+        "hyde": bool(query.hypothetical_answer),
+    }
+    note(**kinds)
+    return kinds
 
 
 def _transform(question: str, earlier: Sequence[Exchange]) -> TransformedQuery:
@@ -124,7 +147,7 @@ def _transform(question: str, earlier: Sequence[Exchange]) -> TransformedQuery:
         direction,
         intent is not Intent.COMPARATIVE and grammar.multi_hop.search(flat) is not None,
         find_names(told, grammar),
-        find_named_periods(told, language),
+        find_periods(told, language),
         f"{told}{question[READ_CHARS:]}" if told != read else "",
         strategy=strategy,
     )
