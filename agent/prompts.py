@@ -18,8 +18,8 @@ from graphrag.extractive_answers.prompt_format import (
     render_prompt,
 )
 from graphrag.extractive_answers.statements import Excerpt
-from graphrag.linguistics.dates import brief_trend, name, period_of
 from graphrag.linguistics.language import visible
+from graphrag.linguistics.periods import brief_trend, name, period_of
 from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Passage, Span, TemporalContext, TransformedQuery
 from graphrag.models.graph import CausalPath

@@ -16,7 +16,7 @@ from agent.context import Context
 from agent.messages import is_not_found, say
 from agent.output.backpressure import MAX_EVENTS_AHEAD, Backpressure
 from agent.verification.checking import CheckedStatement, Citation, Verification, reference, sentence
-from graphrag.linguistics.dates import trend_in
+from graphrag.linguistics.periods import trend_in
 from graphrag.llm.chat_models import EXTRACTIVE
 from graphrag.llm.resilient_chat_model import ResilientChatModel
 from graphrag.models import Passage, SourceLocation

@@ -11,7 +11,7 @@ from graphrag.causal_graph.extraction import extract_relations
 from graphrag.causal_graph.grammar import read_causal_grammar
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.extractive_answers.table_answers import SeenRow, SeenTable, is_total, row_label, tables
-from graphrag.linguistics.dates import find_told_dates, only_year, parse_period
+from graphrag.linguistics.dates import only_year, parse_period, read_dates
 from graphrag.linguistics.language import content_words, fold, stop_words, words
 from graphrag.linguistics.normalization import normalize
 from graphrag.linguistics.numbers import write_number
@@ -112,8 +112,9 @@ def dated_questions(read: ReadDocument) -> Iterator[MadeQuestion]:
     year = only_year(read.text[:YEAR_CHARS])
     for quote in read.sentences:
         sentence = plain(quote)
-        dates = find_told_dates(sentence, read.language, year=year)
-        if len(dates) == 1 and dates[0].period.unit in ("day", "month"):
+        dates = [each for each in read_dates(sentence, read.language, year=year) if each.first]
+        period = dates[0].period if len(dates) == 1 else None
+        if period and period.unit in ("day", "month"):
             clause = _undated(sentence, Span(dates[0].start, dates[0].end), read.language)
             if question := _ask("when", clause, read.language):
                 yield MadeQuestion(question, sentence, quote, "temporal", "date")

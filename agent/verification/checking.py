@@ -8,8 +8,8 @@ from uuid import UUID
 
 from agent.verification.statements import Statement, find_statements, remove_unknown_marks
 from agent.verification.support import Support, find_support
-from graphrag.linguistics.dates import name, period_of
 from graphrag.linguistics.language import fold, words
+from graphrag.linguistics.periods import name, period_of
 from graphrag.linguistics.rules import Rules, read_rules
 from graphrag.models import Passage, SourceLocation
 from graphrag.parsers.source_locations import cite_location

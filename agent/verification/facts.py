@@ -34,7 +34,7 @@ def is_computed(told: Quantity, statement: ComparedText, passage: ComparedText, 
         return True
     if any(word.folded in _TIMES and 0 <= word.start - told.end <= 1 for word in statement.words):
         halves = {100 / value for value in told.values if value}  # «deux fois moins» is the half
-        if any(held.unit == "%" and halves & held.values for held in passage.quantities):
+        if any(held.measure == "%" and halves & held.values for held in passage.quantities):
             return True
     listed = [moment.start for moment in statement.moments]
     return not told.unit and len(listed) > 1 and float(len(listed)) in told.values  # «dos veces: el lunes y el jueves»
@@ -55,7 +55,7 @@ def _results(given: list[Quantity], told: Quantity) -> Iterator[float]:
         yield one * other / 100
         if other:
             yield one / other
-            if told.unit == "%":
+            if told.measure == "%":
                 yield 100 * abs(one - other) / other
                 yield 100 * one / other
     for three in combinations(operands, 3):
@@ -70,15 +70,15 @@ def _multiples(given: list[Quantity], told: Quantity, statement: ComparedText) -
         value = min(known.values)
         yield from (value * count for count in counts if known.fits(told))
         if value and not told.unit:
-            yield from (min(other.values) / value for other in others if other.unit == known.unit)
-        if known.unit == TIME and value and not told.unit:
+            yield from (min(other.values) / value for other in others if other.measure == known.measure)
+        if known.measure == TIME and value and not told.unit:
             yield from (unit_days(statement.words[place].folded) / value for place in statement.rates)
-        if known.unit == "%":
+        if known.measure == "%":
             yield from (count * value / 100 for count in counts)
 
 
 def _shares(given: list[Quantity], told: Quantity, passage: ComparedText) -> Iterator[float]:
-    if told.unit != "%":
+    if told.measure != "%":
         return
     for part, whole in pairwise(passage.quantities):  # «tres de cada cinco»
         if whole.start - part.end <= _NEAR_BY and min(whole.values):
@@ -92,7 +92,7 @@ def _shares(given: list[Quantity], told: Quantity, passage: ComparedText) -> Ite
 
 
 def _days(told: Quantity, statement: ComparedText, passage: ComparedText, today: Moment | None) -> Iterator[float]:
-    if told.unit != TIME:
+    if told.measure != TIME:
         return
     moments = [*statement.moments, *passage.moments, *([today] if today else [])]
     days = {day for moment in moments if (day := _day(moment))}
@@ -159,7 +159,7 @@ def _spans_of(reading: ComparedText) -> Iterator[tuple[Quantity, Quantity]]:
 def _resumes(told: Quantity, statement: ComparedText) -> bool:
     """«los dos cables», "the three partners": of what was named one by one."""
     before = statement.words[max(0, statement.place(told.start) - 1)].folded
-    return not told.unit and told.bare <= {2.0, 3.0, 4.0} and before in {"the", "los", "las", "les", "ces", "these"}
+    return not told.unit and told.values <= {2.0, 3.0, 4.0} and before in {"the", "los", "las", "les", "ces", "these"}
 
 
 def _has_other_unit(both: Alignment, told: Quantity) -> bool:
@@ -168,7 +168,9 @@ def _has_other_unit(both: Alignment, told: Quantity) -> bool:
         return False
     at = both.statement.place(told.start)
     return any(
-        held.unit == told.unit and held.is_article and both.nearness(at, both.passage.place(held.start)) > 2 * LEAST
+        held.measure == told.measure
+        and held.is_article
+        and both.nearness(at, both.passage.place(held.start)) > 2 * LEAST
         for held in both.passage.quantities
     )
 
@@ -179,7 +181,7 @@ def _is_of_another(both: Alignment, told: Quantity, same: Sequence[Quantity]) ->
         return False
     statement, passage = both.statement, both.passage
     others = [
-        held for held in passage.quantities if held not in same and held.unit == told.unit and not held.is_article
+        held for held in passage.quantities if held not in same and held.measure == told.measure and not held.is_article
     ]
     if not others:
         return False

@@ -230,6 +230,7 @@ def wrong_denials(both: Alignment) -> Iterator[str]:
             continue
         same = [place for place in linked if passage.words[place].negated == word.negated]
         others = [place for place in linked if passage.words[place].negated != word.negated]
+        others = [p for p in others if word.by not in both.links and passage.words[p].by not in both.met]
         if others:
             best = max((both.nearness(at, place) for place in same), default=0.0)
             if any((near := both.nearness(at, place)) > 2 * LEAST and near > MARGIN * best for place in others):

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from graphrag.linguistics.dates import Moment, read_moments
+from graphrag.linguistics.dates import Moment, read_dates
 from graphrag.linguistics.language import fold, stem, stop_words
 from graphrag.linguistics.lexicon import opposite_of
 from graphrag.linguistics.names import name_places
-from graphrag.linguistics.negation import denying_words, is_negative, negated_words
-from graphrag.linguistics.numbers import TIME, Quantity, number_rules, read_quantities
+from graphrag.linguistics.negation import is_negative, read_polarity
+from graphrag.linguistics.numbers import Quantity, number_rules, read_quantities
 from graphrag.linguistics.rules import Rules, WordSet, read_rules
 from graphrag.linguistics.sentences import split_sentences
 
@@ -31,6 +31,7 @@ def _rules() -> ReadingRules:
 
 _HEADER = re.compile(r"(?:^|[;\n])\s*[^;:\n]{1,40}?\s?:(?=\s)")  # «Fecha: » of a row
 _OTHER_WORDS = frozenset({("fr", "sur"), ("fr", "est"), ("es", "este")})  # «on», "is", "this": no directions there
+_SAME = frozenset("meme mismo misma same".split())  # «le même jour» is no rate
 _MEANS = frozenset({"average", "media", "moyenne", "promedio", "zero", "cero", "normal"})
 _DEGREES = {"mas": 1, "plus": 1, "more": 1, "menos": -1, "moins": -1, "less": -1}
 _BOUNDS = frozenset("over under above below sobre sous".split())  # of a number; else they say where
@@ -49,6 +50,7 @@ class ComparedWord:
     says: bool  # no function word
     negated: bool = False
     denies: bool = False
+    by: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +92,16 @@ class ComparedText:
 
 @lru_cache(maxsize=512)
 def read(text: str, language: str) -> ComparedText:
-    moments = read_moments(text, language)
+    moments = tuple(moment for each in read_dates(text, language) for moment in each.moments)
     taken = [(moment.start, moment.end) for moment in moments]
-    quantities = tuple(
-        quantity
-        for quantity in read_quantities(text, language)
-        if not any(start < quantity.end and quantity.start < end for start, end in taken)
-    )
     words = tuple(_words(text, language))
+    counting = (quantity for found in read_quantities(text, language) for quantity in found.ends or (found,))
+    quantities: list[Quantity] = []
+    for quantity in (*counting, *map(_naming_number, filter(lambda word: word.folded[0].isdigit(), words))):
+        covered = (*taken, *((other.start, other.end) for other in quantities))
+        if not quantity.is_ordinal and not any(start < quantity.end and quantity.start < end for start, end in covered):
+            quantities.append(quantity)
+    quantities.sort(key=lambda quantity: quantity.start)
     headers = [match.span() for match in _HEADER.finditer(text)]
     is_table = len(headers) >= MAX_LABELS
     names = tuple(
@@ -106,13 +110,13 @@ def read(text: str, language: str) -> ComparedText:
         if not (is_table and any(start <= words[place].start < end for start, end in headers))
     )
     signs = tuple(_signs(words, language))
-    rules = number_rules()
     counted = [(quantity.start, quantity.end) for quantity in quantities]
     rates = tuple(
         place
         for place, word in enumerate(words)
-        if (word.folded in rules.rates or rules.measures.get(word.folded, ("",))[0] == TIME)
+        if word.folded in number_rules().days
         and len(word.folded) > 1
+        and not (place and words[place - 1].folded in _SAME)
         and not any(start <= word.start < end for start, end in counted + taken)
     )
     openers = tuple(
@@ -121,15 +125,22 @@ def read(text: str, language: str) -> ComparedText:
         if (place == 0 or words[place - 1].sentence != word.sentence) and word.written[0].isupper() and word.says
     )
     resuming = frozenset(word.sentence for word in words if word.folded in _rules().pronouns.get(language, ()))
-    return ComparedText(text, language, words, quantities, moments, names, signs, rates, openers, is_table, resuming)
+    return ComparedText(
+        text, language, words, tuple(quantities), moments, names, signs, rates, openers, is_table, resuming
+    )
+
+
+def _naming_number(word: ComparedWord) -> Quantity:
+    """Return the number of a page or a code, which has to be the same and counts nothing."""
+    value = float("".join(filter(str.isdecimal, word.folded)))
+    return Quantity(value, value, start=word.start, end=word.end)
 
 
 def _words(text: str, language: str) -> Iterator[ComparedWord]:
     ends = [span.end for span in split_sentences(text)]
     matches = list(_WORD.finditer(text))
     folded = [fold(match.group()) for match in matches]
-    cues = denying_words(text, matches, folded, language)
-    negated = negated_words(text, matches, folded, cues, language)
+    polarities = read_polarity(text, language)
     clause, before, previous = 0, 0, 0
     empty = stop_words(language)
     conjunctions = _rules().conjunctions.get(language, frozenset())
@@ -143,7 +154,7 @@ def _words(text: str, language: str) -> Iterator[ComparedWord]:
         says = word not in empty and not (len(word) == 1 and word.isalpha() and match.group().islower())
         yield ComparedWord(
             stem(match.group(), language), word, match.group(), match.start(), match.end(), sentence, clause, says,
-            place in negated, place in cues,
+            polarities[place].denied_by >= 0, polarities[place].is_cue, polarities[place].denied_by,
         )  # fmt: skip
 
 

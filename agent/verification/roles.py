@@ -100,7 +100,8 @@ def _goes_on(reading: ComparedText, at: int) -> bool:
 
 def counts(reading: ComparedText, at: int) -> bool:
     folded = reading.words[at].folded
-    return folded[0].isdigit() or folded in number_rules().values.get(reading.language, {})
+    table = number_rules().languages.get(reading.language)
+    return folded[0].isdigit() or (table is not None and folded in table.numbers)
 
 
 def is_noun(reading: ComparedText, at: int) -> bool:

@@ -10,9 +10,9 @@ from graphrag.extractive_answers.direct_answers import direct_answer, read_relat
 from graphrag.extractive_answers.extraction import extract_answer
 from graphrag.extractive_answers.statements import Chain, Excerpt, ExtractedStatement, finished, opened, points_back
 from graphrag.extractive_answers.table_answers import answer_from_table, asks_what_is_late, markdown_rows
-from graphrag.linguistics.dates import find_told_dates
+from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import content_words, fold, labelled, words
-from graphrag.linguistics.numbers import find_quantities
+from graphrag.linguistics.numbers import read_quantities
 from graphrag.linguistics.sentences import is_heading, plain
 from graphrag.models import Direction, Span
 
@@ -115,8 +115,9 @@ def _says_the_same(one: ExtractedStatement, other: ExtractedStatement) -> bool:
 
 
 def _figures(statement: ExtractedStatement) -> set[object]:
-    dates = {told.period for told in find_told_dates(statement.text, statement.language, year=2000)}
-    return {*(quantity.value for quantity in find_quantities(statement.text, statement.language)), *dates}
+    told = read_dates(statement.text, statement.language, year=2000)
+    dates = {(each.first, each.last) for each in told if each.first}
+    return {*(quantity.low for quantity in read_quantities(statement.text, statement.language)), *dates}
 
 
 def _names(statement: ExtractedStatement) -> set[str]:

@@ -13,9 +13,10 @@ from babel.units import format_unit
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.extractive_answers.table_answers import asks_what_is_late
 from graphrag.linguistics.cell_values import read_numbers
-from graphrag.linguistics.dates import Period, breaking_spaces, find_told_dates, name, of_day, only_year, percent
+from graphrag.linguistics.dates import only_year, read_dates
 from graphrag.linguistics.language import content_stems, fold, labelled
-from graphrag.linguistics.numbers import AmountInText, find_quantities, write_number, write_quantity
+from graphrag.linguistics.numbers import Quantity, read_quantities, write_number, write_quantity
+from graphrag.linguistics.periods import Period, breaking_spaces, name, of_day, percent
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
 
 Asked = Literal["distance", "duration", "age", "validity"]
@@ -99,7 +100,8 @@ def _tense(asked: Asked, *, is_past: bool) -> str:
 
 def _only_date(statement: ExtractedStatement, year: int) -> Period | None:
     """The one day; else the one month or year."""
-    periods = {told.period for told in find_told_dates(statement.text, statement.language, year=year)}
+    told = read_dates(statement.text, statement.language, year=year)
+    periods = {each.period for each in told if each.period}
     days = {period for period in periods if period.unit == "day"}
     found = days or periods
     return found.pop() if len(found) == 1 else None
@@ -159,23 +161,27 @@ def direct_answer(
 def _asked_value(question: str, statement: ExtractedStatement, excerpt: Excerpt, language: str) -> str | None:
     if _rules().date.search(question):
         return _the_date(statement, only_year(f"{excerpt.title} {excerpt.text}"), language)
-    return _the_quantity(question, find_quantities(statement.text, statement.language), language)
+    return _the_quantity(question, _amounts(statement.text, statement.language), language)
 
 
 def _the_date(statement: ExtractedStatement, year: int, language: str) -> str | None:
     """Return the statement's only date, unless something was before or after it."""
-    told = find_told_dates(statement.text, statement.language, year=year)
+    told = [each for each in read_dates(statement.text, statement.language, year=year) if each.first]
     periods = {each.period for each in told}
     if len(periods) != 1 or any(_rules().beside.search(fold(statement.text[: each.start])) for each in told):
         return None
     return name(periods.pop(), language)
 
 
-def _the_quantity(question: str, quantities: list[AmountInText], language: str) -> str | None:
+def _amounts(text: str, language: str) -> list[Quantity]:
+    return [each for each in read_quantities(text, language) if not (each.is_ordinal or each.is_article)]
+
+
+def _the_quantity(question: str, quantities: list[Quantity], language: str) -> str | None:
     if _rules().amount.search(question):
         fitting = [quantity for quantity in quantities if quantity.is_money]
     elif _rules().share.search(question):
-        fitting = [quantity for quantity in quantities if quantity.unit == "%"]
+        fitting = [quantity for quantity in quantities if quantity.measure == "%"]
     elif _rules().count.search(question) and not _rules().span.search(question):
         fitting = quantities
     else:
@@ -185,7 +191,7 @@ def _the_quantity(question: str, quantities: list[AmountInText], language: str) 
 
 _ASIDE = re.compile(r"\([^()]*\)|, [+−-]\d.*|[,;] (?:contra|frente a|contre|against|up from|down from) .*")
 _CELL = re.compile(r"(?P<header>[^:;]+): (?P<value>[^;]+)")
-_SHARES = frozenset(("%", "°C"))  # of which a difference in per cent misleads
+_SHARES = frozenset(("%", "°C", "whole"))  # of which a difference in per cent misleads
 
 
 def say_difference(
@@ -199,31 +205,32 @@ def say_difference(
     if len(shared) != 1:
         return None
     pairs = [(one[shared[0]][0], labels[0]), (other[shared[0]][0], labels[1])]
-    (less, less_label), (more, more_label) = sorted(pairs, key=lambda pair: pair[0].value)
-    if less.value == more.value:
+    (less, less_label), (more, more_label) = sorted(pairs, key=lambda pair: pair[0].low)
+    if less.low == more.low:
         return None
-    result = write_quantity(replace(more, value=more.value - less.value), language)
-    share = percent(more.value / less.value - 1, language) if less.value > 0 and more.unit not in _SHARES else ""
-    terms = f"{write_number(more.value, language)} − {write_number(less.value, language)} = {result}"
+    result = write_quantity(replace(more, low=more.low - less.low, high=more.low - less.low), language)
+    share = percent(more.low / less.low - 1, language) if less.low > 0 and more.unit not in _SHARES else ""
+    terms = f"{write_number(more.low, language)} − {write_number(less.low, language)} = {result}"
     label = f"{_rules().difference[language]} ({more_label} − {less_label})"
     return labelled(label, f"{terms}{f' ({share})' if share else ''}", language)
 
 
-def _read(question: str, statement: ExtractedStatement, language: str) -> dict[str, list[AmountInText]]:
+def _read(question: str, statement: ExtractedStatement, language: str) -> dict[str, list[Quantity]]:
     """Its quantities by what they count: a column's name, else their unit."""
-    found: dict[str, list[AmountInText]] = defaultdict(list)
+    found: dict[str, list[Quantity]] = defaultdict(list)
     text = _ASIDE.sub("", statement.text)
     for thing, said in _asked_cells(question, text, language) if statement.is_row else [("", text)]:
-        for quantity in _whole_number(said, statement.language) or find_quantities(said, statement.language):
-            if quantity.value not in [other.value for other in found[f"{thing}|{quantity.unit}"]]:
-                found[f"{thing}|{quantity.unit}"].append(quantity)
+        for quantity in _whole_number(said, statement.language) or _amounts(said, statement.language):
+            alike = found[f"{thing}|{quantity.unit or quantity.counted}"]
+            if quantity.low == quantity.high and quantity.low not in [other.low for other in alike]:
+                alike.append(quantity)
     return {unit: quantities for unit, quantities in found.items() if quantities}
 
 
-def _whole_number(cell: str, language: str) -> list[AmountInText]:
+def _whole_number(cell: str, language: str) -> list[Quantity]:
     """Return the number of a cell that is nothing else: 1950 pallets are no year."""
     numbers = read_numbers([cell.strip(" .")], language=language)
-    return [AmountInText(float(value), numbers.unit) for value in numbers.values.values()]
+    return [Quantity(float(value), float(value), numbers.unit) for value in numbers.values.values()]
 
 
 def _asked_cells(question: str, row: str, language: str) -> list[tuple[str, str]]:

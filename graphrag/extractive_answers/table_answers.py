@@ -11,9 +11,10 @@ from typing import Literal
 
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.linguistics.cell_values import Number, read_numbers, read_periods
-from graphrag.linguistics.dates import Period, months, name, of_day, parse_period
+from graphrag.linguistics.dates import months, parse_period
 from graphrag.linguistics.language import content_words, fold, labelled, stem, words
-from graphrag.linguistics.numbers import AmountInText, write_number, write_quantity
+from graphrag.linguistics.numbers import Quantity, write_number, write_quantity
+from graphrag.linguistics.periods import Period, name, of_day
 from graphrag.linguistics.rules import AnyCase, Pattern, Rules, read_rules
 from graphrag.linguistics.sentences import plain
 from graphrag.parsers.source_locations import named_cells
@@ -222,7 +223,7 @@ class _Column:
         """Return the value with the unit of its header: «Ventas (€)», «2025 (kWh)»."""
         sign, unit = _SIGN.search(self.header), _UNIT.search(self.header)
         if sign or not unit:
-            return write_quantity(AmountInText(value, sign[0] if sign else ""), language)
+            return write_quantity(Quantity(value, value, sign[0] if sign else ""), language)
         return f"{write_number(value, language)} {unit[1]}"
 
 

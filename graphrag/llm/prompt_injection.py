@@ -9,12 +9,14 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 from graphrag.linguistics.language import visible
 from graphrag.linguistics.rules import PatternIndex
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Span
 
+_CJK = "\u3000"  # the first of the characters whose sentences have no white space between them
 # Between two words of a pattern: marks, and up to so many other words («ignore all of the previous instructions»).
 _GAP = r"\W+(?:\w+\W+){0,%d}"
 _CLAUSE_GAP = r"(?:[^\w.!?\n]|\.(?=\w))+(?:\w+(?:[^\w.!?\n]|\.(?=\w))+){0,%d}"  # within a sentence
@@ -251,9 +253,20 @@ def _decoded(token: str) -> str:
         return ""
 
 
+def _spaced_sentences(text: str) -> Iterator[Span]:
+    """Yield the sentences, those as one between which there is no white space: an order may lie across them."""
+    start = 0
+    for sentence, following in pairwise(split_sentences(text)):
+        if text[sentence.end - 1].isspace() or text[sentence.end - 1] >= _CJK:
+            yield Span(start, sentence.end)
+            start = following.start
+    if text:
+        yield Span(start, len(text))
+
+
 def _sentences(text: str, found: list[Span]) -> Iterator[Span]:
     goes_on = False
-    for sentence in split_sentences(text):
+    for sentence in _spaced_sentences(text):
         holds = any(span.start < sentence.end and sentence.start < span.end for span in found)
         words = text[sentence.start : sentence.end]
         if holds or (goes_on and FOLLOWING.match(_flat(words)[0])):

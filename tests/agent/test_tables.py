@@ -12,7 +12,7 @@ from agent.prompts import build_prompt, source_line
 from agent.verification.checking import cite
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
-from graphrag.linguistics.dates import trend
+from graphrag.linguistics.periods import trend
 from graphrag.models import Intent, Passage, SourceLocation, TemporalContext, TransformedQuery
 from graphrag.testing.in_memory_store import InMemoryStore
 from tests.agent.library import ask, data_of, done, open_library

@@ -11,8 +11,9 @@ from itertools import pairwise
 
 from graphrag.linguistics import cell_values
 from graphrag.linguistics.cell_values import ENOUGH, MISSING, Number
-from graphrag.linguistics.dates import YEARS, Period, of_day
+from graphrag.linguistics.dates import YEARS
 from graphrag.linguistics.language import fold
+from graphrag.linguistics.periods import Period, of_day
 from graphrag.models import Cell, Table
 
 

@@ -10,7 +10,7 @@ from graphrag.ingestion.tables import series
 from graphrag.ingestion.tables.columns import Column, Role, total_rows, type_columns
 from graphrag.ingestion.tables.series import ComputedLine, Wording, decimals_of, lines_across, time_of
 from graphrag.linguistics.cell_values import Number
-from graphrag.linguistics.dates import Period, Unit, trend
+from graphrag.linguistics.periods import Period, Unit, trend
 from graphrag.models import Heading, ParsedText, SourceLocation, Table, TemporalContext
 from graphrag.parsers.source_locations import cell_range, corners, letters
 from graphrag.parsers.text import clean

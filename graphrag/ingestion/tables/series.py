@@ -12,19 +12,9 @@ from babel.numbers import format_decimal
 
 from graphrag.ingestion.tables.columns import Column, Role, role, says_what_is_measured
 from graphrag.linguistics.cell_values import Number
-from graphrag.linguistics.dates import (
-    UNITS,
-    Period,
-    Unit,
-    against,
-    breaking_spaces,
-    name,
-    parse_period,
-    percent,
-    spoken,
-    trend,
-)
+from graphrag.linguistics.dates import parse_period
 from graphrag.linguistics.language import fold, words
+from graphrag.linguistics.periods import UNITS, Period, Unit, against, breaking_spaces, name, percent, spoken, trend
 from graphrag.linguistics.rules import read_texts
 from graphrag.models import Table, TemporalContext
 from graphrag.parsers.source_locations import cell_range

@@ -38,7 +38,7 @@ from tests.agent.verification.passages import check
 def test_a_number_is_read_in_all_its_writings(text: str, language: str, value: float, unit: str) -> None:
     """R8.4 Digits, words, magnitudes, shares; with its unit."""
     (quantity,) = read_quantities(text, language)
-    assert (quantity.values, quantity.unit) == (frozenset({value}), unit)
+    assert (quantity.values, quantity.measure) == (frozenset({value}), unit)
 
 
 BRIDGE = "El puente de Arenal se cerró el 3 de abril de 2024. La obra costó 1.200 euros y duró dos semanas."

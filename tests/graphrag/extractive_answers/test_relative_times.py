@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graphrag.extractive_answers.direct_answers import read_relative, say_relative
 from graphrag.extractive_answers.statements import ExtractedStatement
-from graphrag.linguistics.dates import name, of_day
+from graphrag.linguistics.periods import name, of_day
 
 TODAY = date(2026, 11, 22)
 

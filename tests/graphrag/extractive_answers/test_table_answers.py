@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.extractive_answers.table_answers import answer_from_table
-from graphrag.linguistics.numbers import find_quantities, write_number
+from graphrag.linguistics.numbers import read_quantities, write_number
 from graphrag.models import Span
 
 FRENCH = """L'été a été chaud.
@@ -137,4 +137,4 @@ def test_the_reckoned_is_right(values: list[int]) -> None:
     )
     most = answer("¿Qué mes tuvo más ventas?", sales(values), language="es")
     assert most is not None
-    assert max(values) in [quantity.value for quantity in find_quantities(most.partition(" (el ")[0], "es")]
+    assert max(values) in [quantity.low for quantity in read_quantities(most.partition(" (el ")[0], "es")]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.linguistics.dates import of_month
+from graphrag.linguistics.periods import of_month
 from graphrag.models import SourceLocation, TemporalContext
 from graphrag.parsers.source_locations import (
     cell_range,
