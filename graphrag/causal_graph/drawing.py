@@ -105,7 +105,7 @@ def _lay_out_part(part: "nx.DiGraph[Node]", heights: Mapping[Node, float], box_w
         )
         for node in joined
     }
-    routes = {}
+    routes: dict[Arrow, Route] = {}
     for (one, other), chain in chains.items():
         route = tuple(point for node in chain for point in boxes[node].sides)[1:-1]
         found = {(one, other): route, (other, one): route[::-1]}
@@ -191,7 +191,9 @@ def draw(edges: Sequence[CausalEdge]) -> str:
     """
     names = {entity.id: entity.name for edge in edges for entity in (edge.cause, edge.effect)}
     labels = {identity: wrap(name) for identity, name in names.items()}
-    heights = {identity: len(lines) * LINE_HEIGHT + 2 * PADDING for identity, lines in labels.items()}
+    heights: dict[Node, float] = {
+        identity: len(lines) * LINE_HEIGHT + 2 * PADDING for identity, lines in labels.items()
+    }
     joined = _joined(edges)
     stated = [edge for edge in edges if edge.cause.id != edge.effect.id]
     arrows = [*((edge.cause.id, edge.effect.id) for edge in stated), *joined]
