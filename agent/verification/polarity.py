@@ -1,16 +1,15 @@
 """Negation, opposites, and the order of cause and effect."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.verification.alignment import LEAST, MARGIN, Alignment, Fact, is_elsewhere
-from agent.verification.reading import ComparedText, Sign
+from agent.verification.reading import ComparedText, ComparedWord, Sign
 from agent.verification.roles import CONVERSE
 from graphrag.causal_graph.extraction import extract_relations
 from graphrag.linguistics.lexicon import opposite_of
-from graphrag.linguistics.negation import is_negative
 from graphrag.linguistics.rules import AnyCase, Rules, read_rules
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Span
@@ -19,7 +18,6 @@ from graphrag.models import Span
 class PolarityRules(Rules):
     before: AnyCase
     after: AnyCase
-    then: AnyCase
     compared: AnyCase
 
 
@@ -29,7 +27,6 @@ def _rules() -> PolarityRules:
 
 
 _OPENING = re.compile(r"(?:^|[.;:!?\n]|,)\W*(?:(?:y|et|and|pero|mais|but)\s+)?$", re.IGNORECASE)
-_STOP = re.compile(r"[;\n]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,71 +40,50 @@ class Relation:
 
 def is_reversed(both: Alignment) -> bool:
     """Return whether the statement's first term is the passage's second, in a relation of the same kind."""
-    told = _relations(both.statement.text, both.statement.language)
-    held = _relations(both.passage.text, both.passage.language) if told else ()
-    return any(
-        _crosses(both, one, other) and not any(each.kind == one.kind and _agrees(both, one, each) for each in held)
-        for one in told
-        for other in held
-        if one.kind == other.kind
-    )
+    held = _relations(both.passage.text, both.passage.language)
+    for told in _relations(both.statement.text, both.statement.language):
+        met = [_shared(both, told, other) for other in held if other.kind == told.kind]
+        agrees = any(min(straight) and sum(straight) >= sum(crossed) for straight, crossed in met)
+        if not agrees and any(min(crossed) for _, crossed in met):
+            return True
+    return False
 
 
-def agrees(both: Alignment) -> bool:
-    """Return whether both compare the same things in the same order, in whatever words."""
-    told = _relations(both.statement.text, both.statement.language)
-    held = _relations(both.passage.text, both.passage.language) if told else ()
-    return any(
-        _agrees(both, one, other)
-        for one in told
-        for other in held
-        if one.kind == other.kind and one.kind not in ("time", "cause")
-    )
+def _shared(both: Alignment, told: Relation, held: Relation) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return how many words the first terms share, and the second; then those of each and the other's opposite."""
 
+    def shared(part: Span, own: Span, other: Span) -> int:
+        places = (at for at in both.links if _is_in(both.statement.words[at], part))
+        words = ([both.passage.words[to] for to in both.links[at]] for at in places)
+        return sum(
+            any(_is_in(word, own) for word in each) and not any(_is_in(word, other) for word in each) for each in words
+        )
 
-def _crosses(both: Alignment, told: Relation, held: Relation) -> bool:
-    straight, crossed = _met(both, told, held), _met(both, told, Relation(held.kind, held.second, held.first))
-    return min(crossed) >= 1 and (sum(crossed) > sum(straight) or not min(straight))
-
-
-def _agrees(both: Alignment, told: Relation, held: Relation) -> bool:
-    straight, crossed = _met(both, told, held), _met(both, told, Relation(held.kind, held.second, held.first))
-    return min(straight) >= 1 and sum(straight) >= sum(crossed)
-
-
-def _met(both: Alignment, told: Relation, held: Relation) -> tuple[int, int]:
-    """The words that the two first and the two second parts share, and that the other part does not have."""
+    first, second = held.first, held.second
     return (
-        sum(_is_in(both, at, held.first, held.second) for at in _places(both.statement, told.first, both)),
-        sum(_is_in(both, at, held.second, held.first) for at in _places(both.statement, told.second, both)),
+        (shared(told.first, first, second), shared(told.second, second, first)),
+        (shared(told.first, second, first), shared(told.second, first, second)),
     )
 
 
-def _places(reading: ComparedText, span: Span, both: Alignment) -> Iterator[int]:
-    for at in both.links:
-        if span.start <= reading.words[at].start < span.end:
-            yield at
-
-
-def _is_in(both: Alignment, at: int, span: Span, other: Span) -> bool:
-    starts = [both.passage.words[to].start for to in both.links[at]]
-    within = any(span.start <= start < span.end for start in starts)
-    return within and not any(other.start <= start < other.end for start in starts)
+def _is_in(word: ComparedWord, span: Span) -> bool:
+    return span.start <= word.start < span.end
 
 
 @lru_cache(maxsize=512)
 def _relations(text: str, language: str) -> tuple[Relation, ...]:
-    causes = (Relation("cause", each.cause, each.effect) for each in extract_relations(text, language=language))
-    parts = [part for sentence in split_sentences(text) for part in _parted(text, sentence)]
-    return (*causes, *(found for part in parts for read in _READERS for found in read(text, part)))
-
-
-def _parted(text: str, sentence: Span) -> Iterator[Span]:
-    start = sentence.start
-    for match in _STOP.finditer(text, sentence.start, sentence.end):
-        yield Span(start, match.start())
-        start = match.end()
-    yield Span(start, sentence.end)
+    found = [Relation("cause", each.cause, each.effect) for each in extract_relations(text, language=language)]
+    rules = _rules()
+    for sentence in split_sentences(text):
+        for order, step in ((rules.before, 1), (rules.after, -1)):
+            matches = order.finditer(text, sentence.start, sentence.end)
+            found += [Relation("time", *_sides(text, sentence, match)[::step]) for match in matches]
+        for match in rules.compared.finditer(text, sentence.start, sentence.end):
+            if told := _degree(match):
+                kind, side = told
+                terms = Span(sentence.start, match.start()), Span(match.end(), sentence.end)
+                found.append(Relation(kind, *terms[::side]))
+    return tuple(found)
 
 
 def _sides(text: str, part: Span, match: re.Match[str]) -> tuple[Span, Span]:
@@ -118,31 +94,6 @@ def _sides(text: str, part: Span, match: re.Match[str]) -> tuple[Span, Span]:
             return Span(comma + 1, part.end), Span(match.end(), comma)
         return Span(match.end(), match.end()), Span(match.end(), part.end)
     return Span(part.start, match.start()), Span(match.end(), comma if comma > 0 else part.end)
-
-
-def _before(text: str, part: Span) -> Iterator[Relation]:
-    for match in _rules().before.finditer(text, part.start, part.end):
-        yield Relation("time", *_sides(text, part, match))
-
-
-def _after(text: str, part: Span) -> Iterator[Relation]:
-    for match in _rules().after.finditer(text, part.start, part.end):
-        of, led_in = _sides(text, part, match)
-        yield Relation("time", led_in, of)
-
-
-def _then(text: str, part: Span) -> Iterator[Relation]:
-    for match in _rules().then.finditer(text, part.start, part.end):
-        yield Relation("time", Span(part.start, match.start()), Span(match.end(), part.end))
-
-
-def _compared(text: str, part: Span) -> Iterator[Relation]:
-    for match in _rules().compared.finditer(text, part.start, part.end):
-        told = _degree(match)
-        if told:
-            kind, side = told
-            one, other = Span(part.start, match.start()), Span(match.end(), part.end)
-            yield Relation(kind, *((one, other) if side > 0 else (other, one)))
 
 
 _COMPARED_AMOUNTS = frozenset({"more", "high", "rise", "long"})
@@ -165,17 +116,12 @@ def _degree(match: re.Match[str]) -> tuple[str, int] | None:
     return ("more" if concept in _COMPARED_AMOUNTS else concept, side * of)
 
 
-_READERS: tuple[Callable[[str, Span], Iterator[Relation]], ...] = (_before, _after, _then, _compared)
-
-
 _AGENT = re.compile(r"(?:eur|euse|eure|er|or|ora)s?$")
 SENTENCE = 0.5  # share of the statement from which a sentence of the passage says the same, or denies it
 _AMOUNTS = frozenset({"rise", "more"})  # «creció el ruido», «hubo menos ruido»
 
 
 def wrong_sides(both: Alignment) -> Iterator[str]:
-    if agrees(both):
-        return
     for told in both.statement.signs:
         if told.concept in CONVERSE and not _stands_alone(told, both.statement):
             continue
@@ -221,36 +167,27 @@ def _stands_alone(sign: Sign, statement: ComparedText) -> bool:
     return sign.concept == "before" and any(start <= moment.start < end for moment in statement.moments)
 
 
-def wrong_denials(both: Alignment) -> Iterator[str]:
-    statement, passage = both.statement, both.passage
-    paired = {sign.place for sign in statement.signs}
-    for at, linked in both.links.items():
-        word = statement.words[at]
-        if at in paired or (_speaks_of_denials(both) if word.negated else _denies(both)):
-            continue
-        same = [place for place in linked if passage.words[place].negated == word.negated]
-        others = [place for place in linked if passage.words[place].negated != word.negated]
-        others = [p for p in others if word.by not in both.links and passage.words[p].by not in both.met]
-        if others:
-            best = max((both.nearness(at, place) for place in same), default=0.0)
-            if any((near := both.nearness(at, place)) > 2 * LEAST and near > MARGIN * best for place in others):
-                yield "negation"
-
-
 def wrong_polarity(both: Alignment) -> Iterator[str]:
-    """Yield "negation" if the passage denies, in other words, what the statement says, or the other way round."""
+    """Yield "negation" if the passage denies what the statement says, in the same words or others, or the other way."""
     statement, passage = both.statement, both.passage
-    denied = {word.clause for word in passage.words if word.denies}
     if _is_the_opposite(both):
         return
-    if not statement.denies:
-        for clause in denied:
-            held = [place for place, word in enumerate(passage.words) if word.clause == clause and word.says]
-            share = sum(place in both.met for place in held) / (len(held) or 1)
-            if both.votes_of(clause) >= 1 and share >= SENTENCE:
-                yield "negation"
-    elif any(word.denies for word in statement.words) and len(both.links) >= 2 and not _speaks_of_denials(both):
-        yield "negation"
+    if statement.denies:
+        if any(word.denies for word in statement.words) and len(both.links) >= 2 and not _speaks_of_denials(both):
+            yield "negation"
+        return
+    for clause in {word.clause for word in passage.words if word.denies}:
+        held = [place for place, word in enumerate(passage.words) if word.clause == clause and word.says]
+        share = sum(place in both.met for place in held) / (len(held) or 1)
+        if both.votes_of(clause) >= 1 and share >= SENTENCE:
+            yield "negation"
+    paired = {sign.place for sign in statement.signs}
+    for at, linked in both.links.items():
+        near = {place: both.nearness(at, place) for place in linked if at not in paired}
+        denied = [place for place in near if passage.words[place].denied_by not in {None, *both.met}]
+        best = max((near[place] for place in near if passage.words[place].denied_by is None), default=0.0)
+        if any(near[place] > max(2 * LEAST, MARGIN * best) for place in denied):
+            yield "negation"
 
 
 def _is_the_opposite(both: Alignment) -> bool:
@@ -258,18 +195,6 @@ def _is_the_opposite(both: Alignment) -> bool:
     held = {(sign.concept, sign.side) for sign in both.passage.signs}
     denied = {(sign.concept, sign.side) for sign in both.passage.signs if sign.negated}
     return any((sign.concept, sign.side) in (held if sign.negated else denied) for sign in both.statement.signs)
-
-
-def _denies(both: Alignment) -> bool:
-    """Return whether the statement denies by a word that the passage lacks: «la prohibición», "the ban"."""
-    words = both.statement.words
-    own = (word for at, word in enumerate(words) if is_negative(word.folded) and not _is_repeated(both, at))
-    return any(word.denies for word in words) or any(own)
-
-
-def _is_repeated(both: Alignment, at: int) -> bool:
-    form = both.statement.words[at].form
-    return any(both.passage.words[to].form == form for to in both.links.get(at, ()))
 
 
 def _speaks_of_denials(both: Alignment) -> bool:

@@ -48,9 +48,8 @@ class ComparedWord:
     sentence: int
     clause: int
     says: bool  # no function word
-    negated: bool = False
     denies: bool = False
-    by: int = -1
+    denied_by: int | None = None  # the place of the word that denies it
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +149,12 @@ def _words(text: str, language: str) -> Iterator[ComparedWord]:
             clause += 1
         previous = sentence
         before = match.end()
-        word = folded[place]
+        word, polarity = folded[place], polarities[place]
+        is_supposed = polarity.modality == "condition"  # «si no paga»: it denies nothing that is said elsewhere
         says = word not in empty and not (len(word) == 1 and word.isalpha() and match.group().islower())
         yield ComparedWord(
             stem(match.group(), language), word, match.group(), match.start(), match.end(), sentence, clause, says,
-            polarities[place].denied_by >= 0, polarities[place].is_cue, polarities[place].denied_by,
+            polarity.is_cue and not is_supposed, None if is_supposed else polarity.denied_by,
         )  # fmt: skip
 
 
@@ -171,4 +171,5 @@ def _signs(words: Sequence[ComparedWord], language: str) -> Iterator[Sign]:
         if not is_bound and not (word.folded in _DEGREES and opposite_of(after)):  # «menos caro» is one
             concept, side = found
             side *= _DEGREES.get(words[place - 1].folded, 1) if place else 1
-            yield Sign(concept, -side if word.negated else side, place, word.negated)
+            is_negated = word.denied_by is not None
+            yield Sign(concept, -side if is_negated else side, place, is_negated)

@@ -10,7 +10,7 @@ import numpy as np
 
 from agent.verification.alignment import Alignment
 from agent.verification.facts import wrong_moments, wrong_quantities, wrong_rates
-from agent.verification.polarity import is_reversed, wrong_denials, wrong_polarity, wrong_sides
+from agent.verification.polarity import is_reversed, wrong_polarity, wrong_sides
 from agent.verification.reading import ComparedText, read
 from agent.verification.roles import is_turned
 from agent.verification.statements import content_of
@@ -38,7 +38,6 @@ def disagreements(
         *_wrong_names(both, beside),
         *wrong_rates(both),
         *wrong_sides(both),
-        *wrong_denials(both),
         *wrong_polarity(both),
         *(["direction"] if is_reversed(both) else []),
         *(["role"] if is_turned(both) else []),
