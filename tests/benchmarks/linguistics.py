@@ -8,6 +8,7 @@ the share of the content words of datasets in BEIR's format, names and codes asi
 
 import argparse
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
@@ -21,6 +22,7 @@ from agent.evaluation.retrieval_run import read_dataset
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import detect, fold, stop_words, words
 from graphrag.linguistics.lexicon import find_meanings
+from graphrag.linguistics.negation import read_polarity
 from graphrag.linguistics.numbers import WHOLE, read_quantities
 from graphrag.linguistics.sentences import split_sentences
 
@@ -92,10 +94,24 @@ def score_numbers(item: Item) -> tuple[int, int]:
     return same(*([(round(low, 4), round(high, 4), *rest) for low, high, *rest in each] for each in (wanted, found)))
 
 
+def score_negation(item: Item) -> tuple[int, int]:
+    """Return how many predicates are read as marked (negated and affirmed ones as certain), and their number."""
+    text = item["text"]
+    read = {word.start: word for word in read_polarity(text, item["lang"])}
+    right = total = 0
+    for polarity in ("negated", "affirmed", "uncertain"):
+        for predicate in item[polarity]:
+            start = re.search(rf"(?<!\w){re.escape(predicate)}(?!\w)", text).start()  # type: ignore[union-attr]
+            found = "uncertain" if read[start].modality else "negated" if read[start].is_negated else "affirmed"
+            right, total = right + (found == polarity), total + 1
+    return right, total
+
+
 READERS: dict[str, Callable[[Item], tuple[int, int]]] = {
     "sentences": score_sentences,
     "numbers": score_numbers,
     "dates": score_dates,
+    "negation": score_negation,
 }
 
 
