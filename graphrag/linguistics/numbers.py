@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from itertools import accumulate, takewhile
+from itertools import accumulate
 from typing import Annotated, Any, Literal, NamedTuple
 
 from babel.numbers import format_decimal
@@ -271,16 +271,17 @@ _BODY = rf"(?:\d{{1,3}}(?:{_SPACE}\d{{3}}(?!\d))+(?!{_SPACE}?\d)|\d+)"
 _JOINT = r"(?:[-‐‑'’](?=[^\W\d_]))?[^\S\n]*(?:\n(?=[a-zà-ÿ]))?"
 _BEHIND = " \t\n\r\u00a0\u202f\u2009-‐‑'’"
 _TOKEN = re.compile(
-    r"(?:[^\W\d_]++(?![-‐./_$]?\d|\$)"
-    r"|(?<!\w)[A-Za-z]{1,2}\$|[A-Z]{3}(?=\d+(?:[.,]\d+)*(?![\w-]))"  # US$, EUR500
-    r"|[^\W\d_]{0,2}m[23](?!\w)|[^\W\d_]+[-‐./_]?\d[\w./-]*"  # km2, A-2517
-    rf"|(?<![\w./@#_=\\])(?:(?<![\w)])[-−±])?{_BODY}(?:[.,:/'’–—-]{_BODY})*"
+    r"(?:[^\W\d_]++(?![-‐._$]?\d|\$)"
+    r"|(?<!\w)(?:[A-Za-z]{1,2}\$|(?:EUR|USD|GBP|CHF|CAD|AUD|MXN|ARS|JPY)(?=\d))"
+    r"|[^\W\d_]{0,2}m[23](?!\w)|[^\W\d_]+[-‐._]?\d[\w./-]*|[./@#_=\\]\d[\w./:\\-]*"  # km2, A-2517, /10.0.0.5
+    rf"|(?<!\w)(?:(?<![\w)])[-−±])?{_BODY}(?:[.,:/'’–—-]{_BODY})*"
     rf"|[^\W\d_]+|.){_JOINT}",
     re.DOTALL,
 )
-_MARKED = re.compile(r"\d+(?:[.,]\d+)+")
+_MARKED = re.compile(r"(?<!\d)\d++(?:[.,]\d++)+")
 _FRACTION = re.compile(r"(\d{1,2})[/⁄](\d{1,3})")
 _DENOMINATORS = frozenset({2, 3, 4, 5, 6, 8, 10, 16, 100})  # others are dates, or of what is out of how many
+_YEAR = re.compile(r"(?:1\d|20)\d\d(?:[-–](?:1\d|20)\d\d)?")
 _ZEROS = re.compile(r"^0+(?=\d+$)")
 _THREE = re.compile(r"\d{3}")
 _DASH = re.compile(r"(?<=\d)[-–—](?=\d)")
@@ -288,6 +289,7 @@ _PADDING = 8
 _NEAR = 4  # words around a number among which a month may make it part of a date
 _REACH = 40  # characters of a date
 _LONGEST_NAME = 5  # words of a unit
+_LONGEST = 40  # characters of digits with their marks
 _MOST_DIGITS = 6  # without marks; longer ones are codes
 _OPENS = frozenset(("", *".!?:;\n(•-—–¿¡«“"))  # before a sentence's first word
 
@@ -382,8 +384,9 @@ class _Reader:
         if found is None or found.quantity.is_ordinal:
             return found
         articles = self.table.words["articles"]
-        for opener in (first - 1 - (self.words[first - 1] in articles), None):  # «entre un 10 y un 15 %»
-            if self.words[found.to] in self.rules.ranges.get("" if opener is None else self.words[opener], ()):
+        for opener in (found.first - 1 - (self.words[found.first - 1] in articles), None):  # «entre un 10 y un 15 %»
+            word = "" if opener is None else self.words[opener] or "\n"
+            if self.words[found.to] in self.rules.ranges.get(word, ()):
                 self.last, next_ = found.to, found.to + 1
                 next_ += self.words[next_] in articles and self.words[next_ + 1][-1:].isdigit()
                 if (other := self._amount(next_)) and (joined := self._join(found, other, opener)):
@@ -426,7 +429,7 @@ class _Reader:
         if own and (not unit or rules.is_money(own)):
             unit, self.at = own, end
             half = self._half_more(is_unit=True)
-            low, high = low + half, high + half
+            low, high, kind = low + half, high + half, "words" if half or more else kind
         if rules.is_money(unit) and self.usual == "," and "," in words[number_at] and words[self.at] != "/":
             low = high = (read_digits(words[number_at], " ") or low / scale) * scale  # «$1,250» as in Mexico
         sign, start = words[first - 1], self.starts[first]
@@ -453,9 +456,10 @@ class _Reader:
 
     def _ordinal(self, first: int, value: float) -> _Amount | None:
         last, rules = self.at - 1, self.rules.words
+        is_compound = self.text[self._end(last) : self._end(last) + 1] == "-"  # "second-hand"
         is_vague = self.words[last] in rules["before_nouns"] and not self._is_content(self.at)
         is_name = self.raw[first][:1].isupper() and self.raw[self.at][:1].isupper()
-        if is_vague or is_name or self.words[self.at] in rules["periods"]:
+        if is_compound or is_vague or is_name or self.words[self.at] in rules["periods"]:
             return None
         quantity = Quantity(value, value, start=self.starts[first], end=self._end(last), is_ordinal=True)
         return _Amount(quantity, first, self.at)
@@ -466,10 +470,10 @@ class _Reader:
         if share := _FRACTION.fullmatch(word):
             part, whole = int(share[1]), int(share[2])
             return _Number(part / whole, part / whole, "share") if whole in _DENOMINATORS and part < whole else None
-        bodies = [body.lstrip("-−±") for body in _DASH.split(word)]
+        bodies = [body.lstrip("-−±") for body in _DASH.split(word)] if len(word) <= _LONGEST else []
         read = [read_digits(_ZEROS.sub("", body), self.decimal) for body in bodies]
         values = [float(value) for value in read if value is not None]
-        if len(values) < len(read) or values != sorted(set(values)) or len(values) > 2:
+        if len(values) < len(read) or values != sorted(set(values)) or not 1 <= len(values) <= 2:
             return None
         low, high = values[0], values[-1]
         if word[0] in "-−":
@@ -521,22 +525,31 @@ class _Reader:
             return 0.0, 1.0
         rules, words = self.rules, self.words
         last = rules.scales.get(words[self.at - 1], 1) if kind == "words" else 1
-        more, scale = (0.0 if kind in ("half", "article") else self._half_more()) * last, 1.0
+        more, scale = (0.0 if kind == "half" else self._half_more()) * last, 1.0
         while kind in ("digits", "half") or value % 1 or (more and last == 1):
-            suffixes = rules.suffixes | {"m": 1_000_000} if is_priced else rules.suffixes  # €3m, but 3 m
-            factor = rules.scales.get(words[self.at]) or (suffixes.get(self.raw[self.at]) if kind == "digits" else None)
-            if not factor or (factor == 1000 and scale > 1):
+            factor = rules.scales.get(words[self.at]) or (self._suffix(is_priced=is_priced) if kind == "digits" else 0)
+            if not factor or 1 < scale >= factor:
                 break
             self.at += 1
             scale *= factor
-        more = more or (self._half_more() if scale > 1 else 0.0)
         if scale == 1000 and self.language == "es" and _THREE.fullmatch(words[self.at]):  # «15 mil 500»
             more = int(words[self.at]) / 1000
             self.at += 1
         if collective := rules.collectives.get(words[self.at]):
             scale *= collective
             self.at += 1
+        more = more or (self._half_more() if scale > 1 else 0.0)
         return more, scale
+
+    def _suffix(self, *, is_priced: bool) -> int:
+        """Return the scale of «3 M€», "5k users", "£2m"; none of "3 m" and of «3M», a name."""
+        suffix, to = self.raw[self.at], self.at + 1
+        if suffix == "m":
+            return 1_000_000 if is_priced else 0
+        is_counting = (
+            is_priced or self._is_content(to) or self.words[to] in self.rules.prices or self.words[to] in ("de", "d")
+        )
+        return self.rules.suffixes.get(suffix, 0) if is_counting or not suffix.isupper() else 0
 
     def _is_half_more(self, token: int) -> bool:
         """Return whether «y media» is behind a unit."""
@@ -616,25 +629,41 @@ class _Reader:
         digits, before = raw[first], first - 1
         while words[before] in (".", ":", "o", "is", "es", "est") and words[before - 1]:
             before -= 1
+        is_initial = words[before - 1] in _OPENS
         is_capital = raw[before].isalpha() and not raw[before].islower()  # a name, but where a sentence begins
-        is_capital = is_capital and (words[before - 1] not in _OPENS or not raw[before][1:].islower())
+        is_verb = words[to] in rules["verbs"] or (
+            self._is_content(to) and raw[to].islower() and not self._is_plural(to)
+        )
+        is_named = (
+            self._is_content(before) and is_verb and not words[before].endswith(("n", "mos"))
+        )  # «Apollo 11 landed»
+        is_capital = is_capital and (not is_initial or not raw[before][1:].islower() or is_named)
         is_long = len(digits) > _MOST_DIGITS or (len(digits) == 5 and raw[to].istitle())  # 28013 Madrid
         return (
-            words[before] in rules["labels"]
-            or (words[to].isalpha() and self._touches(to))
+            (words[before] in rules["labels"] and first != self.last)
+            or (raw[to][:1].isalpha() and self._touches(to))
             or (is_capital and before == first - 1 and not self.text.isupper())
             or (digits.isdecimal() and (is_long or (digits[0] == "0" and len(digits) > 1)))
             or (words[first - 1] == "," and not rules["streets"].isdisjoint(words[max(0, first - 5) : first]))
             or (words[first - 1] in ("", "\n") and words[to] in (".", ")") and self._touches(to))
-            or (len(digits) == 4 and digits.isdecimal() and 1000 <= int(digits) <= YEARS[-1] and self._is_year(first))
+            or (words[first - 1] == "(" and words[to] == ")" and _YEAR.fullmatch(digits) is not None)
+            or (_YEAR.fullmatch(digits) is not None and self._is_year(first))
         )
 
+    def _is_plural(self, token: int) -> bool:
+        word = self.words[token]
+        is_plural = word.endswith(("s", "x")) or word in self.rules.words["plurals"]
+        return self._is_content(token) and self.raw[token].islower() and is_plural and word not in self.table.numbers
+
     def _is_year(self, first: int) -> bool:
-        nouns = takewhile(lambda token: self._is_content(token) and self.raw[token].islower(), (self.at, self.at + 1))
-        words = {self.words[token] for token in nouns} - self.table.numbers.keys()
-        counts = any(word[-1] in "sx" for word in words) or not words.isdisjoint(self.rules.words["plurals"])
-        is_cued = self.words[first - 1] in self.rules.words["year_cues"]
-        return (is_cued or not counts) if int(self.raw[first]) in YEARS else (is_cued and not counts)
+        """Return whether four digits are a year, not «2024 cajas» or "2024 library cards"."""
+        before, cues = self.words[first - 1], self.rules.words["year_cues"]
+        is_joined = before == "," or before in self.rules.words["year_joints"]
+        counts = self._is_plural(self.at)
+        if int(self.raw[first][:4]) not in YEARS:
+            return (before in cues or is_joined) and not counts
+        is_far = not is_joined and self._is_content(self.at) and self._is_plural(self.at + 1)
+        return before in cues or not (counts or is_far)
 
     def _without_dates(self, found: Sequence[_Amount]) -> Iterator[Quantity]:
         """Drop what is part of a date. Dates are looked for only around numbers with a month near by."""

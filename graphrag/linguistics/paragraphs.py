@@ -44,6 +44,7 @@ _GREETING_WORDS = 6
 _CLOSING_WORDS = 8
 _SIGNATURE_WORDS = 6
 _SHORT_CLOSING_WORDS = 4
+_ITEM_WORDS = 4
 
 
 @dataclass(slots=True)
@@ -57,10 +58,25 @@ class Paragraph:
 
 @dataclass(slots=True)
 class _LineBlock:
-    """Lines without an empty line or a marker between them: the `width` of the longest; `wraps`: some line goes on."""
+    """Lines without an empty line or a marker between them, `width` characters the longest.
+
+    `wraps`: a line begins in lower case. `items`: how many short lines follow a colon, if no other lines do.
+    """
 
     width: int = 0
     wraps: bool = False
+    items: int = -1
+    last: "_Line | None" = None
+
+    def add(self, line: "_Line") -> None:
+        if self.last:
+            self.wraps |= line.text[0].islower() and not self.last.ends_sentence
+            is_item = self.items >= 0 and not line.ends_sentence and len(line.text.split()) <= _ITEM_WORDS
+            self.items = self.items + 1 if is_item and line.first_word not in sentence_rules().unfinished else -1
+        elif line.text[-1] == ":":
+            self.items = 0
+        self.width = max(self.width, len(line.text))
+        self.last = line
 
 
 @dataclass(slots=True)
@@ -114,7 +130,9 @@ class _Line:
         last = words[-1]
         if last[-1] in "'’(/" or (last[-1] == "-" and last[:-1].isalpha()) or _INITIAL.fullmatch(last):
             return True
-        if self.abbreviation is Abbreviation.TITLE or self.text.count("(") > self.text.count(")"):
+        if self.abbreviation in (Abbreviation.TITLE, Abbreviation.REFERENCE) or self.text.count("(") > self.text.count(
+            ")"
+        ):
             return True
         unfinished = sentence_rules().unfinished
         is_in_capitals = len(last) > 1 and last.isupper() and last.lower() in unfinished
@@ -152,11 +170,9 @@ def _read_lines(text: str) -> list[_Line]:
             kind, number = _read_marker(raw, written, expected, is_below_row=is_below_row)
             if is_apart or kind not in ("", "name"):
                 block = _LineBlock()
-            elif written[0].islower() and not lines[-1].ends_sentence:
-                block.wraps = True
-            block.width = max(block.width, len(written))
             indent = len(raw) - len(raw.lstrip())
             lines.append(_Line(position, written, indent, kind, number, expected, block, is_apart))
+            block.add(lines[-1])
             expected = number + 1 if number else expected
         is_apart = not written
         position += len(raw)
@@ -196,7 +212,9 @@ def _begins_paragraph(line: _Line, before: _Line, first: _Line) -> bool:
         return _is_item_number(line, before)
     if first.kind in ITEMS and line.indent > first.indent:
         return False
-    if before.begins and (_greets(before) or (before.is_title and not line.text.isupper())):
+    if before.begins and (_greets(before) or _is_signed(before, line) or (before.is_title and not line.text.isupper())):
+        return True
+    if line.block.items > 1 and line.block is before.block:
         return True
     if _is_wrapped(before, line):
         return False
@@ -230,6 +248,13 @@ def _greets(line: _Line) -> bool:
     if line.text[-1] not in ",:" or len(words) > _GREETING_WORDS:
         return False
     return line.first_word in rules.greetings or (len(words) == 1 and line.first_word in rules.closings)
+
+
+def _is_signed(line: _Line, following: _Line) -> bool:
+    """Tell whether a short line with a comma at its end is above the last line of a letter: «Un beso,⏎mamá»."""
+    if line.text[-1] != "," or following.block.last is not following or following.ends_sentence:
+        return False
+    return max(len(line.text.split()), len(following.text.split())) <= _SHORT_CLOSING_WORDS
 
 
 def _takes_leave(line: _Line, following: _Line) -> bool:

@@ -10,6 +10,7 @@ from graphrag.linguistics.rules import AnyCase, Pattern, Rules, WordSet, read_ru
 
 
 class SentenceRules(Rules):
+    references: WordSet
     titles: WordSet
     before_names: WordSet
     before_numbers: WordSet
@@ -37,7 +38,8 @@ def sentence_rules() -> SentenceRules:
 class Abbreviation(Enum):
     """Kinds of abbreviations, by what their full stop may end."""
 
-    TITLE = "never ends a sentence"
+    REFERENCE = "never ends a sentence"
+    TITLE = "ends one only in lower case, before a word that begins sentences"
     BEFORE_NAME = "ends one only before a word that begins sentences"
     BEFORE_NUMBER = "ends one, but not before a number"
     WORD_BEFORE_NUMBER = "likewise, and is a word"
@@ -51,6 +53,7 @@ def _abbreviations() -> dict[str, Abbreviation]:
         | dict.fromkeys(rules.before_numbers, Abbreviation.BEFORE_NUMBER)
         | dict.fromkeys(rules.before_names, Abbreviation.BEFORE_NAME)
         | dict.fromkeys(rules.titles, Abbreviation.TITLE)
+        | dict.fromkeys(rules.references, Abbreviation.REFERENCE)
     )
 
 
@@ -181,8 +184,10 @@ class _Stop:
         if len(word) == 1 and word.isalpha() and kind is None:
             return self._is_initial(letter) if word.isupper() else self._is_short_for(word, letter)
         match kind:
-            case Abbreviation.TITLE:
+            case Abbreviation.REFERENCE:
                 return True
+            case Abbreviation.TITLE:
+                return not (word.islower() and self._starts_sentence(letter))
             case Abbreviation.BEFORE_NAME:
                 return not self._starts_sentence(letter)
             case Abbreviation.BEFORE_NUMBER | Abbreviation.WORD_BEFORE_NUMBER:
