@@ -4,23 +4,17 @@ import pytest
 
 from tests.benchmarks.linguistics import measure
 
-SENTENCES = {"es": 0.96, "fr": 0.97, "en": 0.97}
+# Shares of what is right among all that was wanted or found, a little below what was reached.
+LEAST = {
+    "sentences": {"es": 0.96, "fr": 0.97, "en": 0.97},
+    "numbers": {"es": 0.92, "fr": 0.96, "en": 0.96},
+    "dates": {"es": 0.96, "fr": 0.96, "en": 0.94},
+    "negation": {"es": 0.96, "fr": 0.95, "en": 0.93},
+}
 
 
-@pytest.mark.parametrize(
-    ("language", "right"), [(language, right) for language, right, *_ in measure("sentences", "kept")]
-)
-def test_sentences_of_texts_kept_aside(language: str, right: float) -> None:
-    """R2.6: sentences, headings, list items and table rows are told apart as a reader does."""
-    assert right >= SENTENCES[language]
-
-
-NEGATION = {"es": 0.96, "fr": 0.95, "en": 0.93}
-
-
-@pytest.mark.parametrize(
-    ("language", "right"), [(language, right) for language, right, *_ in measure("negation", "kept")]
-)
-def test_negation_of_texts_kept_aside(language: str, right: float) -> None:
-    """R8.4: predicates that are denied, affirmed or only possible are read as a reader marks them."""
-    assert right >= NEGATION[language]
+@pytest.mark.parametrize("reader", LEAST)
+def test_texts_kept_aside_are_read_right(reader: str) -> None:
+    """R2.6, R8.4, R8.6 Sentences and list items, quantities, dates, negated and uncertain predicates."""
+    right = {language: share for language, share, *_ in measure(reader, "kept")}
+    assert all(right[language] >= least for language, least in LEAST[reader].items()), right
