@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
+from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import all_stop_words, fold, words
 from graphrag.linguistics.rules import AnyCase, Pattern, Rules, WordSet, read_rules
 
@@ -18,7 +19,7 @@ class AnswerKindRules(Rules):
     place: Pattern
     numerals: WordSet
     money: AnyCase
-    date: AnyCase
+    season: AnyCase
     reason: AnyCase
     negated: AnyCase
     asks: dict[str, AnyCase]
@@ -60,7 +61,8 @@ def _has_money(sentence: str, asked: Set[str]) -> bool:
 
 
 def _has_date(sentence: str, asked: Set[str]) -> bool:
-    return any(_is_new(found, asked) for found in _rules().date.findall(sentence))
+    dates = [sentence[each.start : each.end] for each in read_dates(sentence, "")]
+    return any(_is_new(found, asked) for found in [*dates, *_rules().season.findall(sentence)])
 
 
 def _has_name(sentence: str, asked: Set[str]) -> bool:

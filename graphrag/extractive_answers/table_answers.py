@@ -11,7 +11,8 @@ from typing import Literal
 
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.linguistics.cell_values import Number, read_numbers, read_periods
-from graphrag.linguistics.dates import months, parse_period
+from graphrag.linguistics.date_tokens import months
+from graphrag.linguistics.dates import parse_period
 from graphrag.linguistics.language import content_words, fold, labelled, stem, words
 from graphrag.linguistics.numbers import Quantity, write_number, write_quantity
 from graphrag.linguistics.periods import Period, name, of_day

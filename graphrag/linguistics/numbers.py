@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 from babel.numbers import format_decimal
 from pydantic import BeforeValidator
 
-from graphrag.linguistics.dates import YEARS, months, read_dates
+from graphrag.linguistics.date_tokens import months
+from graphrag.linguistics.dates import YEARS, read_dates
 from graphrag.linguistics.language import STEMMERS, fold, stop_words
 from graphrag.linguistics.periods import breaking_spaces, spoken
 from graphrag.linguistics.rules import AnyCase, Rules, WordList, WordSet, read_rules

@@ -2,7 +2,7 @@
 
 import re
 
-from graphrag.linguistics.dates import months
+from graphrag.linguistics.date_tokens import months
 from graphrag.linguistics.language import stop_words
 from graphrag.linguistics.normalization import flatten
 from graphrag.query_transformation.phrases import QuestionGrammar, QuestionToken, beginning, read_words
