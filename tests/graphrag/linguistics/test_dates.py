@@ -193,11 +193,13 @@ def test_what_is_read_lies_in_the_text_in_its_order(text: str, language: str, re
 def test_time_grows_with_the_text(unit: str) -> None:
     """R1.5 A hostile text of four times the length takes about four times the time."""
 
-    def seconds(chars: int) -> float:
-        text = (unit * (chars // len(unit) + 1))[:chars]
+    def seconds(chars: int, attempt: int) -> float:
+        text = (unit * (chars // len(unit) + 1))[:chars] + "." * attempt  # a text of its own: nothing is cached
         begun = time.process_time()
-        read_dates(text, "es", year=chars)  # a year of its own: nothing is cached
+        read_dates(text, "es")
         return time.process_time() - begun
 
-    seconds(100)
-    assert seconds(40_000) < 8 * seconds(10_000) + 0.05  # quadratic: sixteen times
+    def least(chars: int) -> float:
+        return min(seconds(chars, attempt) for attempt in range(3))
+
+    assert least(40_000) < 12 * least(10_000) + 0.2  # quadratic: sixteen times
