@@ -66,6 +66,7 @@ TRUST = Trust(one=-3.95, covered=4.1, alike=2.5, unnamed=-0.8, score=6.7)
 LEAST_MET = 0.25  # of the question; on less even the best of all passages is no answer
 # In another language mostly names and numbers can meet: less will do, if it is more than one word.
 TRUST_ACROSS, WORDS_ACROSS = -1.0, 2
+ACROSS = 2.0  # in score: so much better must a sentence in another language be than one in the question's
 
 
 class SentenceMatcher:
@@ -228,7 +229,10 @@ def extract_answer(
         statements = distinct(chain.from_iterable(found))
         return statements[:MAX_STATEMENTS] or extract_answer(question, excerpts, language=language, today=today)
     wanted = SentenceMatcher(question, language, _said(sentences))
-    scores = {number: wanted.score(number) for number in candidates}
+    scores = {
+        number: wanted.score(number) - (ACROSS if sentences[number].excerpt.language != language else 0.0)
+        for number in candidates
+    }
     ranked = sorted(candidates, key=lambda number: -scores[number])
     first = ranked[0]
     if not wanted.is_answered_by(first, is_across=sentences[first].excerpt.language != language):
