@@ -5,18 +5,14 @@ in both with a *: it means more than one thing.
 """
 
 import sys
-import unicodedata
 from collections import Counter, defaultdict
 from pathlib import Path
+
+from graphrag.linguistics.language import fold
 
 FILE = Path(__file__).parents[1] / "graphrag" / "linguistics" / "rules" / "concepts.tsv"
 LANGUAGES = ("en", "fr", "es")
 LEAST_CONCEPTS = 6_000
-
-
-def fold(word: str) -> str:
-    plain = unicodedata.normalize("NFKD", word.lower())
-    return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
 def find_faults(lines: list[str]) -> list[str]:

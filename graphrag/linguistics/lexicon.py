@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+from itertools import product
 from threading import Lock, Thread
 
 import spacy_lookups_data
@@ -23,7 +24,6 @@ from graphrag.linguistics.rules import Pattern, Rules, WordSet, read_rules
 
 AMBIGUOUS = 0.5  # weight of a word that often means something else
 CACHED_WORDS = 50_000
-MOST_TRANSLATIONS = 3  # of one word
 _fold_uncached = fold.__wrapped__  # the forms of a whole table would fill its cache
 _COLUMNS = ("en", "fr", "es")
 _PLURALS = {  # ending → what replaces it in the singular
@@ -78,15 +78,19 @@ class _Vocabulary:
     def __init__(self, concepts: Iterable[Concept], language: str) -> None:
         self._plurals, self._feminines = _PLURALS[language], _FEMININES[language]
         self.words: dict[str, dict[str, float]] = {}
-        self._phrases: dict[str, dict[tuple[str, ...], dict[str, float]]] = {}  # by their first word
+        # By their first two words: hundreds begin with «de».
+        self._phrases: dict[tuple[str, str], dict[tuple[str, ...], dict[str, float]]] = {}
         known: set[str] = set()
         for concept in concepts:
             for word in concept.words[language]:
                 known.add(word.partition(" ")[0].lower())
                 weight = AMBIGUOUS if (language, word) in concept.ambiguous else 1.0
                 first, *others = split_folded(word)
-                of_word = self._phrases.setdefault(first, {}).setdefault((first, *others), {}) if others else None
-                (self.words.setdefault(first, {}) if of_word is None else of_word)[concept.name] = weight
+                if others:
+                    senses = self._phrases.setdefault((first, others[0]), {}).setdefault((first, *others), {})
+                else:
+                    senses = self.words.setdefault(first, {})
+                senses[concept.name] = weight
         self._lemmas = dict(_read_lemmas(language, known))
 
     def keys(self, folded: str) -> list[str]:
@@ -110,8 +114,9 @@ class _Vocabulary:
         """Return the concepts of the longest phrase that begins at `start`, and where it ends."""
         found: dict[str, float] = {}
         longest = 0
-        for key in self.keys(folded[start]):
-            for phrase, senses in self._phrases.get(key, {}).items():
+        pairs = product(self.keys(folded[start]), self.keys(folded[start + 1])) if start + 1 < len(folded) else ()
+        for pair in pairs:
+            for phrase, senses in self._phrases.get(pair, {}).items():
                 if len(phrase) >= longest and self._are_forms(folded[start : start + len(phrase)], phrase):
                     found = {**(found if len(phrase) == longest else {}), **senses}
                     longest = len(phrase)
@@ -205,27 +210,6 @@ def find_meanings(words: Sequence[str], language: str) -> list[Meanings]:
 def share_meaning(one: Meanings, other: Meanings) -> float:
     """Return how surely two words mean the same, in [0, 1]."""
     return max((weight * other[name] for name, weight in one.items() if name in other), default=0.0)
-
-
-@lru_cache(maxsize=CACHED_WORDS)
-def translate(word: str, language: str, to: str) -> tuple[str, ...]:
-    """Return the usual words of another language for a word, the surest first; phrases are left out."""
-    if language not in ANSWER_LANGUAGES or to not in ANSWER_LANGUAGES:
-        return ()
-    senses = _vocabulary(language).find_senses(fold(word))
-    ordered = sorted(senses, key=lambda name: -senses[name])
-    words = (word for name in ordered for word in _concepts()[name].words[to][:2] if " " not in word)
-    return tuple(dict.fromkeys(words))[:MOST_TRANSLATIONS]
-
-
-@lru_cache(maxsize=CACHED_WORDS)
-def opposites(word: str, language: str) -> frozenset[str]:
-    """Return the word families that mean the opposite of a word."""
-    if language not in ANSWER_LANGUAGES:
-        return frozenset()
-    known = _concepts()
-    found = (known[name].antonym for name in _vocabulary(language).find_senses(fold(word)))
-    return frozenset(known[name].family for name in found if name)
 
 
 _OPPOSITE_MOST_LONGER = 7  # letters

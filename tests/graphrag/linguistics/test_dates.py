@@ -202,4 +202,4 @@ def test_time_grows_with_the_text(unit: str) -> None:
     def least(chars: int) -> float:
         return min(seconds(chars, attempt) for attempt in range(3))
 
-    assert least(40_000) < 12 * least(10_000) + 0.2  # quadratic: sixteen times
+    assert least(40_000) < 8 * least(10_000) + 0.05  # quadratic: sixteen times

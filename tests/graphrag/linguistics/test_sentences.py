@@ -121,7 +121,7 @@ def test_time_grows_with_the_text(unit: str) -> None:
             durations.append(time.process_time() - begun)
         return min(durations)
 
-    assert seconds(40_000) < 12 * seconds(10_000) + 0.2  # quadratic: sixteen times
+    assert seconds(40_000) < 8 * seconds(10_000) + 0.05  # quadratic: sixteen times
 
 
 def test_an_empty_text_has_no_sentences() -> None:
