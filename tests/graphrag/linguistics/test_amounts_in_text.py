@@ -17,11 +17,19 @@ from graphrag.linguistics.numbers import Quantity, read_quantities, write_quanti
         ("fr", "Le tube mesure 340 m de long.", [(340.0, "m")]),
         ("es", "Se hicieron 2.000 cajas y 150 latas.", [(2000.0, ""), (150.0, "")]),
         ("fr", "Il fait 4 °C.", [(4.0, "°C")]),
+        ("fr", "Entre 2 et 4 °C.", [(2.0, "°C")]),
     ],
 )
 def test_numbers_are_read_as_the_language_writes_them(language: str, text: str, found: list[tuple[float, str]]) -> None:
     """R8.6 «1.250» is a thousand in Spanish, «1,250» in English."""
     assert [(quantity.low, quantity.unit) for quantity in read_quantities(text, language)] == found
+
+
+def test_a_range_has_two_ends_and_a_count_its_noun() -> None:
+    """R8.6"""
+    (warmth,) = read_quantities("Entre 2 et 4 °C.", "fr")
+    assert (warmth.low, warmth.high) == (2, 4)
+    assert [each.counted for each in read_quantities("Se hicieron 2.000 cajas y 150 latas.", "es")] == ["cajas", "latas"]
 
 
 @pytest.mark.parametrize(
