@@ -96,7 +96,7 @@ def read(text: str, language: str) -> ComparedText:
     words = tuple(_words(text, language))
     counting = (quantity for found in read_quantities(text, language) for quantity in found.ends or (found,))
     quantities: list[Quantity] = []
-    for quantity in (*counting, *map(_naming_number, filter(lambda word: word.folded[0].isdigit(), words))):
+    for quantity in (*counting, *map(_naming_number, filter(lambda word: word.folded[0].isdecimal(), words))):
         covered = (*taken, *((other.start, other.end) for other in quantities))
         if not quantity.is_ordinal and not any(start < quantity.end and quantity.start < end for start, end in covered):
             quantities.append(quantity)

@@ -4,10 +4,12 @@ import re
 from datetime import date
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.verification.checking import verify
+from agent.verification.reading import read
 from agent.verification.statements import MarkFilter, StatementStream, find_statements
 from agent.verification.support import Support
 from tests.agent.verification.passages import check, make_passage
@@ -101,3 +103,9 @@ def test_statements_of_a_stream_are_those_of_the_whole(said: list[str], cuts: li
     stream.read(marks.text)
     stream.close()
     assert stream.finished == list(find_statements(answer))
+
+
+@pytest.mark.parametrize("text", ["፩ páginas", "² ① 𐩀", "página " + "9" * 500])
+def test_digits_of_any_script_are_read(text: str) -> None:
+    """R8.4 Some are no decimal digits; none is an error."""
+    assert read(text, "es").words

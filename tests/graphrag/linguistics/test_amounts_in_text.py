@@ -29,7 +29,10 @@ def test_a_range_has_two_ends_and_a_count_its_noun() -> None:
     """R8.6"""
     (warmth,) = read_quantities("Entre 2 et 4 °C.", "fr")
     assert (warmth.low, warmth.high) == (2, 4)
-    assert [each.counted for each in read_quantities("Se hicieron 2.000 cajas y 150 latas.", "es")] == ["cajas", "latas"]
+    assert [each.counted for each in read_quantities("Se hicieron 2.000 cajas y 150 latas.", "es")] == [
+        "cajas",
+        "latas",
+    ]
 
 
 @pytest.mark.parametrize(
