@@ -1,4 +1,8 @@
-"""Numbers, amounts and units as they are written in Spanish, French and English."""
+"""Numbers, amounts and units as they are written in Spanish, French and English.
+
+It is our own reader: of the gold set's half for tuning, text2num with Babel reads .49/.63/.63 of the texts right
+(es/fr/en, values alone), Babel's parse_decimal .38/.42/.39, quantulum3 .59 (English), price-parser .11/.30/.31.
+"""
 
 import re
 from bisect import bisect_left
