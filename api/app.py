@@ -42,7 +42,6 @@ from api.routes import (
 from api.schemas.fields import errors as error_responses
 from api.streaming.streams import SharedStreams
 from graphrag import DISTRIBUTION
-from graphrag.linguistics import lexicon
 from graphrag.observability.telemetry import configure_thresholds
 from graphrag.services import Services
 
@@ -130,7 +129,6 @@ def create_app(services: Services) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         try:
             await services.open(awaits_database=True)
-            lexicon.load_in_background()
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(rates.close)
                 stack.push_async_callback(conversing.close)

@@ -26,7 +26,7 @@ from graphrag.ingestion.pipeline import Pipeline
 from graphrag.ingestion.queue import Queue
 from graphrag.ingestion.service import DocumentService
 from graphrag.ingestion.worker import Jobs, Retention
-from graphrag.linguistics import language
+from graphrag.linguistics import language, lexicon
 from graphrag.linguistics.spacy_pipelines import SpacyRecognizer, open_recognizer
 from graphrag.llm.chat_models import EXTRACTIVE, NamedModel, open_chat_model, open_fallbacks
 from graphrag.llm.resilient_chat_model import ResilientChatModel, in_background
@@ -116,15 +116,16 @@ class Services:
     admission: AdmissionControl
     pseudonyms: Pseudonyms
 
-    async def open(self, *, awaits_database: bool = False) -> None:
+    async def open(self, *, awaits_database: bool = False, answers: bool = True) -> None:
         """Connect to the database and load the models.
 
-        `awaits_database`: start without a database that is away; it connects when it is back. Raises InvalidSettings,
-        MissingExtra or DatabaseUnavailable.
+        `awaits_database`: start without a database that is away; it connects when it is back. `answers`: read what only
+        questions need, about a second. Raises InvalidSettings, MissingExtra or DatabaseUnavailable.
         """
         await self.authentication.open()
         opening = self.database.open_or_await() if awaits_database else self.database.open()
-        loading = (self.embeddings.load, language.load, load_question_grammars)
+        for_questions = (lexicon.load, load_question_grammars) if answers else ()
+        loading = (self.embeddings.load, language.load, *for_questions)
         await asyncio.gather(opening, *map(asyncio.to_thread, loading))
         if self.cross_encoder:
             await self.cross_encoder.open()

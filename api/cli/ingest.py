@@ -44,7 +44,7 @@ def ingest(
     watch: Annotated[bool, typer.Option("--watch", help="Keep indexing changes until Ctrl-C.")] = False,
 ) -> None:
     """Index files and folders; unchanged ones are skipped."""
-    outcomes = run(lambda services: _ingest(services, paths, collection, chunking=chunking, watch=watch))
+    outcomes = run(lambda services: _ingest(services, paths, collection, chunking=chunking, watch=watch), answers=False)
     if all(outcome.status is IngestionStatus.ERROR for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -55,7 +55,7 @@ def rechunk(
     everything: Annotated[bool, typer.Option("--all", help="Include documents that already have chunks.")] = False,
 ) -> None:
     """Chunk documents that are stored whole; ids and dates are kept."""
-    print_outcomes(run(lambda services: _rechunk(services, collection, chunking, everything=everything)))
+    print_outcomes(run(lambda services: _rechunk(services, collection, chunking, everything=everything), answers=False))
 
 
 def optimize(

@@ -13,7 +13,6 @@ from agent.graph import graph
 from agent.output.events import stream_answer
 from api.cli.terminal import CollectionOption, JsonOption, err, out, print_json, run
 from api.schemas.search import describe, describe_hits
-from graphrag.linguistics import lexicon
 from graphrag.query_transformation.transformation import check_question
 from graphrag.retrieval.filters import KNOWN, parse_filters
 from graphrag.retrieval.pipeline import SearchRequest
@@ -83,7 +82,6 @@ def _print(found: SearchResult) -> None:
 
 def ask(question: str, collection: CollectionOption = None, as_json: JsonOption = False) -> None:
     """Answer a question, then list its citations."""
-    lexicon.load_in_background()
     run(lambda services: _ask(services, question, collection, as_json=as_json))
 
 

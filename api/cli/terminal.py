@@ -42,13 +42,16 @@ def warn_of_unknown_variables() -> None:
         log.warning("unknown setting", variable=name, nearest=nearest)
 
 
-def run(command: Callable[[Services], Awaitable[T]], *, awaits_database: bool = False) -> T:
-    """`awaits_database`: for one that goes on for ever, and may as well begin before it is there."""
+def run(command: Callable[[Services], Awaitable[T]], *, awaits_database: bool = False, answers: bool = True) -> T:
+    """Open the services, run a command and close them.
+
+    `awaits_database`: for a command that runs on, and may begin before the database does; `answers`: it asks questions.
+    """
     services = open_services(load_settings())
 
     async def opened() -> T:
         try:
-            await services.open(awaits_database=awaits_database)
+            await services.open(awaits_database=awaits_database, answers=answers)
             return await command(services)
         finally:
             await services.close()

@@ -23,7 +23,6 @@ from graphrag import DISTRIBUTION
 from graphrag.authentication.identity import Identity
 from graphrag.authentication.identity import Scope as Permission
 from graphrag.errors import CausewayError, SearchTimeout
-from graphrag.linguistics import lexicon
 from graphrag.linguistics.language import ANSWER_LANGUAGES, detect_question
 from graphrag.observability.telemetry import log
 from graphrag.resilience.cancellation import cancel_surely
@@ -113,7 +112,6 @@ async def serve_stdio(services: Services) -> None:
         return identity.owner_id
 
     await owner_of(None)  # report an invalid key at once, not at the first call
-    lexicon.load_in_background()
     await make_server(services, owner_of).run_stdio_async()
 
 

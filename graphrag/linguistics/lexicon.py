@@ -8,15 +8,15 @@ has pairs of opposites with their sides, for directions; `rules/lexicon.yml` peo
 """
 
 import gzip
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from itertools import product
-from threading import Lock, Thread
+from threading import Lock
 
+import orjson
 import spacy_lookups_data
 
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold
@@ -139,8 +139,8 @@ def split_folded(phrase: str) -> list[str]:
 
 def _read_lemmas(language: str, known: Set[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield (folded form, folded lemmas) of spaCy's table where a lemma is known. Takes up to 0.5 s."""
-    with gzip.open(f"{getattr(spacy_lookups_data, language)['lemma_lookup']}.gz", "rt", encoding="utf-8") as table:
-        lemmas: dict[str, str | list[str]] = json.load(table)
+    with gzip.open(f"{getattr(spacy_lookups_data, language)['lemma_lookup']}.gz") as table:
+        lemmas: dict[str, str | list[str]] = orjson.loads(table.read())
     folded = {lemma: fold(lemma) for lemma in known}
     for form, told in lemmas.items():
         if kept := [folded[lemma] for lemma in ([told] if isinstance(told, str) else told) if lemma in folded]:
@@ -166,14 +166,9 @@ def _vocabulary(language: str) -> _Vocabulary:
 
 
 def load() -> None:
-    """Read the lexicon of all languages, which takes about a second."""
+    """Read the lexicon of all languages, about a second, which the first question would wait for otherwise."""
     for language in ANSWER_LANGUAGES:
         _vocabulary(language)
-
-
-def load_in_background() -> None:
-    """Read the lexicon while other things are started; whoever needs it before waits for it."""
-    Thread(target=load, name="lexicon", daemon=True).start()
 
 
 @lru_cache(maxsize=CACHED_WORDS)
