@@ -1,4 +1,4 @@
-"""READ FIRST. Graph of an answer: its nodes, its edges and its three conditional edges."""
+"""READ FIRST. Graph of an answer: its nodes, its edges and its conditional edges, of which the first is the task."""
 
 from typing import Any
 
@@ -10,11 +10,29 @@ from agent import nodes
 from agent.context import Context
 from agent.node_wrappers import in_span, keep_debug_state, preparing
 from agent.state import Input, State
+from agent.tasks import last_cited
 from graphrag.models import Intent
+from graphrag.query_transformation.tasks import Task
 
 
-def searches(state: State, runtime: Runtime[Context]) -> str:
-    return "with documents" if runtime.context.searches else "plain chat"
+def find_route(state: State, runtime: Runtime[Context]) -> str:
+    """Return what the message asks for: an answer from the documents, or a task of its own."""
+    if not runtime.context.searches:
+        return "plain chat"
+    match state["task"].task:
+        case Task.SUMMARISE:
+            return "summary"
+        case Task.TRANSFORM_ANSWER if last_cited(state["messages"][:-1])[1]:
+            return "last answer"
+        case Task.SMALL_TALK | Task.ABOUT_CAUSEWAY | Task.CATALOGUE | Task.CANNOT_DO | Task.TRANSFORM_ANSWER:
+            return "no search"
+    return "with documents"
+
+
+def is_written(state: State) -> str:
+    if state["messages"][-1].type == "ai":
+        return "written"
+    return "for a model" if state["passages"] else "nothing found"
 
 
 def needs_traversal(state: State) -> str:
@@ -36,6 +54,21 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
         metadata=node_metadata(
             "Understands the question: its language, intent and parts, and what a follow-up leaves out"
         ),
+    )
+    builder.add_node(
+        "reply",
+        in_span(nodes.reply),
+        metadata=node_metadata("Small talk, what Causeway is, which documents there are, what it cannot do"),
+    )
+    builder.add_node(
+        "summarise",
+        in_span(nodes.summarise),
+        metadata=node_metadata("Summarises a document, several or the collection"),
+    )
+    builder.add_node(
+        "recall",
+        in_span(nodes.recall),
+        metadata=node_metadata("Reads again what the last answer cites, for another form of it"),
     )
     builder.add_node(
         "retrieve",
@@ -70,7 +103,21 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
     )
 
     builder.add_edge(START, "transform")
-    builder.add_conditional_edges("transform", searches, {"with documents": "retrieve", "plain chat": "generate"})
+    builder.add_conditional_edges(
+        "transform",
+        find_route,
+        {
+            "with documents": "retrieve",
+            "summary": "summarise",
+            "last answer": "recall",
+            "no search": "reply",
+            "plain chat": "generate",
+        },
+    )
+    written = {"written": "verify", "for a model": "generate", "nothing found": "refuse"}
+    builder.add_conditional_edges("summarise", is_written, written)
+    builder.add_conditional_edges("recall", is_written, written)
+    builder.add_edge("reply", END)
     builder.add_edge("retrieve", "rerank")
     builder.add_conditional_edges("rerank", needs_traversal, {"causal or complex": "traverse", "simple": "expand"})
     builder.add_edge("traverse", "expand")

@@ -19,21 +19,33 @@ from agent.output.answer_writing import first_answer, write_answer
 from agent.output.events import sources_event, status_event, token_event
 from agent.prompts import build_plain_prompt, build_prompt, history_window, write_chains
 from agent.state import Input, State
+from agent.tasks import (
+    CITED_PASSAGES,
+    FORMS,
+    describe_catalogue,
+    describe_cited,
+    last_cited,
+    read_cited,
+    reply_to_small_talk,
+    rewrite,
+)
 from agent.verification.checking import Verification
 from agent.verification.checking import verify as verify_citations
 from agent.verification.judge import open_judge
 from graphrag.llm.chat_models import EXTRACTIVE, beginning_with
 from graphrag.llm.prompt_injection import find_instructions
-from graphrag.models import Collection, Passage
+from graphrag.models import Collection, Passage, TransformedQuery
 from graphrag.observability.telemetry import count_answer, count_citations, count_results, log, stage
 from graphrag.query_transformation.follow_ups import Exchange
 from graphrag.query_transformation.transformation import check_question
 from graphrag.resilience.load_shedding import Effort
 from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.query import Query
+from graphrag.query_transformation.tasks import Task, TaskReading, classify_task
 from graphrag.services import Services
 
 CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follow-up question may speak of
+MOST_SUMMARISED = 2_000  # chunks of a document
 
 
 async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -42,7 +54,81 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     refined_for = await _collection(runtime) if pipeline.refiner and _refines(context) else None
     query, degraded = await pipeline.transform(question, _exchanges(state["messages"][:-1]), refined_for=refined_for)
     empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
-    return {"question": question, "query": query, "degraded": Overwrite([*context.degraded, *degraded]), **empty}
+    reading = await _read_task(question, query, state, runtime)
+    degraded = [*context.degraded, *degraded]
+    return {"question": question, "query": query, "task": reading, "degraded": Overwrite(degraded), **empty}
+
+
+async def _read_task(question: str, query: TransformedQuery, state: Input, runtime: Runtime[Context]) -> TaskReading:
+    """Return the task of a message; what a language model can do that quoting can't is a question, where there is one."""
+    if not runtime.context.searches:
+        return TaskReading(Task.QUESTION)
+    answer, _ = last_cited(state["messages"][:-1])
+    reading = classify_task(question, query.language, has_answer=bool(answer))
+    if reading.task is Task.CANNOT_DO and reading.slot in ("translate", "write") and _has_model(runtime.context):
+        return TaskReading(Task.TRANSFORM_ANSWER if answer else Task.QUESTION)
+    return reading
+
+
+def _has_model(context: Context) -> bool:
+    return context.chat_models[0].name != EXTRACTIVE
+
+
+async def reply(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Answer what needs no search: small talk, what Causeway is, which documents there are, what it cannot do."""
+    reading, language = state["task"], state["query"].language
+    change: dict[str, Any] = {}
+    match reading.task:
+        case Task.SMALL_TALK:
+            text = reply_to_small_talk(state["question"], language)
+        case Task.ABOUT_CAUSEWAY:
+            text = say("about_causeway", language)
+        case Task.CATALOGUE:
+            change["collection"] = collection = await _collection(runtime)
+            documents = await runtime.context.services.store.list_documents(collection)
+            text = describe_catalogue(state["question"], language, reading.slot, collection, documents)
+        case Task.TRANSFORM_ANSWER:
+            text = say("nothing_to_rewrite", language)
+        case _:
+            text = say(f"cannot_{reading.slot or 'other'}", language)
+    get_stream_writer()(token_event(text))
+    return {**change, "messages": [AIMessage(text)], "verification": Verification(text)}
+
+
+async def summarise(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Summarise what is asked for; with a language model, leave its passages to `generate`."""
+    _announce("summarise", state)
+    services, query, reading = runtime.context.services, state["query"], state["task"]
+    collection = await _collection(runtime)
+    documents = await services.store.list_documents(collection)
+    if not documents:
+        return {"collection": collection}
+    sources = await _summary_sources(state, runtime, collection, documents)
+    summary = await asyncio.to_thread(write_summary, sources, reading, query.language, today=date.today())
+    change = {"collection": collection, "passages": summary.passages}
+    get_stream_writer()(sources_event(summary.passages, []))
+    return change if _has_model(runtime.context) else {**change, **_write(summary.text)}
+
+
+async def recall(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Read again what the last answer cites, and write it in the form that is asked for, or leave it to `generate`."""
+    collection = await _collection(runtime)
+    answer, cited = last_cited(state["messages"][:-1])
+    passages, numbers = await read_cited(cited, store=runtime.context.services.store, collection=collection)
+    change = {"collection": collection, "passages": passages}
+    get_stream_writer()(sources_event(passages, []))
+    if _has_model(runtime.context) and passages:
+        return change
+    language, form = state["query"].language, state["task"].slot
+    if form not in FORMS:
+        return {**change, "passages": [], **_write(say("cannot_rewrite", language))}
+    return {**change, **_write(rewrite(answer, form, passages, numbers, language) or say("nothing_to_rewrite", language))}
+
+
+def _write(text: str) -> dict[str, Any]:
+    """Stream a text of ours and return it as the answer."""
+    get_stream_writer()(token_event(text))
+    return {"messages": [AIMessage(text)], "chat_model": EXTRACTIVE}
 
 
 def _exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
@@ -192,8 +278,9 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 async def refuse(state: State) -> dict[str, Any]:
-    """Answer that nothing was found, without calling a model."""
-    sentence = say("not_found", state["query"].language)
+    """Answer that nothing was found, or that there are no documents yet, without calling a model."""
+    is_empty = state["collection"].chunk_count == 0
+    sentence = say("empty_collection" if is_empty else "not_found", state["query"].language)
     get_stream_writer()(token_event(sentence))
     count_answer(found=False)
     return {"messages": [AIMessage(sentence)], "verification": Verification(sentence)}
@@ -220,7 +307,9 @@ async def verify(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     count_answer(found=True)
     count_citations(Counter(citation.status for citation in checked.citations))
     titles = list(dict.fromkeys(citation.title for citation in checked.citations))
-    answer = AIMessage(checked.answer, id=message.id, additional_kwargs={CITED: titles})
+    cited = describe_cited(state["passages"], (citation.number for citation in checked.citations))
+    kept = {CITED: titles, CITED_PASSAGES: cited}
+    answer = AIMessage(checked.answer, id=message.id, additional_kwargs=kept)
     return {"verification": checked, "messages": [answer], "degraded": degraded}
 
 

@@ -13,6 +13,7 @@ from agent.verification.checking import Verification
 from graphrag.config.settings import RetrievalConfig
 from graphrag.models import Collection, Hit, Passage, TransformedQuery
 from graphrag.models.graph import CausalPath
+from graphrag.query_transformation.tasks import TaskReading
 
 MAX_MESSAGES = 100  # the latest, in a thread: each checkpoint holds them all anew, and no prompt shows as many
 
@@ -28,6 +29,7 @@ class Input(TypedDict):
 class State(TypedDict, total=False):
     messages: Annotated[list[AnyMessage], add_to_recent]
     question: Annotated[str, Field(description="As the person wrote it")]
+    task: Annotated[TaskReading, Field(description="What the message asks Causeway to do"), UntrackedValue]
     query: Annotated[TransformedQuery, Field(description="What was understood of the question"), UntrackedValue]
     collection: Annotated[Collection, Field(description="Collection that is searched"), UntrackedValue]
     config: Annotated[RetrievalConfig, Field(description="Settings of the search"), UntrackedValue]

@@ -13,8 +13,9 @@ from langgraph.graph.state import CompiledStateGraph
 
 from agent.chains import describe_paths
 from agent.context import Context
-from agent.messages import is_not_found, say
+from agent.messages import say
 from agent.output.backpressure import MAX_EVENTS_AHEAD, Backpressure
+from agent.output.outcomes import Outcome, describe_outcome, read_outcome
 from agent.verification.checking import CheckedStatement, Citation, Verification, reference, sentence
 from graphrag.linguistics.periods import trend_in
 from graphrag.llm.chat_models import EXTRACTIVE
@@ -146,7 +147,8 @@ async def stream_answer(
 def _note(done: dict[str, Any]) -> None:
     count_degraded(done["degraded"])
     note(
-        found=done["found"],
+        task=done["task"],
+        outcome=done["outcome"],
         model=done["chat_model"],
         sources=len(done["sources"]),
         cited=len(done["citations"]),
@@ -186,7 +188,9 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
         "degraded_messages": [_tell_degraded(name, state) for name in degraded],
         "warnings": state["warnings"],
         "unsupported_statements": list(verification.unsupported_statements),
-        "found": not is_not_found(verification.answer, query.language),
+        "task": state["task"].task.value,
+        **describe_outcome(verification.answer, query),
+        "found": read_outcome(verification.answer, query.language) is not Outcome.NONE,
         "reliability": round(len(used) / len(passages), 3) if passages else 0.0,
         "language": query.language,
         "intent": query.intent.value,

@@ -103,6 +103,15 @@ class Statement:
         return not (is_heading(text) or is_greeting or text.endswith((":", "?")) or is_own(text))
 
 
+# What states nothing of the documents: a table's head with the rule under it, a formula, code.
+_FORM = re.compile(
+    r"^[^\n|]*\|[^\n]*\n[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*$"
+    r"|\$\$[^$]{1,2000}\$\$|\\\[.{1,2000}?\\\]|^```[^`]{0,5000}```",
+    re.MULTILINE | re.DOTALL,
+)
+_ITEM = re.compile(r"^(?:>\s?|[-*+•]\s+|\d{1,3}[.)]\s+)+")  # signs of a quotation, of a list's item
+
+
 def find_statements(answer: str, start: int = 0) -> Iterator[Statement]:
     """Yield the statements from `start` on; marks after a sentence's full stop belong to it.
 
@@ -111,9 +120,12 @@ def find_statements(answer: str, start: int = 0) -> Iterator[Statement]:
     """
     held: Statement | None = None
     waiting: tuple[int, ...] = ()
+    forms = [match.span() for match in _FORM.finditer(answer, start)]
     for end in _statement_ends(answer[start:], start):
         written = answer[start:end]
-        piece, cited = MARK.sub("", written).strip(), tuple(cited_numbers(written))
+        is_form = any(first <= start and end <= last + 1 for first, last in forms)
+        piece = "" if is_form else _ITEM.sub("", _FORM.sub("", MARK.sub("", written)).strip())
+        cited = tuple(cited_numbers(written))
         if words(piece):
             if held:
                 yield held

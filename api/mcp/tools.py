@@ -17,7 +17,7 @@ from agent.context import Context as AnswerContext
 from agent.graph import graph
 from agent.output.events import Event, stream_answer
 from api.errors import localize
-from api.schemas.fields import DEGRADED, MAX_CURSOR_CHARS, CitationOut, Page, PathOut, Text, cut, read_cursor
+from api.schemas.fields import DEGRADED, MAX_CURSOR_CHARS, AnswerOutcome, CitationOut, Page, PathOut, Text, cut, read_cursor
 from api.schemas.search import FiltersIn, SearchOut, describe, describe_hits
 from api.timed_search import TimedSearch, answering, searching
 from graphrag.errors import SearchTimeout
@@ -30,9 +30,8 @@ from graphrag.retrieval.pipeline import SearchRequest
 from graphrag.services import Services
 
 
-class AnswerOut(BaseModel):
+class AnswerOut(AnswerOutcome):
     answer: str = Field(description="Its marks, as [1], are the numbers of the citations")
-    found: bool = Field(description="false: the documents hold no answer")
     citations: list[CitationOut] = Field(description="Each checked against the documents; a wrong one has its status")
     unsupported_statements: list[str] = Field(description="Of the answer, that the documents do not say")
     paths: list[PathOut] = Field(description="Causal chains that the documents state, the best first")

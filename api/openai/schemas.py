@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from api.schemas.fields import DEGRADED, CitationOut, PathOut, Source, StatementOut, Text
+from api.schemas.fields import DEGRADED, AnswerOutcome, CitationOut, PathOut, Source, StatementOut, Text
 
 DEFAULT_MODEL = "causeway"  # the server's default collection
 MOST_SENT = 2_000  # of which the last are read; clients send a chat whole, however long it is
@@ -87,14 +87,13 @@ class CompletionRequest(BaseModel):
         return messages
 
 
-class Answered(BaseModel):
+class Answered(AnswerOutcome):
     """Details of the answer, as in the answer of /api/v1/chat."""
 
     sources: list[Source]
     statements: list[StatementOut]
     unsupported_statements: list[str]
     paths: list[PathOut]
-    found: bool = Field(description="false: the documents hold no answer")
     reliability: float = Field(description="Passages used / passages at hand")
     degraded: list[str] = Field(description=DEGRADED)
     degraded_messages: list[str]

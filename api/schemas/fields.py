@@ -213,7 +213,27 @@ class PathOut(BaseModel):
     score: float
 
 
-class ChatResponse(BaseModel):
+class PartOutcome(BaseModel):
+    question: str
+    outcome: Literal["answered", "closest", "none"]
+    short_answer: str
+    answer_kind: str
+
+
+class AnswerOutcome(BaseModel):
+    """Whether the answer answers, apart from whether its statements are supported."""
+
+    task: str = Field(description="What the message asks for: question, why, list, summarise, catalogue, small_talk …")
+    outcome: Literal["answered", "closest", "none"] = Field(
+        description="closest: no answer, but the passages nearest to one; none: nothing was found"
+    )
+    found: bool = Field(description="false: the documents hold no answer")
+    short_answer: str = Field(description="The bare value or words that answer, without marks; may be empty")
+    answer_kind: str = Field(description="What is asked for: amount, date, person, reason, yes_no, list …")
+    parts: list[PartOutcome] = Field(description="The same for each part of a question that has several")
+
+
+class ChatResponse(AnswerOutcome):
     """`citations` has one entry a mark, in the order of the marks in the answer."""
 
     answer: str = Field(description="Markdown")
@@ -226,7 +246,6 @@ class ChatResponse(BaseModel):
     degraded_messages: list[str]
     warnings: list[str] = Field(description="What of the request was not used, and why")
     unsupported_statements: list[str]
-    found: bool = Field(description="false: the documents hold no answer")
     reliability: float = Field(description="Passages used / passages at hand")
     language: Literal["es", "fr", "en"]
     intent: Literal["factual", "causal", "temporal", "comparative"]

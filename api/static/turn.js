@@ -86,6 +86,7 @@ export class Turn {
     const answer = this.find(".answer");
     this.onSources(done);
     Object.assign(this, { ended: true, text: done.answer, shown: done.answer.length, citations: done.citations ?? [] });
+    if (done.outcome) this.element.dataset.outcome = done.outcome;
     if (done.found === false) fill(this.element, { ".sources h3": words().consulted });
     answer.lang = done.language ?? "";
     answer.classList.remove("plain");

@@ -148,6 +148,7 @@ class OwnSentences:
     lead: str  # opens an answer in another language
     no_part: str  # with {part}: which part of a question nothing answers
     no_chat_model: str  # the answer where there are no documents
+    closest: str  # opens what is no answer
 
 
 OWN_SENTENCES = {
@@ -157,6 +158,7 @@ OWN_SENTENCES = {
         "Sin respuesta en los documentos: {part}.",
         "Para conversar sin documentos hace falta un modelo de lenguaje: configure RAG_CHAT_MODEL, por ejemplo"
         " openai:gpt-5.",
+        "No he encontrado una respuesta. Los pasajes más cercanos son:",
     ),
     "fr": OwnSentences(
         "Je n'ai pas trouvé d'information pertinente dans vos documents concernant cette question.",
@@ -164,12 +166,14 @@ OWN_SENTENCES = {
         "Sans réponse dans les documents : {part}.",
         "Pour discuter sans documents, il faut un modèle de langage : configurez RAG_CHAT_MODEL, par exemple"
         " openai:gpt-5.",
+        "Je n'ai pas trouvé de réponse. Les passages les plus proches sont :",
     ),
     "en": OwnSentences(
         "I found no relevant information in your documents about this question.",
         "The documents, in another language, say:",
         "No answer in the documents: {part}.",
         "Chatting without documents needs a language model: set RAG_CHAT_MODEL, for example openai:gpt-5.",
+        "I did not find an answer. The closest passages are:",
     ),
 }
 

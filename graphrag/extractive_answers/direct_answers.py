@@ -168,9 +168,10 @@ def _the_date(statement: ExtractedStatement, year: int, language: str) -> str | 
     """Return the statement's only date, unless something was before or after it."""
     told = [each for each in read_dates(statement.text, statement.language, year=year) if each.first]
     periods = {each.period for each in told}
-    if len(periods) != 1 or any(_rules().beside.search(fold(statement.text[: each.start])) for each in told):
+    period = periods.pop() if len(periods) == 1 else None  # from one date to another is no period
+    if period is None or any(_rules().beside.search(fold(statement.text[: each.start])) for each in told):
         return None
-    return name(periods.pop(), language)
+    return name(period, language)
 
 
 def _amounts(text: str, language: str) -> list[Quantity]:

@@ -44,7 +44,7 @@ class MatchedWords:
     """The question's content words that a span of text contains."""
 
     exact: frozenset[str] = frozenset()
-    alike: frozenset[str] = frozenset()  # not itself, but another word of its family: «construit», «construction»
+    alike: frozenset[str] = frozenset()  # not itself, but a word of its family or a synonym: «construit», «bâti»
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,10 @@ def _is_name(word: str, *, begins: bool) -> bool:
 def find_words(
     question: QuestionWords, texts: Sequence[str], titles: Sequence[str], languages: Sequence[str]
 ) -> list[Matches]:
-    """Return the question's words in each text and its title; in a text of another language also their translations."""
+    """Return the question's words in each text and its title.
+
+    A synonym is alike; in a text of another language a translation counts as the word itself.
+    """
     split = [[words(text[span.start : span.end]) for span in split_sentences(text)] for text in texts]
     # A file's name may join its words: Super_Bowl_50.
     titled = [content_words(title.replace("_", " "), question.language) for title in titles]
@@ -87,8 +90,11 @@ def find_words(
         places = [place for place, of_text in enumerate(languages) if of_text == language]
         vocabulary = set(chain.from_iterable(chain(*split[place], titled[place]) for place in places))
         same, alike = _recognise(vocabulary, question)
-        if language != question.language:
-            same |= _translate(vocabulary - same.keys(), question, language)
+        synonyms = _translate(vocabulary - same.keys() - alike.keys(), question, language)
+        if language == question.language:
+            alike |= synonyms
+        else:
+            same |= synonyms
         found |= {place: _match(split[place], titled[place], same, alike, question) for place in places}
     return [found[place] for place in range(len(texts))]
 
@@ -117,7 +123,7 @@ def _recognise(vocabulary: Iterable[str], question: QuestionWords) -> tuple[dict
 
 
 def _translate(vocabulary: Iterable[str], question: QuestionWords, language: str) -> dict[str, str]:
-    """Return the words of another language that mean a word of the question, each as word → key."""
+    """Return the words of a language that mean a word of the question, each as word → key."""
     asked = zip(question.keys.values(), find_meanings(list(question.keys), question.language), strict=True)
     meant = {key: known for key, known in asked if key in question.words and known}
     found = {}

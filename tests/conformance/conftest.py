@@ -21,7 +21,7 @@ def toy() -> ToyIndex:
 
 @pytest.fixture(scope="session")
 async def chroma_folder(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ChunkIndex]:
-    index = ChromaIndex(Settings.from_environment(home=tmp_path_factory.mktemp("chroma")))
+    index = ChromaIndex(Settings.from_environment(home=tmp_path_factory.mktemp("chroma"), index_timeout_seconds=60))
     await index.open()
     yield index
     await index.close()
