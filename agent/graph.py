@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from graphrag.query_transformation.tasks import Task
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -10,9 +11,8 @@ from agent import nodes
 from agent.context import Context
 from agent.node_wrappers import in_span, keep_debug_state, preparing
 from agent.state import Input, State
-from agent.tasks import last_cited
+from agent.tasks.last_answer import last_cited
 from graphrag.models import Intent
-from graphrag.query_transformation.tasks import Task
 
 
 def find_route(state: State, runtime: Runtime[Context]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+from graphrag.query_transformation.tasks import Task, TaskReading, classify_task
 from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
@@ -19,33 +20,27 @@ from agent.output.answer_writing import first_answer, write_answer
 from agent.output.events import sources_event, status_event, token_event
 from agent.prompts import build_plain_prompt, build_prompt, history_window, write_chains
 from agent.state import Input, State
-from agent.tasks import (
-    CITED_PASSAGES,
-    FORMS,
-    describe_catalogue,
-    describe_cited,
-    last_cited,
-    read_cited,
-    reply_to_small_talk,
-    rewrite,
-)
+from agent.tasks.last_answer import CITED_PASSAGES, FORMS, describe_cited, last_cited, read_cited, rewrite
+from agent.tasks.replies import describe_catalogue, reply_to_small_talk
+from agent.tasks.summary import MOST_DOCUMENTS, find_targets, read_documents, read_since
+from agent.tasks.summary import summarise as write_summary
 from agent.verification.checking import Verification
 from agent.verification.checking import verify as verify_citations
 from agent.verification.judge import open_judge
-from graphrag.llm.chat_models import EXTRACTIVE, beginning_with
+from graphrag.llm.chat_models import EXTRACTIVE, NamedModel, beginning_with
 from graphrag.llm.prompt_injection import find_instructions
-from graphrag.models import Collection, Passage, TransformedQuery
+from graphrag.models import Collection, Document, Passage, TransformedQuery
 from graphrag.observability.telemetry import count_answer, count_citations, count_results, log, stage
 from graphrag.query_transformation.follow_ups import Exchange
 from graphrag.query_transformation.transformation import check_question
 from graphrag.resilience.load_shedding import Effort
-from graphrag.retrieval.filters import parse_filters
+from graphrag.retrieval.filters import lets_through, parse_filters
+from graphrag.retrieval.named_files import find_named_files
 from graphrag.retrieval.query import Query
-from graphrag.query_transformation.tasks import Task, TaskReading, classify_task
 from graphrag.services import Services
 
 CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follow-up question may speak of
-MOST_SUMMARISED = 2_000  # chunks of a document
+SEARCHED_HITS = 5  # of which the document that most are of is the one to summarise
 
 
 async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -65,13 +60,13 @@ async def _read_task(question: str, query: TransformedQuery, state: Input, runti
         return TaskReading(Task.QUESTION)
     answer, _ = last_cited(state["messages"][:-1])
     reading = classify_task(question, query.language, has_answer=bool(answer))
-    if reading.task is Task.CANNOT_DO and reading.slot in ("translate", "write") and _has_model(runtime.context):
+    if (
+        reading.task is Task.CANNOT_DO
+        and reading.slots.get(SLOT) in ("translate", "write")
+        and _has_model(runtime.context)
+    ):
         return TaskReading(Task.TRANSFORM_ANSWER if answer else Task.QUESTION)
     return reading
-
-
-def _has_model(context: Context) -> bool:
-    return context.chat_models[0].name != EXTRACTIVE
 
 
 async def reply(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -86,11 +81,13 @@ async def reply(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         case Task.CATALOGUE:
             change["collection"] = collection = await _collection(runtime)
             documents = await runtime.context.services.store.list_documents(collection)
-            text = describe_catalogue(state["question"], language, reading.slot, collection, documents)
+            text = describe_catalogue(
+                state["question"], language, reading.slots.get(SLOT, "list"), collection, documents
+            )
         case Task.TRANSFORM_ANSWER:
             text = say("nothing_to_rewrite", language)
         case _:
-            text = say(f"cannot_{reading.slot or 'other'}", language)
+            text = say(f"cannot_{reading.slots.get(SLOT, 'other')}", language)
     get_stream_writer()(token_event(text))
     return {**change, "messages": [AIMessage(text)], "verification": Verification(text)}
 
@@ -98,16 +95,42 @@ async def reply(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 async def summarise(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Summarise what is asked for; with a language model, leave its passages to `generate`."""
     _announce("summarise", state)
-    services, query, reading = runtime.context.services, state["query"], state["task"]
-    collection = await _collection(runtime)
+    services, language, reading = runtime.context.services, state["query"].language, state["task"]
+    collection, today = await _collection(runtime), date.today()
     documents = await services.store.list_documents(collection)
-    if not documents:
-        return {"collection": collection}
-    sources = await _summary_sources(state, runtime, collection, documents)
-    summary = await asyncio.to_thread(write_summary, sources, reading, query.language, today=date.today())
-    change = {"collection": collection, "passages": summary.passages}
+    chosen = await _choose_documents(state, runtime, collection, documents)
+    read = await read_documents(chosen, store=services.store, collection=collection)
+    since = read_since(reading.slots.get("since", ""), language, today)
+    change: dict[str, Any] = {"collection": collection}
+    if not read:
+        return change
+    summary = await asyncio.to_thread(write_summary, read, language, since=since, today=today)
     get_stream_writer()(sources_event(summary.passages, []))
-    return change if _has_model(runtime.context) else {**change, **_write(summary.text)}
+    change["passages"] = summary.passages
+    return change if _has_model(runtime.context, collection) else {**change, **_write(summary.text)}
+
+
+async def _choose_documents(
+    state: State, runtime: Runtime[Context], collection: Collection, documents: Sequence[Document]
+) -> list[Document]:
+    """Return the documents that a summary's target names, else those that a search for it finds; all without one."""
+    filters = parse_filters(runtime.context.filters)
+    allowed = [document for document in documents if lets_through(filters, document)]
+    newest = sorted(allowed, key=lambda document: document.created_at, reverse=True)[:MOST_DOCUMENTS]
+    target = state["task"].slots.get("target", "")
+    if not target:
+        return newest
+    named = await find_named_files(state["question"], store=runtime.context.services.store, collection=collection)
+    files = [document for document in allowed if document.filename in named.files]
+    if found := files or find_targets(target, state["query"].language, allowed):
+        return found
+    context, pipeline = runtime.context, runtime.context.pipeline
+    query = await pipeline.plan(
+        state["query"], collection, _overrides(context), filters=filters, effort=context.slot.effort
+    )
+    hits = (await pipeline.search(query)).hits
+    best = Counter(hit.chunk.document.id for hit in hits[:SEARCHED_HITS]).most_common(1)
+    return [document for document in allowed if best and document.id == best[0][0]]
 
 
 async def recall(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -117,12 +140,15 @@ async def recall(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     passages, numbers = await read_cited(cited, store=runtime.context.services.store, collection=collection)
     change = {"collection": collection, "passages": passages}
     get_stream_writer()(sources_event(passages, []))
-    if _has_model(runtime.context) and passages:
+    if _has_model(runtime.context, collection) and passages:
         return change
-    language, form = state["query"].language, state["task"].slot
+    language, form = state["query"].language, state["task"].slots.get(SLOT, "")
     if form not in FORMS:
         return {**change, "passages": [], **_write(say("cannot_rewrite", language))}
-    return {**change, **_write(rewrite(answer, form, passages, numbers, language) or say("nothing_to_rewrite", language))}
+    return {
+        **change,
+        **_write(rewrite(answer, form, passages, numbers, language) or say("nothing_to_rewrite", language)),
+    }
 
 
 def _write(text: str) -> dict[str, Any]:
@@ -246,13 +272,10 @@ def _prepare(passages: Sequence[Passage], state: State, services: Services) -> t
 
 async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     _announce("generate", state)
-    services, passages, language = runtime.context.services, state["passages"], state["query"].language
-    config, not_valid = services.collections.generation_config(
-        state["collection"] if runtime.context.searches else None
-    )
-    models, not_known = beginning_with(config.chat_model, runtime.context.chat_models)
-    models, not_allowed = beginning_with(runtime.context.chat_model, models)
-    prompt = _prompt(state, runtime.context, config.system_prompt)
+    passages, language = state["passages"], state["query"].language
+    collection = state["collection"] if runtime.context.searches else None
+    models, system_prompt, not_used = _models(runtime.context, collection)
+    prompt = _prompt(state, runtime.context, system_prompt)
     slot = runtime.context.slot
     if models[0].name != EXTRACTIVE:
         slot.release()  # to wait for a model is no work
@@ -273,8 +296,20 @@ async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "messages": [AIMessage(written.text)],
         "chat_model": written.chat_model,
         "degraded": [_degrade("generate", written.failures[0])] if written.failures else [],
-        "warnings": [*state["warnings"], *not_valid, *not_known, *not_allowed],
+        "warnings": [*state["warnings"], *not_used],
     }
+
+
+def _models(context: Context, collection: Collection | None) -> tuple[Sequence[NamedModel], str, list[str]]:
+    """Return the models that may answer, in their order, the collection's system prompt, and warnings."""
+    config, not_valid = context.services.collections.generation_config(collection)
+    models, not_known = beginning_with(config.chat_model, context.chat_models)
+    models, not_allowed = beginning_with(context.chat_model, models)
+    return models, config.system_prompt, [*not_valid, *not_known, *not_allowed]
+
+
+def _has_model(context: Context, collection: Collection | None = None) -> bool:
+    return _models(context, collection)[0][0].name != EXTRACTIVE
 
 
 async def refuse(state: State) -> dict[str, Any]:

@@ -13,11 +13,12 @@ from langchain_core.messages import HumanMessage
 
 from agent.context import Context
 from agent.graph import graph
-from agent.messages import is_not_found
+from agent.output.outcomes import Outcome, read_outcome, read_short_answer
 from agent.verification.checking import CheckedStatement, Verification
 from agent.verification.statements import MARK, find_statements
 from agent.verification.support import Support
 from graphrag.errors import ProviderError
+from graphrag.linguistics.language import fold, words
 from graphrag.models import Collection, Passage
 from graphrag.observability.request_context import changed_context
 from graphrag.observability.telemetry import log
@@ -30,7 +31,7 @@ class GivenAnswer:
 
     verification: Verification
     passages: tuple[Passage, ...]
-    is_refusal: bool  # «no relevant information …»
+    is_refusal: bool  # nothing was found, or only passages on the subject
     chat_model: str | None  # None: it was refused without asking one
     failed: tuple[str, ...]  # stages that were done without
     milliseconds: float
@@ -76,13 +77,14 @@ def _given(state: dict[str, Any], **times: Any) -> GivenAnswer:
     return GivenAnswer(
         verification=verification,
         passages=tuple(state["passages"]),
-        is_refusal=is_not_found(verification.answer, state["query"].language),
+        is_refusal=read_outcome(verification.answer, state["query"].language) is not Outcome.ANSWERED,
         chat_model=state["chat_model"],
         failed=tuple(dict.fromkeys(state["degraded"])),
         **times,
     )
 
 
+SENSIBLE_WORDS = 35  # of an answer to an ordinary question
 # Name → what it is; of each, more is better. Of these, a run has either the judged ones or the estimates.
 ANSWER_METRICS = {
     "faithfulness": "share of an answer's statements that its context supports, by a model's judgement",
@@ -92,8 +94,10 @@ ANSWER_METRICS = {
     "citation_precision": "share of an answer's citations that carry what they are cited for",
     "citation_recall": "share of an answer's statements that a citation carries",
     "cited_relevant": "1 where a relevant document is cited",
-    "refused_rightly": "1 where a question without an answer is refused, 0 where it is answered",
-    "answered": "1 where a question with an answer is answered, 0 where it is refused",
+    "short_answer": "agreement of the short answer's words with the expected answer's (F1); 0 where there is none",
+    "conciseness": f"1 for an answer of at most {SENSIBLE_WORDS} words, less for a longer one",
+    "refused_rightly": "1 where a question without an answer is refused or shown the closest passages, 0 where answered",
+    "answered": "1 where a question with an answer is answered, 0 where it is refused or shown the closest passages",
 }
 
 
@@ -107,7 +111,7 @@ class AnswerJudge(Protocol):
     async def relevance(self, answer: str, *, question: str, expected: str, passages: Sequence[Passage]) -> float: ...
 
 
-def measure_answer(given: GivenAnswer, *, relevant: Sequence[UUID] | Set[UUID]) -> dict[str, float]:
+def measure_answer(given: GivenAnswer, *, relevant: Sequence[UUID] | Set[UUID], expected: str = "") -> dict[str, float]:
     """Return the metrics that need no judge. No relevant document: the collection holds no answer."""
     refused = float(given.is_refusal)
     if not relevant:
@@ -115,9 +119,25 @@ def measure_answer(given: GivenAnswer, *, relevant: Sequence[UUID] | Set[UUID]) 
     cited = {citation.document_id for citation in given.verification.citations}
     return {
         **measure_citations(given.verification),
+        **({} if given.is_refusal else _measure_wording(given.verification.answer, expected)),
         "cited_relevant": float(bool(cited & set(relevant))),
         "answered": 1.0 - refused,
     }
+
+
+def _measure_wording(answer: str, expected: str) -> dict[str, float]:
+    count = len(words(MARK.sub("", answer)))
+    wording = {"conciseness": min(1.0, SENSIBLE_WORDS / max(1, count))}
+    if expected:
+        wording["short_answer"] = _f1(read_short_answer(answer), expected)
+    return wording
+
+
+def _f1(text: str, expected: str) -> float:
+    """Return the harmonic mean of precision and recall of a text's words against the expected ones, as SQuAD has it."""
+    told, wanted = (Counter(map(fold, words(each))) for each in (text, expected))
+    shared = (told & wanted).total()
+    return 2 * shared / (told.total() + wanted.total()) if shared else 0.0
 
 
 def measure_citations(verification: Verification) -> dict[str, float]:

@@ -119,7 +119,11 @@ class AnswerRun:
         )
         return replace(
             case,
-            metrics={**case.metrics, **measure_answer(given, relevant=relevant), **judged},
+            metrics={
+                **case.metrics,
+                **measure_answer(given, relevant=relevant, expected=case.expected_answer),
+                **judged,
+            },
             answer_milliseconds=given.milliseconds,
             first_token_milliseconds=given.first_token_milliseconds,
             chat_model=given.chat_model,

@@ -17,7 +17,17 @@ from agent.context import Context as AnswerContext
 from agent.graph import graph
 from agent.output.events import Event, stream_answer
 from api.errors import localize
-from api.schemas.fields import DEGRADED, MAX_CURSOR_CHARS, AnswerOutcome, CitationOut, Page, PathOut, Text, cut, read_cursor
+from api.schemas.fields import (
+    DEGRADED,
+    MAX_CURSOR_CHARS,
+    AnswerOutcome,
+    CitationOut,
+    Page,
+    PathOut,
+    Text,
+    cut,
+    read_cursor,
+)
 from api.schemas.search import FiltersIn, SearchOut, describe, describe_hits
 from api.timed_search import TimedSearch, answering, searching
 from graphrag.errors import SearchTimeout

@@ -64,9 +64,7 @@ class Judged:
 def read_cases(path: Path, part: str | None = None) -> list[Case]:
     records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     fields = Case.__dataclass_fields__
-    cases = (
-        Case(**{name: _tuples(value) for name, value in record.items() if name in fields}) for record in records
-    )
+    cases = (Case(**{name: _tuples(value) for name, value in record.items() if name in fields}) for record in records)
     return [case for case in cases if part in (None, case.part)]
 
 
@@ -107,7 +105,9 @@ def judge(case: Case, done: Mapping[str, Any]) -> Judged:
 def _filler(answer: str, case: Case) -> float:
     """Return the share of words after the sentence with which all that the answer must hold has been said."""
     ends = [match.end() for match in _SENTENCE.finditer(answer)] or [len(answer)]
-    needed = next((end for end in ends if all(any(holds(answer[:end], each) for each in a) for a in case.must)), ends[-1])
+    needed = next(
+        (end for end in ends if all(any(holds(answer[:end], each) for each in a) for a in case.must)), ends[-1]
+    )
     return len(answer[needed:].split()) / max(1, len(answer.split()))
 
 
@@ -124,7 +124,10 @@ def ask(client: httpx.Client, case: Case, collection: str) -> dict[str, Any]:
 
 def summarise(judged: Sequence[Judged]) -> dict[str, str]:
     """Return the share of each verdict, of right short answers, the median length and the mean filler."""
-    shares = {name: sum(each.verdict == name for each in judged) / len(judged) for name in ("good", "acceptable", "wrong", "refused")}
+    shares = {
+        name: sum(each.verdict == name for each in judged) / len(judged)
+        for name in ("good", "acceptable", "wrong", "refused")
+    }
     filler = [each.filler for each in judged if each.filler is not None]
     short = [each.is_short_right for each in judged if each.case.short and each.case.kind != "unanswerable"]
     return {
@@ -171,11 +174,28 @@ def main() -> None:
     if arguments.show:
         for each in judged:
             if each.verdict != "good":
-                console.print(f"{each.verdict} · {each.case.id} · {' / '.join(each.case.history)} {each.case.question}", style="bold")
-                console.print(f"  must {each.case.must} not {each.case.must_not}\n  {each.outcome}: {each.answer}\n", markup=False)
+                console.print(
+                    f"{each.verdict} · {each.case.id} · {' / '.join(each.case.history)} {each.case.question}",
+                    style="bold",
+                )
+                console.print(
+                    f"  must {each.case.must} not {each.case.must_not}\n  {each.outcome}: {each.answer}\n", markup=False
+                )
     if arguments.out:
         lines = (
-            json.dumps({"id": each.case.id, "kind": each.case.kind, "history": each.case.history, "question": each.case.question, "answer": each.answer, "short_answer": each.short_answer, "outcome": each.outcome, "verdict": each.verdict}, ensure_ascii=False)
+            json.dumps(
+                {
+                    "id": each.case.id,
+                    "kind": each.case.kind,
+                    "history": each.case.history,
+                    "question": each.case.question,
+                    "answer": each.answer,
+                    "short_answer": each.short_answer,
+                    "outcome": each.outcome,
+                    "verdict": each.verdict,
+                },
+                ensure_ascii=False,
+            )
             for each in judged
         )
         arguments.out.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,110 +1,27 @@
-"""Tasks beside the search for an answer: small talk, the catalogue, summaries, the last answer in another form."""
+"""The last answer in another form: shorter, with what stands around it, as a list or as a table.
+
+An answer's message keeps which passages it cites; they are read again, so that every citation of the new form is
+checked against the documents as they are now.
+"""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from functools import lru_cache
-from pathlib import PurePath
 from uuid import UUID
 
-from babel.dates import format_date
 from langchain_core.messages import AnyMessage
 
 from agent.messages import say
 from agent.output.outcomes import read_short_answer
 from agent.verification.statements import Statement, find_statements
-from graphrag.linguistics.dates import read_dates
-from graphrag.linguistics.language import content_stems, fold, stem, words
-from graphrag.linguistics.rules import Pattern, Rules, read_rules
 from graphrag.linguistics.sentences import is_heading, plain, split_sentences
-from graphrag.models import Chunk, Collection, Document, Passage
+from graphrag.models import Chunk, Collection, Passage
 from graphrag.parsers.source_locations import overlapping
 from graphrag.protocols import ChunkStore
 
 CITED_PASSAGES = "cited_passages"  # the key in an answer's additional_kwargs: what another form of it is written from
 FORMS = ("shorter", "longer", "list", "table")  # of an answer, that need no language model
-MOST_LISTED = 20  # documents
 NEAR_CHUNKS = 24  # on each side of a cited passage's best chunk: no passage is longer
-
-
-class TaskRules(Rules):
-    thanks: Pattern
-    goodbye: Pattern
-    greeting: Pattern
-    document_types: dict[str, Pattern]  # ending of a file's name → how people call it
-    languages: dict[str, Pattern]
-
-
-@lru_cache(maxsize=1)
-def _rules() -> TaskRules:
-    return read_rules(TaskRules, "agent", "tasks")
-
-
-def reply_to_small_talk(message: str, language: str) -> str:
-    flat = fold(message)
-    rules = _rules()
-    kinds = {"thanks": rules.thanks, "goodbye": rules.goodbye, "greeting": rules.greeting}
-    kind = next((kind for kind, pattern in kinds.items() if pattern.search(flat)), "other")
-    return say(f"small_talk_{kind}", language)
-
-
-def describe_catalogue(question: str, language: str, slot: str, collection: Collection, documents: list[Document]) -> str:
-    """List the documents that the question asks for, the latest first. `slot`: list, count, latest, kinds."""
-    if not documents:
-        return say("empty_collection", language)
-    asked = sorted(_asked_for(question, language, documents), key=lambda each: each.created_at, reverse=True)
-    if not asked:
-        return say("catalogue_none", language).format(count=len(documents), collection=collection.name)
-    kinds = Counter(PurePath(each.filename).suffix.lstrip(".").lower() or each.media_type for each in asked)
-    told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    lead = say("catalogue_one" if len(asked) == 1 else "catalogue_many", language)
-    shown = asked[: 5 if slot == "latest" else MOST_LISTED]
-    lines = [lead.format(count=len(asked), collection=collection.name, kinds=told), *(_line(each, language) for each in shown)]
-    if len(asked) > len(shown):
-        lines.append(say("catalogue_more", language).format(count=len(asked) - len(shown)))
-    return "\n".join(lines)
-
-
-def _asked_for(question: str, language: str, documents: Sequence[Document]) -> list[Document]:
-    """Return the documents of the types, languages and periods that the question names."""
-    flat = fold(question)
-    types = {kind for kind, pattern in _rules().document_types.items() if pattern.search(flat)}
-    languages = {name for name, pattern in _rules().languages.items() if pattern.search(flat)}
-    periods = [(each.first, each.last) for each in read_dates(question, language, year=date.today().year) if each.first]
-    return [
-        each
-        for each in documents
-        if (not types or PurePath(each.filename).suffix.lstrip(".").lower() in _endings(types))
-        and (not languages or each.language in languages)
-        and (not periods or any(first <= each.created_at.date() <= (last or first) for first, last in periods if first))
-    ]
-
-
-def _endings(types: Iterable[str]) -> set[str]:
-    return {ending for each in types for ending in each.split("_")}
-
-
-def _line(document: Document, language: str) -> str:
-    day = format_date(document.created_at.date(), "d MMM y", locale=language)
-    return f"- **{document.title or document.filename}** — {document.filename}, {day}"
-
-
-def find_targets(target: str, language: str, documents: Sequence[Document]) -> list[Document]:
-    """Return the documents whose title or file name the words of a summary's target name best; none where few do."""
-    wanted = content_stems(target, language)
-    shares = {
-        each.id: len(wanted & _title_stems(each, language)) / len(wanted) if wanted else 0.0 for each in documents
-    }
-    best = max(shares.values(), default=0.0)
-    return [each for each in documents if shares[each.id] == best] if best >= 0.5 else []
-
-
-def _title_stems(document: Document, language: str) -> set[str]:
-    text = f"{document.title} {PurePath(document.filename).stem}".replace("_", " ").replace("-", " ")
-    languages = {language, document.language}
-    return {stem(word, each) for word in words(text) for each in languages}
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +148,17 @@ def _table(texts: Sequence[str], marks: Sequence[str], language: str) -> str:
     rows = [dict(_CELL.findall(text.rstrip("."))) for text in texts]
     if all(len(row) > 1 for row in rows):
         headers = list(dict.fromkeys(header.strip() for row in rows for header in row))
-        cells = [[{key.strip(): value for key, value in row.items()}.get(header, "") for header in headers] for row in rows]
+        cells = [
+            [{key.strip(): value for key, value in row.items()}.get(header, "") for header in headers] for row in rows
+        ]
     elif len(texts) > 1 and all(_LABEL.fullmatch(text) for text in texts):
         headers = ["", say("table_statement", language)]
         cells = [list(match.groups()) for text in texts if (match := _LABEL.fullmatch(text))]
     else:
         headers, cells = [say("table_statement", language)], [[text] for text in texts]
-    lines = [headers, ["---"] * len(headers), *([*row[:-1], f"{row[-1]} {mark}"] for row, mark in zip(cells, marks, strict=True))]
+    lines = [
+        headers,
+        ["---"] * len(headers),
+        *([*row[:-1], f"{row[-1]} {mark}"] for row, mark in zip(cells, marks, strict=True)),
+    ]
     return "\n".join(f"| {' | '.join(cell.replace('|', '/').strip() for cell in line)} |" for line in lines)

@@ -1,0 +1,147 @@
+"""Summaries: which documents are asked for, their text, and what is quoted of them with the passages that hold it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import partial
+from pathlib import PurePath
+
+from babel.dates import format_date
+from graphrag.extractive_answers.summaries import (
+    SummaryPoint,
+    summarise_collection,
+    summarise_document,
+    what_is_new,
+    write_lines,
+    write_summary,
+)
+from graphrag.extractive_answers.summary_candidates import Sheet, SummarySource
+
+from agent.messages import say
+from agent.tasks.last_answer import make_passage
+from graphrag.linguistics.dates import read_dates
+from graphrag.linguistics.language import content_stems, stem, words
+from graphrag.models import Chunk, Collection, Document, Passage, Span
+from graphrag.protocols import ChunkStore
+
+MOST_CHUNKS = 2_000  # of a document that are read
+MOST_DOCUMENTS = 200  # of a collection that are read, the newest ones
+MOST_TARGETS = 3  # documents that are summarised point by point; of more, each has a line
+POINTS = 7
+LEAST_NAMED = 0.5  # share of the target's words that a document's title or file name has
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    text: str
+    passages: list[Passage]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A document with its chunks, in order."""
+
+    document: Document
+    chunks: Sequence[Chunk]
+
+    @property
+    def source(self) -> SummarySource:
+        text = "".join(chunk.content for chunk in self.chunks)
+        document = self.document
+        return SummarySource(
+            document.title,
+            document.filename,
+            document.language,
+            text,
+            sheets=tuple(self._sheets()),
+            added=document.created_at.date(),
+        )
+
+    def _sheets(self) -> Iterable[Sheet]:
+        offset = self.chunks[0].start_char
+        rows: dict[str, dict[Span, None]] = {}
+        headers: dict[str, tuple[str, ...]] = {}
+        for chunk in self.chunks:
+            for location in chunk.locations if chunk.headers else ():
+                row = Span(location.start_char - offset, location.end_char - offset)
+                rows.setdefault(location.sheet, {})[row] = None
+                headers.setdefault(location.sheet, chunk.headers)
+        return (Sheet(name, headers[name], tuple(spans)) for name, spans in rows.items())
+
+    def passage_of(self, start: int, end: int) -> Passage:
+        """Return the chunks that hold [start, end) of the text as one passage."""
+        offset = self.chunks[0].start_char
+        held = [each for each in self.chunks if each.start_char < end + offset and start + offset < each.end_char]
+        held = held or [self.chunks[0]]
+        return make_passage(held, held[0].start_char, held[-1].end_char)
+
+
+def find_targets(target: str, language: str, documents: Sequence[Document]) -> list[Document]:
+    """Return the documents whose title or file name has most of the target's words; none where all have few."""
+    wanted = content_stems(target, language)
+    if not wanted:
+        return []
+    shares = {each.id: len(wanted & _title_stems(each, language)) / len(wanted) for each in documents}
+    best = max(shares.values(), default=0.0)
+    return [each for each in documents if shares[each.id] == best] if best >= LEAST_NAMED else []
+
+
+def _title_stems(document: Document, language: str) -> set[str]:
+    text = f"{document.title} {PurePath(document.filename).stem}".replace("_", " ").replace("-", " ")
+    return {stem(word, each) for word in words(text) for each in {language, document.language}}
+
+
+async def read_documents(
+    documents: Sequence[Document], *, store: ChunkStore, collection: Collection
+) -> list[ReadDocument]:
+    """Read the documents, those without text left out."""
+    chunks = await store.read_chunks(collection, [(each.id, 0, MOST_CHUNKS) for each in documents])
+    return [ReadDocument(each, chunks[each.id]) for each in documents if chunks.get(each.id)]
+
+
+def read_since(phrase: str, language: str, today: date) -> date | None:
+    """Return the first day of the period that a phrase names: "since May", « depuis le 3 mars »."""
+    days = [each.first for each in read_dates(phrase, language, reference=today) if each.first]
+    past = [day for day in days if day <= today]
+    return max(past, default=None) or (max(days).replace(year=today.year - 1) if days else None)
+
+
+def summarise(read: Sequence[ReadDocument], language: str, *, since: date | None, today: date) -> Summary:
+    """Summarise few documents point by point, and more in a line each; with `since`, only those that are new."""
+    if len(read) > MOST_TARGETS or since:
+        return _summarise_many(read, language, since=since, today=today)
+    numbered = _Passages()
+    parts = []
+    for each in read:
+        points = summarise_document(each.source, language=language, today=today, points=max(3, POINTS // len(read)))
+        text = write_summary(points, language, partial(numbered.mark, each))
+        parts.append(f"**{each.document.title or each.document.filename}**\n\n{text}" if len(read) > 1 else text)
+    return Summary("\n\n".join(filter(None, parts)), numbered.passages)
+
+
+def _summarise_many(read: Sequence[ReadDocument], language: str, *, since: date | None, today: date) -> Summary:
+    sources = [each.source for each in read]
+    if since:
+        lines = what_is_new(sources, since, language=language, today=today)
+        if not lines:
+            day = format_date(since, "d MMM y", locale=language)
+            return Summary(say("nothing_new", language).format(day=day, count=len(read)), [])
+    else:
+        lines = summarise_collection(sources, language=language, today=today)
+    numbered = _Passages()
+    total = len(lines) if since else len(read)
+    text = write_lines(lines, language, lambda line: numbered.mark(read[line.index], line.point), total=total)
+    return Summary(text, numbered.passages)
+
+
+@dataclass(slots=True)
+class _Passages:
+    """The passages that points are quoted from, each once, in the order of their marks."""
+
+    passages: list[Passage] = field(default_factory=list)
+
+    def mark(self, read: ReadDocument, point: SummaryPoint) -> int:
+        passage = read.passage_of(point.start, point.end)
+        if passage not in self.passages:
+            self.passages.append(passage)
+        return self.passages.index(passage) + 1
