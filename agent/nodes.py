@@ -55,14 +55,14 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 async def _read_task(question: str, query: TransformedQuery, state: Input, runtime: Runtime[Context]) -> TaskReading:
-    """Return the task of a message; what a language model can do that quoting can't is a question, where there is one."""
+    """Return the task of a message; where there is a language model, what it can do is a question."""
     if not runtime.context.searches:
         return TaskReading(Task.QUESTION)
     answer, _ = last_cited(state["messages"][:-1])
     reading = classify_task(question, query.language, has_answer=bool(answer))
     if (
         reading.task is Task.CANNOT_DO
-        and reading.slots.get(SLOT) in ("translate", "write")
+        and reading.slots.get("action") in ("translate", "write")
         and _has_model(runtime.context)
     ):
         return TaskReading(Task.TRANSFORM_ANSWER if answer else Task.QUESTION)
@@ -82,12 +82,12 @@ async def reply(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             change["collection"] = collection = await _collection(runtime)
             documents = await runtime.context.services.store.list_documents(collection)
             text = describe_catalogue(
-                state["question"], language, reading.slots.get(SLOT, "list"), collection, documents
+                state["question"], language, reading.slots.get("wanted", "list"), collection, documents
             )
         case Task.TRANSFORM_ANSWER:
             text = say("nothing_to_rewrite", language)
         case _:
-            text = say(f"cannot_{reading.slots.get(SLOT, 'other')}", language)
+            text = say(f"cannot_{reading.slots.get('action', 'other')}", language)
     get_stream_writer()(token_event(text))
     return {**change, "messages": [AIMessage(text)], "verification": Verification(text)}
 
@@ -142,13 +142,11 @@ async def recall(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     get_stream_writer()(sources_event(passages, []))
     if _has_model(runtime.context, collection) and passages:
         return change
-    language, form = state["query"].language, state["task"].slots.get(SLOT, "")
+    language, form = state["query"].language, state["task"].slots.get("change", "")
     if form not in FORMS:
         return {**change, "passages": [], **_write(say("cannot_rewrite", language))}
-    return {
-        **change,
-        **_write(rewrite(answer, form, passages, numbers, language) or say("nothing_to_rewrite", language)),
-    }
+    written = rewrite(answer, form, passages, numbers, language)
+    return {**change, **_write(written or say("nothing_to_rewrite", language))}
 
 
 def _write(text: str) -> dict[str, Any]:

@@ -96,8 +96,8 @@ ANSWER_METRICS = {
     "cited_relevant": "1 where a relevant document is cited",
     "short_answer": "agreement of the short answer's words with the expected answer's (F1); 0 where there is none",
     "conciseness": f"1 for an answer of at most {SENSIBLE_WORDS} words, less for a longer one",
-    "refused_rightly": "1 where a question without an answer is refused or shown the closest passages, 0 where answered",
-    "answered": "1 where a question with an answer is answered, 0 where it is refused or shown the closest passages",
+    "refused_rightly": "1 where a question without an answer is refused or shown only what comes closest, else 0",
+    "answered": "1 where a question with an answer is answered, 0 where it is refused or shown only what comes closest",
 }
 
 

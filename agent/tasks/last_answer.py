@@ -132,7 +132,7 @@ def _bare(text: str) -> str:
 
 
 def _with_neighbours(text: str, statement: Statement, passages: Sequence[Passage], numbers: Mapping[int, int]) -> str:
-    """Return the sentence before a statement, the statement and the two sentences after it, as their passage has them."""
+    """Return a statement with the sentence before it and the two after it, as its passage has them."""
     passage = passages[numbers[next(number for number in statement.numbers if number in numbers)] - 1]
     spans = split_sentences(passage.content)
     wanted = " ".join(text.split()).rstrip(".…")

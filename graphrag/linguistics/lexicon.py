@@ -16,7 +16,7 @@ from importlib.resources import files
 from itertools import product
 from threading import Lock
 
-import orjson
+import numpy as np
 import spacy_lookups_data
 
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold
@@ -75,15 +75,15 @@ def _read_concept(line: str) -> Concept:
 class _Vocabulary:
     """Words and phrases of one language by their folded dictionary forms, each with its concepts."""
 
-    def __init__(self, concepts: Iterable[Concept], language: str) -> None:
+    def __init__(self, concepts: Sequence[Concept], language: str) -> None:
         self._plurals, self._feminines = _PLURALS[language], _FEMININES[language]
+        known = {word.partition(" ")[0].lower() for concept in concepts for word in concept.words[language]}
+        self._lemmas = _LemmaTable(dict(_read_lemmas(language, known)))
         self.words: dict[str, dict[str, float]] = {}
         # By their first two words: hundreds begin with «de».
         self._phrases: dict[tuple[str, str], dict[tuple[str, ...], dict[str, float]]] = {}
-        known: set[str] = set()
         for concept in concepts:
             for word in concept.words[language]:
-                known.add(word.partition(" ")[0].lower())
                 weight = AMBIGUOUS if (language, word) in concept.ambiguous else 1.0
                 first, *others = split_folded(word)
                 if others:
@@ -91,12 +91,11 @@ class _Vocabulary:
                 else:
                     senses = self.words.setdefault(first, {})
                 senses[concept.name] = weight
-        self._lemmas = dict(_read_lemmas(language, known))
 
     def keys(self, folded: str) -> list[str]:
         """Return the dictionary forms that a folded word may be a form of, itself first."""
         singulars = list(_replace_endings(folded, self._plurals))
-        keys = [folded, *singulars, *self._lemmas.get(folded, ()), *_ENCLITIC.findall(folded)]
+        keys = [folded, *singulars, *self._lemmas.get(folded), *_ENCLITIC.findall(folded)]
         if not any(key in self.words for key in keys):
             keys += [key for number in (folded, *singulars) for key in _replace_endings(number, self._feminines)]
         return list(dict.fromkeys(keys))
@@ -137,19 +136,46 @@ def split_folded(phrase: str) -> list[str]:
     return fold(phrase).replace("’", "'").replace("'", " ").replace("-", " ").split()
 
 
+_ENTRY = re.compile(rb'^ *"([^"\\\n]+)": (\[?)"([^\]\\\n]+?)"\]?,?$', re.MULTILINE)
+
+
 def _read_lemmas(language: str, known: Set[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (folded form, folded lemmas) of spaCy's table where a lemma is known. Takes up to 0.5 s."""
+    """Yield (folded form, folded lemmas) of spaCy's table where a lemma is known. Takes up to 0.5 s.
+
+    The table is read entry by entry: as objects of Python it takes 100 MB that the process keeps.
+    """
     with gzip.open(f"{getattr(spacy_lookups_data, language)['lemma_lookup']}.gz") as table:
-        lemmas: dict[str, str | list[str]] = orjson.loads(table.read())
-    folded = {lemma: fold(lemma) for lemma in known}
-    for form, told in lemmas.items():
-        if kept := [folded[lemma] for lemma in ([told] if isinstance(told, str) else told) if lemma in folded]:
-            yield _fold_uncached(form), tuple(kept)
+        entries = _ENTRY.finditer(table.read())
+    lemmas = {lemma.encode(): (fold(lemma),) for lemma in known}  # shared by all the forms of one
+    for entry in entries:
+        form, opening, told = entry.groups()
+        kept = lemmas.get(told)
+        if kept is None and opening and b'"' in told:
+            kept = tuple(lemmas[lemma][0] for lemma in told.split(b'", "') if lemma in lemmas)
+        if kept:
+            yield _fold_uncached(form.decode()), kept
+
+
+class _LemmaTable:
+    """Lemmas by form, found by the form's hash of 64 bits: as a dictionary of texts it takes ten times the memory."""
+
+    def __init__(self, lemmas: Mapping[str, tuple[str, ...]]) -> None:
+        numbers: dict[tuple[str, ...], int] = {}
+        hashes = np.fromiter(map(hash, lemmas), np.int64, len(lemmas))
+        told = np.fromiter((numbers.setdefault(each, len(numbers)) for each in lemmas.values()), np.int32, len(lemmas))
+        order = np.argsort(hashes)
+        self._hashes, self._told, self._lemmas = hashes[order], told[order], tuple(numbers)
+
+    def get(self, form: str) -> tuple[str, ...]:
+        place = int(np.searchsorted(self._hashes, hash(form)))
+        is_known = place < len(self._hashes) and self._hashes[place] == hash(form)
+        return self._lemmas[self._told[place]] if is_known else ()
 
 
 @lru_cache(maxsize=1)
-def _concepts() -> dict[str, Concept]:
-    return {concept.name: concept for concept in read_concepts()}
+def _family_of() -> dict[str, str]:
+    """Return the family of each concept, by its name."""
+    return {concept.name: concept.family for concept in read_concepts()}
 
 
 _reading = Lock()  # two threads would read it twice
@@ -157,7 +183,7 @@ _reading = Lock()  # two threads would read it twice
 
 @lru_cache(maxsize=len(ANSWER_LANGUAGES))
 def _read_vocabulary(language: str) -> _Vocabulary:
-    return _Vocabulary(_concepts().values(), language)
+    return _Vocabulary(read_concepts(), language)
 
 
 def _vocabulary(language: str) -> _Vocabulary:
@@ -182,7 +208,7 @@ def meanings(word: str, language: str) -> Meanings:
 def _families(senses: Mapping[str, float]) -> Meanings:
     found: dict[str, float] = {}
     for name, weight in senses.items():
-        family = _concepts()[name].family
+        family = _family_of()[name]
         found[family] = max(weight, found.get(family, 0.0))
     return found
 
