@@ -1,0 +1,119 @@
+"""What a spreadsheet holds: its columns, rows and period, the totals that it states, extremes and counted values."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from graphrag.extractive_answers.statements import Excerpt
+from graphrag.extractive_answers.summary_candidates import Sheet, SummarySource, summary_rules
+from graphrag.extractive_answers.table_answers import SeenTable, is_total, numeric_columns, row_label, tables
+from graphrag.linguistics.cell_values import read_periods
+from graphrag.linguistics.language import labelled
+from graphrag.linguistics.numbers import write_number
+from graphrag.linguistics.periods import Period, name, of_day, spoken
+from graphrag.models import Span
+
+MAX_COLUMNS = 8  # that are named
+MAX_MEASURES = 2  # columns of which extremes are given
+MAX_COUNTED, MIN_COUNTED_ROWS = 6, 5  # different values of a column that are counted
+
+
+@dataclass(frozen=True, slots=True)
+class SheetLine:
+    sheet: str
+    text: str
+    start: int
+    end: int
+    is_computed: bool
+
+
+def describe_sheets(document: SummarySource, language: str) -> list[SheetLine]:
+    """Return first what every sheet holds, then what can be said of the rows of each, in turns."""
+    described = [list(_describe(document, sheet, spoken(language))) for sheet in document.sheets if sheet.rows]
+    depth = max(map(len, described), default=0)
+    return [lines[place] for place in range(depth) for lines in described if place < len(lines)]
+
+
+def _describe(document: SummarySource, sheet: Sheet, language: str) -> Iterator[SheetLine]:
+    rows = [_trimmed(document.text, row) for row in sheet.rows]
+    whole = Span(rows[0].start, rows[-1].end)
+    text = document.text[whole.start : whole.end]
+    spans = tuple(Span(row.start - whole.start, row.end - whole.start) for row in rows)
+    excerpt = Excerpt(0, document.title, text, document.language, rows=spans, headers=sheet.headers)
+    found = tables(excerpt)
+    if not found:
+        return
+    table = SeenTable(excerpt, sheet.headers, tuple(row for part in found for row in part.rows))
+    places = dict(zip((row.text for row in table.rows), rows, strict=False))
+    title = sheet.name or document.title or document.filename
+    wording = summary_rules().sentences[language]
+
+    def computed(said: str) -> SheetLine:
+        return SheetLine(sheet.name, said, whole.start, whole.end, is_computed=True)
+
+    held = [row for row in table.rows if not is_total(row.cells.get(0, ""))]
+    count = wording["one_row"] if len(held) == 1 else wording["rows"].format(count=write_number(len(held), language))
+    columns = [header for header in sheet.headers if header]
+    names = ", ".join(columns[:MAX_COLUMNS]) + (", …" if len(columns) > MAX_COLUMNS else "")
+    yield computed(wording["holds"].format(sheet=title, rows=count, columns=names) + _period(table, language))
+    for row in table.rows:
+        if is_total(row.cells.get(0, "")) and row.text in places:
+            yield SheetLine(sheet.name, row.text, places[row.text].start, places[row.text].end, is_computed=False)
+    yield from map(computed, _extremes(table, language))
+    yield from map(computed, _counts(table, len(held), language))
+
+
+def _trimmed(text: str, row: Span) -> Span:
+    written = text[row.start : row.end].rstrip()
+    return Span(row.start, row.start + len(written))
+
+
+def _period(table: SeenTable, language: str) -> str:
+    """Return «, de enero de 2025 a diciembre de 2025» by the first column of dates; "" where there is none."""
+    for number in range(len(table.headers)):
+        texts = {row.cells.get(number, "") for row in table.rows} - {""}
+        periods = read_periods(texts, language=table.excerpt.language).values()
+        days = [period.first_day for period in periods if period.first_day is not None]
+        if len(days) > 1 and len(days) >= len(texts) - 1:  # but a total's row
+            first, last = (_period_of(day, days, language) for day in (min(days), max(days)))
+            return summary_rules().sentences[language]["period"].format(first=first, last=last)
+    return ""
+
+
+def _period_of(day: date, days: Sequence[date], language: str) -> str:
+    period: Period = of_day(day)
+    is_monthly = all(each.day == 1 for each in days)
+    return name((period.within("month") or period) if is_monthly else period, language)
+
+
+def _extremes(table: SeenTable, language: str) -> Iterator[str]:
+    wording = summary_rules().sentences[language]["extremes"]
+    for column in numeric_columns(table)[:MAX_MEASURES]:
+        ranked = sorted(zip(column.values, column.rows, strict=True), key=lambda pair: pair[0])
+        if len({value for value, _ in ranked[:2]}) + len({value for value, _ in ranked[-2:]}) < 4:
+            continue  # several rows have it
+        (lowest, low), (highest, high) = ranked[0], ranked[-1]
+        labels = [row_label(row.cells.get(column.labels, ""), language) for row in (low, high)]
+        if all(labels):
+            yield wording.format(
+                column=column.header,
+                highest=column.write(highest, language),
+                lowest=column.write(lowest, language),
+                highest_label=labels[1],
+                lowest_label=labels[0],
+            )
+
+
+def _counts(table: SeenTable, count: int, language: str) -> Iterator[str]:
+    """Yield how often a column has each of its values, of the column with the fewest of them."""
+    columns = []
+    for number in range(1, len(table.headers)):
+        values = Counter(row.cells.get(number, "") for row in table.rows if not is_total(row.cells.get(0, "")))
+        is_wordy = all(value and not any(map(str.isdigit, value)) for value in values)
+        if is_wordy and 1 < len(values) <= MAX_COUNTED and count >= MIN_COUNTED_ROWS and 2 * len(values) <= count:
+            columns.append((len(values), number, values))
+    if columns:
+        _, number, counted = min(columns, key=lambda column: column[:2])
+        shown = ", ".join(f"{value} {write_number(times, language)}" for value, times in counted.most_common())
+        yield labelled(table.headers[number], shown, language)

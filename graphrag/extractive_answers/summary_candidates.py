@@ -1,0 +1,293 @@
+"""Sentences that a summary may quote, with their headings and features; none of a document's front matter.
+
+A candidate is a span of the document: a sentence, a list item, a table row, or two sentences of which one needs the
+other («Se acuerda:» and its first item, a date in bold and what happened on it, a sentence and one that points to it).
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrag.extractive_answers.statements import points_back
+from graphrag.linguistics.language import fold, visible, words
+from graphrag.linguistics.paragraphs import BULLETS
+from graphrag.linguistics.rules import AnyCase, Rules, read_rules
+from graphrag.linguistics.sentences import is_heading, plain, trim_space
+from graphrag.models import Heading, Span
+from graphrag.parsers.source_locations import split_around_rows
+
+Vectors = NDArray[np.float32]
+
+MAX_JOINED_WORDS = 40  # of two sentences that are quoted together
+MAX_WORDS = 80  # of a sentence; a longer one is a paragraph, or a list without marks
+MAX_CHARS = 700
+MIN_WORDS, MIN_ITEM_WORDS = 5, 3
+MAX_LABEL_WORDS, MAX_RUN_IN_WORDS = 12, 6
+FRONT_LINES = 6  # within which two fields of a message's header are looked for
+_ITEM = re.compile(rf"\s*(?:[{BULLETS}]\s|\(?\d{{1,3}}[.)]\s|\(?[a-z]\)\s)")
+_TABLE_RULE = re.compile(r"[\s|:+\-=]+")
+_LAST_PUNCTUATION = re.compile(r"[\s;,]+$")
+_NUMBER = re.compile(r"\d+(?:[.,\s]\d+)*")
+_MEASURE = re.compile(r"[€£$]\s?\d|\d\s?(?:[€£$%]|(?:euros?|kWh|millones|millions?|kg|tonnes?|toneladas)\b|°C)")
+_ENDS = (".", "!", "…", ".»", ".”", '."', ".)", ":", ";")
+
+
+class SummaryRules(Rules):
+    not_content: AnyCase
+    about_itself: AnyCase
+    message_header: AnyCase
+    subject: AnyCase
+    leans: AnyCase
+    supposes: AnyCase
+    decides: AnyCase
+    results: AnyCase
+    sums: AnyCase
+    limits: AnyCase
+    requests: AnyCase
+    telling: AnyCase
+    skipped: AnyCase
+    sentences: dict[str, dict[str, str]]
+
+
+@lru_cache(maxsize=1)
+def summary_rules() -> SummaryRules:
+    return read_rules(SummaryRules, "graphrag.extractive_answers", "summaries")
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A spreadsheet's table; its rows are lines of the document's text, «Header: value; Header: value»."""
+
+    name: str
+    headers: tuple[str, ...]
+    rows: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySource:
+    """A document to be summarised.
+
+    `embed` returns a vector of unit length for each text; without it, shared words alone tell which sentences are
+    central. Headings written in Markdown are read from the text and need not be given.
+    """
+
+    title: str
+    filename: str
+    language: str
+    text: str
+    headings: tuple[Heading, ...] = ()
+    sheets: tuple[Sheet, ...] = ()
+    dated: date | None = None  # the day that the document is of, where somebody knows it
+    added: date | None = None  # to the collection
+    embed: Callable[[list[str]], Vectors] | None = field(default=None, compare=False, repr=False)
+
+
+FEATURES = (
+    "opens_document",  # one of its first two sentences
+    "opens_section",
+    "closes_document",
+    "telling",  # under a heading that promises the essence
+    "skipped",  # under one that readers skip
+    "figures",
+    "measure",  # an amount of money, a share, a weight
+    "decides",
+    "results",
+    "sums",
+    "limits",
+    "requests",  # asks somebody for something, in a message
+    "leans",  # begins as if a sentence stood before it
+    "supposes",  # says what would have been
+    "row",
+    "item",
+    "about_itself",
+    "short",
+    "long",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    span: Span
+    text: str
+    heading: str
+    section: int  # its number in the document, from 0
+    features: tuple[float, ...]  # in the order of FEATURES, each in [0, 1]
+
+    @property
+    def word_count(self) -> int:
+        return len(words(self.text))
+
+
+@dataclass(slots=True)
+class _Unit:
+    """A sentence, heading, row or label, before it is known what it is good for."""
+
+    span: Span
+    text: str
+    begins_line: bool
+    ends_line: bool
+    is_item: bool
+    is_row: bool
+    count: int  # of its words
+
+
+class CandidateReader:
+    """Reads a document's units in their order; keeps the heading that they stand under."""
+
+    def __init__(self, source: SummarySource) -> None:
+        self._source = source
+        self._text = source.text
+        self._headings = {heading.start_char for heading in source.headings}
+        self._rows = {row.start for sheet in source.sheets for row in sheet.rows}
+        head = "\n".join(source.text[:2_000].lstrip().splitlines()[:FRONT_LINES])
+        self._is_message = len(summary_rules().message_header.findall(head)) > 1
+        self._heading, self._section, self._opens = "", 0, True
+        self._found: list[Candidate] = []
+        self._label: _Unit | None = None  # the line before, which may be a heading
+        self._lead: _Unit | None = None  # the unit before, which needs what follows it
+        self._before: _Unit | None = None
+        self._has_headings = len(self._headings) > 1
+
+    def read(self) -> list[Candidate]:
+        units = list(self._units())
+        self._has_headings |= sum(self._is_heading(unit) for unit in units) > 1
+        for unit, following in zip(units, [*units[1:], None], strict=True):
+            self._read(unit, following)
+        if self._found:
+            last = self._found[-1]
+            closing = list(last.features)
+            closing[FEATURES.index("closes_document")] = 1.0
+            self._found[-1] = Candidate(last.span, last.text, last.heading, last.section, tuple(closing))
+        return self._found
+
+    def _units(self) -> Iterator[_Unit]:
+        rows = [row for sheet in self._source.sheets for row in sheet.rows]
+        begins_line = True
+        for span in split_around_rows(self._text, sorted(rows, key=lambda row: row.start)):
+            written = trim_space(self._text, span)
+            if written.start == written.end or span.start in self._rows:
+                continue
+            raw = self._text[written.start : written.end]
+            text = plain(raw)
+            ends_line = "\n" in self._text[written.end : span.end] or written.end == len(self._text)
+            is_item = _ITEM.match(raw) is not None and not is_heading(raw)
+            yield _Unit(written, text, begins_line, ends_line, is_item, raw.startswith("|"), len(words(text)))
+            begins_line = ends_line
+
+    def _is_heading(self, unit: _Unit) -> bool:
+        return unit.span.start in self._headings or is_heading(self._text[unit.span.start : unit.span.end])
+
+    def _read(self, unit: _Unit, following: _Unit | None) -> None:
+        if self._is_heading(unit):
+            self._open_section(unit.text)
+        elif unit.is_row:
+            self._read_row(unit, following)
+        elif self._is_label(unit):
+            self._label = unit
+            self._lead = self._before = None
+        else:
+            self._read_sentence(unit, following)
+
+    def _open_section(self, heading: str) -> None:
+        is_title = not self._found and fold(heading) == fold(self._source.title)
+        self._heading = "" if is_title else heading
+        self._section, self._opens = self._section + 1, True
+        self._label = self._lead = self._before = None
+
+    def _is_label(self, unit: _Unit) -> bool:
+        """Tell whether it is a line that is no sentence: an unmarked heading, a name, a date, a question as a title."""
+        if not (unit.begins_line and unit.ends_line) or unit.is_item or unit.count > MAX_LABEL_WORDS:
+            return False
+        return not unit.text.endswith(_ENDS)
+
+    def _read_row(self, unit: _Unit, following: _Unit | None) -> None:
+        is_header = following is not None and following.is_row and _TABLE_RULE.fullmatch(following.text) is not None
+        if not is_header and not _TABLE_RULE.fullmatch(unit.text) and re.search(r"\w", unit.text):
+            self._add(unit, unit, is_row=True)
+        self._label = self._lead = self._before = None
+
+    def _read_sentence(self, unit: _Unit, following: _Unit | None) -> None:
+        lead, before = self._lead, self._before
+        self._lead = self._before = None
+        if not self._is_content(unit):
+            return
+        if self._label is not None and not self._has_headings:
+            self._heading = self._label.text.rstrip(" :")
+            self._section, self._opens = self._section + 1, True
+        self._label = None
+        if self._needs_following(unit, following):
+            self._lead = unit
+            return
+        self._before = unit
+        if lead is not None and lead.count + unit.count <= MAX_JOINED_WORDS:
+            self._add(lead, unit)
+        elif self._leans(unit) and before is not None and self._joins(before, unit):
+            self._add(before, unit)
+        elif unit.text[:1].islower() and not unit.is_item:
+            self._before = None  # the rest of a line before, or an item without a mark
+        elif unit.count >= (MIN_ITEM_WORDS if unit.is_item else MIN_WORDS):
+            self._add(unit, unit)
+
+    def _is_content(self, unit: _Unit) -> bool:
+        if not unit.text or unit.count > MAX_WORDS or len(unit.text) > MAX_CHARS:
+            return False
+        if summary_rules().not_content.match(unit.text):
+            return False
+        return not unit.text.endswith("?") or (self._is_message and bool(summary_rules().requests.search(unit.text)))
+
+    def _needs_following(self, unit: _Unit, following: _Unit | None) -> bool:
+        """Tell whether it announces a list, or is the short title of the paragraph that it begins."""
+        if following is None or following.is_row or self._is_heading(following):
+            return unit.text.endswith(":")
+        is_run_in = unit.begins_line and not unit.ends_line and unit.count <= MAX_RUN_IN_WORDS
+        return unit.text.endswith(":") or (is_run_in and not self._leans(unit))
+
+    def _joins(self, before: _Unit, unit: _Unit) -> bool:
+        is_one_paragraph = "\n\n" not in self._text[before.span.end : unit.span.start] and not unit.is_item
+        return is_one_paragraph and before.count + unit.count <= MAX_JOINED_WORDS and not self._leans(before)
+
+    @staticmethod
+    def _leans(unit: _Unit) -> bool:
+        return points_back(unit.text) or summary_rules().leans.match(unit.text) is not None
+
+    def _add(self, first: _Unit, last: _Unit, *, is_row: bool = False) -> None:
+        text = first.text if first is last else f"{first.text} {last.text}"
+        shown = _LAST_PUNCTUATION.sub("", visible(text))
+        features = self._features(first, last, shown, is_row=is_row)
+        self._found.append(Candidate(Span(first.span.start, last.span.end), shown, self._heading, self._section, features))
+        self._opens = False
+
+    def _features(self, first: _Unit, last: _Unit, text: str, *, is_row: bool) -> tuple[float, ...]:
+        rules, count = summary_rules(), len(words(text))
+        numbers = len(_NUMBER.findall(text))
+        values = {
+            "opens_document": len(self._found) < 2,
+            "opens_section": self._opens,
+            "telling": rules.telling.search(self._heading) is not None,
+            "skipped": rules.skipped.search(self._heading) is not None,
+            "figures": min(numbers, 3) / 3,
+            "measure": _MEASURE.search(text) is not None,
+            "decides": rules.decides.search(text) is not None,
+            "results": rules.results.search(text) is not None,
+            "sums": rules.sums.search(text) is not None,
+            "limits": rules.limits.search(text) is not None,
+            "requests": self._is_message and rules.requests.search(text) is not None,
+            "leans": self._leans(first),
+            "supposes": rules.supposes.match(text) is not None,
+            "row": is_row,
+            "item": last.is_item,
+            "about_itself": rules.about_itself.search(text) is not None,
+            "short": max(0, 10 - count) / 10,
+            "long": min(max(0, count - 35), 25) / 25,
+        }
+        return tuple(float(values.get(name, 0.0)) for name in FEATURES)
+
+
+def find_candidates(source: SummarySource) -> list[Candidate]:
+    """Return what a summary of the document may quote, in the document's order; of its sheets' rows nothing."""
+    return CandidateReader(source).read()
