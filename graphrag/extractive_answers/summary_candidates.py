@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrag.extractive_answers.statements import points_back
-from graphrag.linguistics.language import fold, visible, words
+from graphrag.linguistics.language import fold, question_words, visible, words
 from graphrag.linguistics.paragraphs import BULLETS
 from graphrag.linguistics.rules import AnyCase, Rules, read_rules
 from graphrag.linguistics.sentences import is_heading, plain, trim_space
@@ -23,17 +23,24 @@ from graphrag.parsers.source_locations import split_around_rows
 
 Vectors = NDArray[np.float32]
 
+USUAL_WORDS, WANTED_WORDS = 16, 35  # of a point; fewer say little, more are read slowly
 MAX_JOINED_WORDS = 40  # of two sentences that are quoted together
 MAX_WORDS = 80  # of a sentence; a longer one is a paragraph, or a list without marks
 MAX_CHARS = 700
 MIN_WORDS, MIN_ITEM_WORDS = 5, 3
 MAX_LABEL_WORDS, MAX_RUN_IN_WORDS = 12, 6
+MAX_HEADING_WORDS, MAX_HEADING_LINES = 9, 2  # of a heading without a mark
+MAX_UNREADABLE = 0.4  # of a text's characters are no letters and no spaces
+OPENING_CHARS = 40  # of a sentence, by which it is seen to point back
 FRONT_LINES = 6  # within which two fields of a message's header are looked for
 _ITEM = re.compile(rf"\s*(?:[{BULLETS}]\s|\(?\d{{1,3}}[.)]\s|\(?[a-z]\)\s)")
 _TABLE_RULE = re.compile(r"[\s|:+\-=]+")
 _LAST_PUNCTUATION = re.compile(r"[\s;,]+$")
 _NUMBER = re.compile(r"\d+(?:[.,\s]\d+)*")
 _MEASURE = re.compile(r"[€£$]\s?\d|\d\s?(?:[€£$%]|(?:euros?|kWh|millones|millions?|kg|tonnes?|toneladas)\b|°C)")
+_OPENING = "«“\"'‘(¿¡[€£$+-–"
+_BROKEN = re.compile(r"(?:^|\n)[^\n]{1,70}\n\s*(?:[A-ZÀ-Ý]|\d+\s)")  # a short line before one that begins anew
+_UNREADABLE = re.compile(r"[^\w\s]|[\d_]")
 _ENDS = (".", "!", "…", ".»", ".”", '."', ".)", ":", ";")
 
 
@@ -47,6 +54,8 @@ class SummaryRules(Rules):
     decides: AnyCase
     results: AnyCase
     sums: AnyCase
+    totals: AnyCase
+    denies: AnyCase
     limits: AnyCase
     requests: AnyCase
     telling: AnyCase
@@ -98,6 +107,8 @@ FEATURES = (
     "decides",
     "results",
     "sums",
+    "totals",
+    "denies",  # says what was not the reason
     "limits",
     "requests",  # asks somebody for something, in a message
     "leans",  # begins as if a sentence stood before it
@@ -105,6 +116,7 @@ FEATURES = (
     "row",
     "item",
     "about_itself",
+    "broken",  # several lines of a list without marks
     "short",
     "long",
 )
@@ -148,7 +160,7 @@ class CandidateReader:
         self._is_message = len(summary_rules().message_header.findall(head)) > 1
         self._heading, self._section, self._opens = "", 0, True
         self._found: list[Candidate] = []
-        self._label: _Unit | None = None  # the line before, which may be a heading
+        self._labels: list[_Unit] = []  # lines just before that are no sentences; the last may be a heading
         self._lead: _Unit | None = None  # the unit before, which needs what follows it
         self._before: _Unit | None = None
         self._has_headings = len(self._headings) > 1
@@ -156,7 +168,7 @@ class CandidateReader:
     def read(self) -> list[Candidate]:
         units = list(self._units())
         self._has_headings |= sum(self._is_heading(unit) for unit in units) > 1
-        for unit, following in zip(units, [*units[1:], None], strict=True):
+        for unit, following in zip(units, [*units[1:], None], strict=False):
             self._read(unit, following)
         if self._found:
             last = self._found[-1]
@@ -188,8 +200,7 @@ class CandidateReader:
         elif unit.is_row:
             self._read_row(unit, following)
         elif self._is_label(unit):
-            self._label = unit
-            self._lead = self._before = None
+            self._add_label(unit)
         else:
             self._read_sentence(unit, following)
 
@@ -197,7 +208,8 @@ class CandidateReader:
         is_title = not self._found and fold(heading) == fold(self._source.title)
         self._heading = "" if is_title else heading
         self._section, self._opens = self._section + 1, True
-        self._label = self._lead = self._before = None
+        self._labels = []
+        self._lead = self._before = None
 
     def _is_label(self, unit: _Unit) -> bool:
         """Tell whether it is a line that is no sentence: an unmarked heading, a name, a date, a question as a title."""
@@ -205,26 +217,49 @@ class CandidateReader:
             return False
         return not unit.text.endswith(_ENDS)
 
+    def _add_label(self, unit: _Unit) -> None:
+        if self._labels and self._is_apart(self._labels[-1], unit):
+            self._labels = []
+        self._labels.append(unit)
+        self._lead = self._before = None
+
+    def _unmarked_heading(self) -> str:
+        """Return the line before, if it reads as a heading and not as the last item of a list without marks."""
+        if not self._labels or (len(self._labels) > MAX_HEADING_LINES and self._found):
+            return ""
+        text = self._labels[-1].text
+        is_question = text.endswith("?")
+        if self._labels[-1].count > MAX_HEADING_WORDS or ": " in text or not _is_wordy(text):
+            return ""
+        if is_question and not question_words() & set(map(fold, words(text)[:3])):
+            return ""
+        return text if text[:1].isupper() or text[:1] in "¿" or text[:1].isdigit() else ""
+
+    def _is_apart(self, before: _Unit, unit: _Unit) -> bool:
+        """Tell whether an empty line stands between two units."""
+        return self._text[before.span.end : unit.span.start].count("\n") > 1
+
     def _read_row(self, unit: _Unit, following: _Unit | None) -> None:
         is_header = following is not None and following.is_row and _TABLE_RULE.fullmatch(following.text) is not None
         if not is_header and not _TABLE_RULE.fullmatch(unit.text) and re.search(r"\w", unit.text):
             self._add(unit, unit, is_row=True)
-        self._label = self._lead = self._before = None
+        self._labels = []
+        self._lead = self._before = None
 
     def _read_sentence(self, unit: _Unit, following: _Unit | None) -> None:
         lead, before = self._lead, self._before
         self._lead = self._before = None
         if not self._is_content(unit):
             return
-        if self._label is not None and not self._has_headings:
-            self._heading = self._label.text.rstrip(" :")
+        if not self._has_headings and (heading := self._unmarked_heading()):
+            self._heading = heading
             self._section, self._opens = self._section + 1, True
-        self._label = None
+        self._labels = []
         if self._needs_following(unit, following):
             self._lead = unit
             return
         self._before = unit
-        if lead is not None and lead.count + unit.count <= MAX_JOINED_WORDS:
+        if lead is not None and self._completes(lead, unit):
             self._add(lead, unit)
         elif self._leans(unit) and before is not None and self._joins(before, unit):
             self._add(before, unit)
@@ -236,7 +271,7 @@ class CandidateReader:
     def _is_content(self, unit: _Unit) -> bool:
         if not unit.text or unit.count > MAX_WORDS or len(unit.text) > MAX_CHARS:
             return False
-        if summary_rules().not_content.match(unit.text):
+        if summary_rules().not_content.match(unit.text) or not _is_wordy(unit.text):
             return False
         return not unit.text.endswith("?") or (self._is_message and bool(summary_rules().requests.search(unit.text)))
 
@@ -247,13 +282,17 @@ class CandidateReader:
         is_run_in = unit.begins_line and not unit.ends_line and unit.count <= MAX_RUN_IN_WORDS
         return unit.text.endswith(":") or (is_run_in and not self._leans(unit))
 
+    def _completes(self, lead: _Unit, unit: _Unit) -> bool:
+        is_near = unit.is_item or not self._is_apart(lead, unit)
+        return is_near and MIN_WORDS <= lead.count + unit.count <= MAX_JOINED_WORDS
+
     def _joins(self, before: _Unit, unit: _Unit) -> bool:
-        is_one_paragraph = "\n\n" not in self._text[before.span.end : unit.span.start] and not unit.is_item
+        is_one_paragraph = not self._is_apart(before, unit) and not unit.is_item
         return is_one_paragraph and before.count + unit.count <= MAX_JOINED_WORDS and not self._leans(before)
 
     @staticmethod
     def _leans(unit: _Unit) -> bool:
-        return points_back(unit.text) or summary_rules().leans.match(unit.text) is not None
+        return points_back(unit.text[:OPENING_CHARS]) or summary_rules().leans.match(unit.text) is not None
 
     def _add(self, first: _Unit, last: _Unit, *, is_row: bool = False) -> None:
         text = first.text if first is last else f"{first.text} {last.text}"
@@ -267,7 +306,7 @@ class CandidateReader:
         numbers = len(_NUMBER.findall(text))
         values = {
             "opens_document": len(self._found) < 2,
-            "opens_section": self._opens,
+            "opens_section": self._opens and not last.is_item,
             "telling": rules.telling.search(self._heading) is not None,
             "skipped": rules.skipped.search(self._heading) is not None,
             "figures": min(numbers, 3) / 3,
@@ -275,6 +314,8 @@ class CandidateReader:
             "decides": rules.decides.search(text) is not None,
             "results": rules.results.search(text) is not None,
             "sums": rules.sums.search(text) is not None,
+            "totals": rules.totals.match(text) is not None,
+            "denies": rules.denies.search(text) is not None,
             "limits": rules.limits.search(text) is not None,
             "requests": self._is_message and rules.requests.search(text) is not None,
             "leans": self._leans(first),
@@ -282,10 +323,18 @@ class CandidateReader:
             "row": is_row,
             "item": last.is_item,
             "about_itself": rules.about_itself.search(text) is not None,
-            "short": max(0, 10 - count) / 10,
-            "long": min(max(0, count - 35), 25) / 25,
+            "broken": _BROKEN.search(self._text, last.span.start, last.span.end) is not None,
+            "short": max(0, USUAL_WORDS - count) / USUAL_WORDS,
+            "long": min(max(0, count - WANTED_WORDS), 25) / 25,
         }
         return tuple(float(values.get(name, 0.0)) for name in FEATURES)
+
+
+def _is_wordy(text: str) -> bool:
+    """Tell whether a text is of words: no formula, code, address or row of numbers, nor the rest of a sentence."""
+    if not text or not (text[0].isalnum() or text[0] in _OPENING):
+        return False
+    return len(_UNREADABLE.findall(text)) <= MAX_UNREADABLE * len(text)
 
 
 def find_candidates(source: SummarySource) -> list[Candidate]:
