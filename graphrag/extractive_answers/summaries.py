@@ -41,7 +41,7 @@ WEIGHTS: Mapping[str, float] = {
     "opens_section": 0.25,
     "closes_document": 0.05,
     "telling": 0.15,
-    "skipped": -0.5,
+    "skipped": -0.7,
     "figures": 0.15,
     "measure": 0.15,
     "decides": 0.1,
@@ -100,13 +100,12 @@ def summarise_document(
         SummaryPoint(line.text, line.sheet, line.start, line.end, 1.0, line.is_computed)
         for line in describe_sheets(document, language)[:points]
     ]
+    order = list(dict.fromkeys(point.heading for point in computed))
+    computed.sort(key=lambda point: order.index(point.heading))
     candidates = find_candidates(document)
-    rest = points - len(computed)
     if not candidates:
         return computed or _first_lines(document, points)
-    chosen = _choose(candidates, _score(document, candidates, today), rest)
-    order = list(dict.fromkeys(point.heading for point in computed))
-    return [*sorted(computed, key=lambda point: order.index(point.heading)), *chosen]
+    return [*computed, *_choose(candidates, _score(document, candidates, today), points - len(computed))]
 
 
 @dataclass(frozen=True, slots=True)
