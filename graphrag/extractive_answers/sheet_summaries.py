@@ -1,9 +1,8 @@
 """What a spreadsheet holds: its columns, rows and period, the totals that it states, extremes and counted values."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
 
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.extractive_answers.summary_candidates import Sheet, SummarySource, summary_rules
@@ -11,7 +10,7 @@ from graphrag.extractive_answers.table_answers import SeenTable, is_total, numer
 from graphrag.linguistics.cell_values import read_periods
 from graphrag.linguistics.language import labelled
 from graphrag.linguistics.numbers import write_number
-from graphrag.linguistics.periods import Period, name, of_day, spoken
+from graphrag.linguistics.periods import Unit, name, of_day, spoken
 from graphrag.models import Span
 
 MAX_COLUMNS = 8  # that are named
@@ -76,15 +75,10 @@ def _period(table: SeenTable, language: str) -> str:
         periods = read_periods(texts, language=table.excerpt.language).values()
         days = [period.first_day for period in periods if period.first_day is not None]
         if len(days) > 1 and len(days) >= len(texts) - 1:  # but a total's row
-            first, last = (_period_of(day, days, language) for day in (min(days), max(days)))
-            return summary_rules().sentences[language]["period"].format(first=first, last=last)
+            key: Unit = "month" if all(day.day == 1 for day in days) else "day"
+            first, last = (name(of_day(day).within(key) or of_day(day), language) for day in (min(days), max(days)))
+            return summary_rules().sentences[language][f"{key}s"].format(first=first, last=last)
     return ""
-
-
-def _period_of(day: date, days: Sequence[date], language: str) -> str:
-    period: Period = of_day(day)
-    is_monthly = all(each.day == 1 for each in days)
-    return name((period.within("month") or period) if is_monthly else period, language)
 
 
 def _extremes(table: SeenTable, language: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ from graphrag.extractive_answers.summary_candidates import (
     summary_rules,
 )
 from graphrag.linguistics.dates import read_dates
-from graphrag.linguistics.language import content_words, labelled, stem
+from graphrag.linguistics.language import content_words, fold, labelled, stem, words
 from graphrag.linguistics.periods import name, of_day, spoken
 from graphrag.linguistics.sentences import plain, split_sentences, trim_space
 from graphrag.models import Span
@@ -31,7 +31,8 @@ MAX_LINE_WORDS = 30
 MAX_SHOWN_LINES = 30
 MAX_CANDIDATES = 4_000  # those with the best features: vectors of more take too much memory
 HASHED_DIMENSIONS = 1_024
-CLOSING = "\"”’»)"
+CLOSING = '"”’»)'
+MOST_SHARED = 0.75  # of the words of the shorter of two points
 SAME = 0.6  # cosine of the words of two points that say the same
 DATE_CHARS, MAX_DATE_LINE_CHARS = 800, 150  # at the beginning of a document, where it says of which day it is
 MAX_FIRST_CHARS, MAX_FIRST_LINES, MAX_LINE_CHARS = 4_000, 3, 300  # of a text without sentences
@@ -55,8 +56,8 @@ WEIGHTS: Mapping[str, float] = {
     "supposes": -0.2,
     "row": -0.4,
     "item": -0.05,
-    "about_itself": -0.35,
-    "broken": -0.35,
+    "about_itself": -0.6,
+    "broken": -0.5,
     "short": -0.3,
     "long": -0.5,
 }
@@ -184,12 +185,21 @@ def _choose(candidates: Sequence[Candidate], scored: _Scored, points: int) -> li
         best = int(np.argmax(scores))
         if scores[best] == -np.inf:
             break
+        text = candidates[scored.kept[best]].text
+        if any(_say_the_same(text, candidates[scored.kept[other]].text) for other in chosen):
+            scores[best] = -np.inf
+            continue
         chosen.append(best)
         alike = scored.vectors @ scored.vectors[best]
         scores -= SIMILAR * alike + turn * (sections == sections[best]) + NEARBY * (parts == parts[best])
         scores[(alike >= SAME) | ((starts < ends[best]) & (ends > starts[best]))] = -np.inf
     found = sorted(chosen)
     return [_point(candidates[scored.kept[place]], float(scored.scores[place])) for place in found]
+
+
+def _say_the_same(one: str, other: str) -> bool:
+    own, others = ({fold(word) for word in words(text)} for text in (one, other))
+    return len(own & others) >= MOST_SHARED * min(len(own), len(others))
 
 
 def _rarity_of(sections: NDArray[np.intp]) -> Vectors:
@@ -208,7 +218,8 @@ def _first_lines(document: SummarySource, points: int) -> list[SummaryPoint]:
     for span in split_sentences(document.text[:MAX_FIRST_CHARS]):
         written = _cut(document.text, trim_space(document.text, span))
         text = plain(document.text[written.start : written.end])
-        if any(map(str.isalnum, text)) and len(found) < min(points, MAX_FIRST_LINES):
+        is_said = any(map(str.isalnum, text)) and not text.endswith(":")
+        if is_said and len(found) < min(points, MAX_FIRST_LINES):
             found.append(SummaryPoint(text, "", written.start, written.end, 0.0))
     return found
 
@@ -240,9 +251,7 @@ def what_is_new(
     return _lines(sources, recent, language, today)[:limit]
 
 
-def _lines(
-    sources: Sequence[SummarySource], places: Sequence[int], language: str, today: date
-) -> list[SummaryLine]:
+def _lines(sources: Sequence[SummarySource], places: Sequence[int], language: str, today: date) -> list[SummaryLine]:
     days = {place: find_date(sources[place], today) or sources[place].added for place in places}
     order = sorted(places, key=lambda place: (days[place] or date.min).toordinal(), reverse=True)
     lines = []
@@ -290,8 +299,9 @@ def find_date(source: SummarySource, today: date) -> date | None:
         for found in read_dates(text, source.language)
         if found.first is not None and found.first <= today
     ]
-    days = [found.first for found in dates if found.first == found.last] or [found.last for found in dates]
-    return max((day for day in days if day is not None), default=None)
+    days = [found.first for found in dates if found.first == found.last]
+    titled = [found.last for found in read_dates(source.title, source.language) if found.last and found.last <= today]
+    return max((day for day in days or titled if day is not None), default=None)
 
 
 def _word(key: str, language: str, **values: object) -> str:
@@ -310,7 +320,8 @@ def write_lines(
     """Return a bullet for each document under its period, and how many of `total` are left out."""
     parts = list(
         _write_groups(
-            (line.group, f"- {labelled(f'**{line.title}**', said(line.point), language)} [{mark(line)}]") for line in lines
+            (line.group, f"- {labelled(f'**{line.title}**', said(line.point), language)} [{mark(line)}]")
+            for line in lines
         )
     )
     if total > len(lines):

@@ -28,17 +28,18 @@ MAX_JOINED_WORDS = 40  # of two sentences that are quoted together
 MAX_WORDS = 80  # of a sentence; a longer one is a paragraph, or a list without marks
 MAX_CHARS = 700
 MIN_WORDS, MIN_ITEM_WORDS = 5, 3
-MAX_LABEL_WORDS, MAX_RUN_IN_WORDS = 12, 6
+MAX_LABEL_WORDS, MAX_RUN_IN_WORDS = 20, 6
 MAX_HEADING_WORDS, MAX_HEADING_LINES = 9, 2  # of a heading without a mark
 MAX_UNREADABLE = 0.5  # of a text's characters are no letters and no spaces
 OPENING_CHARS = 40  # of a sentence, by which it is seen to point back
 FRONT_LINES = 6  # within which two fields of a message's header are looked for
 _ITEM = re.compile(rf"\s*(?:[{BULLETS}]\s|\(?\d{{1,3}}[.)]\s|\(?[a-z]\)\s)")
-_TABLE_RULE = re.compile(r"[\s|:+\-=]+")
+_TABLE_RULE = re.compile(r"[\s|·:+\-=]+")
 _LAST_PUNCTUATION = re.compile(r"[\s;,]+$")
 _NUMBER = re.compile(r"\d+(?:[.,\s]\d+)*")
 _MEASURE = re.compile(r"[€£$]\s?\d|\d\s?(?:[€£$%]|(?:euros?|kWh|millones|millions?|kg|tonnes?|toneladas)\b|°C)")
-_OPENING = "«“\"'‘(¿¡[€£$+-–"
+_OPENING = "«“\"'‘¿¡€£$+-–"
+_NUMBERED = re.compile(r"\d+(?:\.\d+)*\.?\s+\w*[^\W\d_]{3}")  # «2.1 Results», «12 February»
 _BROKEN = re.compile(r"(?:^|\n)[^\n]{1,70}\n\s*(?:[A-ZÀ-Ý]|\d+\s)")  # a short line before one that begins anew
 _UNREADABLE = re.compile(r"[^\w\s]|[\d_]")
 _ENDS = (".", "!", "…", ".»", ".”", '."', ".)", ":", ";")
@@ -164,7 +165,8 @@ class CandidateReader:
         self._found: list[Candidate] = []
         self._labels: list[_Unit] = []  # lines just before that are no sentences; the last may be a heading
         self._lead: _Unit | None = None  # the unit before, which needs what follows it
-        self._before: _Unit | None = None
+        self._before: _Unit | None = None  # the sentence before
+        self._row_before: _Unit | None = None
         self._has_headings = len(self._headings) > 1
 
     def read(self) -> list[Candidate]:
@@ -235,15 +237,22 @@ class CandidateReader:
             return ""
         if is_question and not question_words() & set(map(fold, words(text)[:3])):
             return ""
-        return text if text[:1].isupper() or text[:1] in "¿" or text[:1].isdigit() else ""
+        is_heading_like = text[0].isupper() or text[0] == "¿" or _NUMBERED.match(text) is not None
+        return (
+            text if is_heading_like and not text.endswith(",") and not summary_rules().not_content.match(text) else ""
+        )
 
     def _is_apart(self, before: _Unit, unit: _Unit) -> bool:
         """Tell whether an empty line stands between two units."""
         return self._text[before.span.end : unit.span.start].count("\n") > 1
 
     def _read_row(self, unit: _Unit, following: _Unit | None) -> None:
-        is_header = following is not None and following.is_row and _TABLE_RULE.fullmatch(following.text) is not None
-        if not is_header and not _TABLE_RULE.fullmatch(unit.text) and re.search(r"\w", unit.text):
+        is_first = self._row_before is None or self._is_apart(self._row_before, unit)
+        has_more = following is not None and following.is_row
+        is_header = is_first and has_more and not any(map(str.isdigit, unit.text))
+        is_ruled = has_more and following is not None and _TABLE_RULE.fullmatch(following.text) is not None
+        self._row_before = unit
+        if not (is_header or is_ruled) and not _TABLE_RULE.fullmatch(unit.text) and re.search(r"\w", unit.text):
             self._add(unit, unit, is_row=True)
         self._labels = []
         self._lead = self._before = None
@@ -275,7 +284,9 @@ class CandidateReader:
             return False
         if summary_rules().not_content.match(unit.text) or not _is_wordy(unit.text):
             return False
-        return not unit.text.endswith("?") or (self._is_message and bool(summary_rules().requests.search(unit.text.lower())))
+        return not unit.text.endswith("?") or (
+            self._is_message and bool(summary_rules().requests.search(unit.text.lower()))
+        )
 
     def _needs_following(self, unit: _Unit, following: _Unit | None) -> bool:
         """Tell whether it announces a list, or is the short title of the paragraph that it begins."""
@@ -300,7 +311,9 @@ class CandidateReader:
         text = first.text if first is last else f"{first.text} {last.text}"
         shown = _LAST_PUNCTUATION.sub("", visible(text))
         features = self._features(first, last, shown, is_row=is_row)
-        self._found.append(Candidate(Span(first.span.start, last.span.end), shown, self._heading, self._section, features))
+        self._found.append(
+            Candidate(Span(first.span.start, last.span.end), shown, self._heading, self._section, features)
+        )
         self._opens = False
 
     def _features(self, first: _Unit, last: _Unit, text: str, *, is_row: bool) -> tuple[float, ...]:
@@ -326,7 +339,7 @@ class CandidateReader:
             "row": is_row,
             "item": last.is_item,
             "about_itself": rules.about_itself.search(lower) is not None,
-            "broken": _BROKEN.search(self._text, last.span.start, last.span.end) is not None,
+            "broken": _is_broken(self._text[last.span.start : last.span.end]),
             "short": max(0, USUAL_WORDS - count) / USUAL_WORDS,
             "long": min(max(0, count - WANTED_WORDS), 25) / 25,
         }
@@ -337,6 +350,11 @@ class CandidateReader:
 def _promise(heading: str) -> tuple[bool, bool]:
     """Return whether a heading promises the essence, and whether readers skip what is under it."""
     return summary_rules().telling.search(heading) is not None, summary_rules().skipped.search(heading) is not None
+
+
+def _is_broken(raw: str) -> bool:
+    is_list = "\n" in raw and not raw.endswith(_ENDS)
+    return is_list or _BROKEN.search(raw) is not None
 
 
 def _is_wordy(text: str) -> bool:
