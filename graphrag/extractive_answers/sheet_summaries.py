@@ -1,8 +1,9 @@
-"""What a spreadsheet holds: its columns, rows and period, the totals that it states, extremes and counted values."""
+"""Descriptions of spreadsheets: columns, rows and period, the totals that they state, extremes and counted values."""
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.extractive_answers.summary_candidates import Sheet, SummarySource, summary_rules
@@ -35,17 +36,11 @@ def describe_sheets(document: SummarySource, language: str) -> list[SheetLine]:
 
 
 def _describe(document: SummarySource, sheet: Sheet, language: str) -> Iterator[SheetLine]:
-    rows = [_trimmed(document.text, row) for row in sheet.rows]
-    whole = Span(rows[0].start, rows[-1].end)
-    text = document.text[whole.start : whole.end]
-    spans = tuple(Span(row.start - whole.start, row.end - whole.start) for row in rows)
-    excerpt = Excerpt(0, document.title, text, document.language, rows=spans, headers=sheet.headers)
-    found = tables(excerpt)
-    if not found:
+    rows, table = _read_table(document, sheet)
+    if not table.rows:
         return
-    table = SeenTable(excerpt, sheet.headers, tuple(row for part in found for row in part.rows))
-    places = dict(zip((row.text for row in table.rows), rows, strict=False))
-    title = sheet.name or document.title or document.filename
+    whole = Span(rows[0].start, rows[-1].end)
+    places = {document.text[row.start : row.end].strip(): row for row in rows}
     wording = summary_rules().sentences[language]
 
     def computed(said: str) -> SheetLine:
@@ -55,12 +50,27 @@ def _describe(document: SummarySource, sheet: Sheet, language: str) -> Iterator[
     count = wording["one_row"] if len(held) == 1 else wording["rows"].format(count=write_number(len(held), language))
     columns = [header for header in sheet.headers if header]
     names = ", ".join(columns[:MAX_COLUMNS]) + (", …" if len(columns) > MAX_COLUMNS else "")
-    yield computed(wording["holds"].format(sheet=title, rows=count, columns=names) + _period(table, language))
+    yield computed(wording["holds"].format(rows=count, columns=names) + _period(table, language))
     for row in table.rows:
         if is_total(row.cells.get(0, "")) and row.text in places:
             yield SheetLine(sheet.name, row.text, places[row.text].start, places[row.text].end, is_computed=False)
     yield from map(computed, _extremes(table, language))
     yield from map(computed, _counts(table, len(held), language))
+
+
+def last_day(document: SummarySource, today: date) -> date | None:
+    """Return the last day, today at most, of which a sheet of the document has a row."""
+    days = [day for sheet in document.sheets if sheet.rows for day in _days(_read_table(document, sheet)[1])]
+    return max((day for day in days if day <= today), default=None)
+
+
+def _read_table(document: SummarySource, sheet: Sheet) -> tuple[list[Span], SeenTable]:
+    rows = [_trimmed(document.text, row) for row in sheet.rows]
+    start = rows[0].start
+    spans = tuple(Span(row.start - start, row.end - start) for row in rows)
+    text = document.text[start : rows[-1].end]
+    excerpt = Excerpt(0, document.title, text, document.language, rows=spans, headers=sheet.headers)
+    return rows, SeenTable(excerpt, sheet.headers, tuple(row for part in tables(excerpt) for row in part.rows))
 
 
 def _trimmed(text: str, row: Span) -> Span:
@@ -69,16 +79,24 @@ def _trimmed(text: str, row: Span) -> Span:
 
 
 def _period(table: SeenTable, language: str) -> str:
-    """Return «, de enero de 2025 a diciembre de 2025» by the first column of dates; "" where there is none."""
+    """Return «, de enero de 2025 a diciembre de 2025»; "" where the table has no column of dates."""
+    days = _days(table)
+    if not days:
+        return ""
+    key: Unit = "month" if all(day.day == 1 for day in days) else "day"
+    first, last = (name(of_day(day).within(key) or of_day(day), language) for day in (min(days), max(days)))
+    return summary_rules().sentences[language][f"{key}s"].format(first=first, last=last)
+
+
+def _days(table: SeenTable) -> list[date]:
+    """Return the days of the first column of dates."""
     for number in range(len(table.headers)):
         texts = {row.cells.get(number, "") for row in table.rows} - {""}
         periods = read_periods(texts, language=table.excerpt.language).values()
         days = [period.first_day for period in periods if period.first_day is not None]
         if len(days) > 1 and len(days) >= len(texts) - 1:  # but a total's row
-            key: Unit = "month" if all(day.day == 1 for day in days) else "day"
-            first, last = (name(of_day(day).within(key) or of_day(day), language) for day in (min(days), max(days)))
-            return summary_rules().sentences[language][f"{key}s"].format(first=first, last=last)
-    return ""
+            return days
+    return []
 
 
 def _extremes(table: SeenTable, language: str) -> Iterator[str]:

@@ -9,19 +9,20 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrag.extractive_answers.sheet_summaries import describe_sheets
+from graphrag.extractive_answers.sheet_summaries import describe_sheets, last_day
 from graphrag.extractive_answers.statements import finished, opened
 from graphrag.extractive_answers.summary_candidates import (
     FEATURES,
     FRONT_LINES,
-    Candidate,
+    SummaryCandidate,
     SummarySource,
     Vectors,
     find_candidates,
+    find_subject,
     summary_rules,
 )
 from graphrag.linguistics.dates import read_dates
-from graphrag.linguistics.language import content_words, fold, labelled, stem, words
+from graphrag.linguistics.language import content_words, fold, labelled, stem, visible, words
 from graphrag.linguistics.periods import name, of_day, spoken
 from graphrag.linguistics.sentences import plain, split_sentences, trim_space
 from graphrag.models import Span
@@ -61,7 +62,7 @@ WEIGHTS: Mapping[str, float] = {
     "short": -0.3,
     "long": -0.5,
 }
-FIRST_OF_DOCUMENT = 0.2  # more, for the one line of a document
+FIRST_OF_DOCUMENT = 0.35  # more, for the one line of a document
 CENTRAL = 0.6  # weight of how central it is, in [0, 1]
 AHEAD = 0.1  # of a date that is still to come
 SIMILAR, SAME_SECTION, NEARBY = 0.5, 0.3, 0.15  # what a point loses to those chosen before it
@@ -81,7 +82,7 @@ class SummaryPoint:
 
 @dataclass(frozen=True, slots=True)
 class SummaryLine:
-    """What a document says, in one line; `index` is the document's among those given."""
+    """A document's best sentence; `index` is the document's among those given."""
 
     index: int
     title: str
@@ -116,7 +117,7 @@ class _Scored:
     vectors: Vectors
 
 
-def _score(document: SummarySource, candidates: Sequence[Candidate], today: date) -> _Scored:
+def _score(document: SummarySource, candidates: Sequence[SummaryCandidate], today: date) -> _Scored:
     weights = np.array([WEIGHTS[feature] for feature in FEATURES], dtype=np.float32)
     own = np.array([candidate.features for candidate in candidates], dtype=np.float32) @ weights
     kept = sorted(np.argsort(-own, kind="stable")[:MAX_CANDIDATES].tolist())
@@ -172,7 +173,7 @@ def _dates_ahead(texts: Sequence[str], scores: Vectors, language: str, today: da
     return ahead
 
 
-def _choose(candidates: Sequence[Candidate], scored: _Scored, points: int) -> list[SummaryPoint]:
+def _choose(candidates: Sequence[SummaryCandidate], scored: _Scored, points: int) -> list[SummaryPoint]:
     """Choose by maximal marginal relevance: points lose what they share with those chosen, and their section's turn."""
     chosen: list[int] = []
     scores = scored.scores.copy()
@@ -208,7 +209,7 @@ def _rarity_of(sections: NDArray[np.intp]) -> Vectors:
     return np.minimum(1.0, counts.mean() / counts)[places].astype(np.float32)
 
 
-def _point(candidate: Candidate, score: float) -> SummaryPoint:
+def _point(candidate: SummaryCandidate, score: float) -> SummaryPoint:
     return SummaryPoint(candidate.text, candidate.heading, candidate.span.start, candidate.span.end, score)
 
 
@@ -217,8 +218,8 @@ def _first_lines(document: SummarySource, points: int) -> list[SummaryPoint]:
     found: list[SummaryPoint] = []
     for span in split_sentences(document.text[:MAX_FIRST_CHARS]):
         written = _cut(document.text, trim_space(document.text, span))
-        text = plain(document.text[written.start : written.end])
-        is_said = any(map(str.isalnum, text)) and not text.endswith(":")
+        text = visible(plain(document.text[written.start : written.end]))
+        is_said = any(map(str.isalnum, text)) and not text.endswith(":") and all(text != point.text for point in found)
         if is_said and len(found) < min(points, MAX_FIRST_LINES):
             found.append(SummaryPoint(text, "", written.start, written.end, 0.0))
     return found
@@ -261,7 +262,9 @@ def _lines(sources: Sequence[SummarySource], places: Sequence[int], language: st
             quarter = of_day(day).within("quarter") if day else None
             group = name(quarter, spoken(language)) if quarter else _word("undated", language)
             source = sources[place]
-            lines.append(SummaryLine(place, source.title or source.filename, group, day, point))
+            lines.append(
+                SummaryLine(place, find_subject(source.text) or source.title or source.filename, group, day, point)
+            )
     return lines
 
 
@@ -281,9 +284,14 @@ def _best_line(source: SummarySource, language: str, today: date) -> SummaryPoin
 
 
 def find_date(source: SummarySource, today: date) -> date | None:
-    """Return the day that a document says it is of, in its title or at its beginning; the given one where it's known."""
+    """Return the day that a document says it is of, at its beginning or in its title, or the given one.
+
+    A spreadsheet is of the last day that it has a row of.
+    """
     if source.dated is not None:
         return source.dated
+    if source.sheets and (day := last_day(source, today)) is not None:
+        return day
     head = source.text[:DATE_CHARS].rpartition("\n")[0] or source.text[:DATE_CHARS]
     lines = [line.strip() for line in head.splitlines() if line.strip()][: FRONT_LINES + 1]
     front = [
@@ -308,9 +316,8 @@ def _word(key: str, language: str, **values: object) -> str:
     return summary_rules().sentences[spoken(language)][key].format(**values)
 
 
-def write_summary(points: Sequence[SummaryPoint], language: str, mark: Callable[[SummaryPoint], int]) -> str:
-    """Return bullets in Markdown under the document's headings; `mark` gives the number of a point's citation."""
-    del language
+def write_summary(points: Sequence[SummaryPoint], mark: Callable[[SummaryPoint], int]) -> str:
+    """Return bullets in Markdown under the document's own headings; `mark` gives the number of a point's citation."""
     return "\n\n".join(_write_groups((point.heading, _bullet(point, mark(point))) for point in points))
 
 

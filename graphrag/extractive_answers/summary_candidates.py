@@ -18,7 +18,7 @@ from graphrag.linguistics.language import fold, question_words, visible, words
 from graphrag.linguistics.paragraphs import BULLETS
 from graphrag.linguistics.rules import AnyCase, Pattern, Rules, read_rules
 from graphrag.linguistics.sentences import is_heading, plain, trim_space
-from graphrag.models import Heading, Span
+from graphrag.models import Chunk, Document, Heading, ParsedText, Span
 from graphrag.parsers.source_locations import split_around_rows
 
 Vectors = NDArray[np.float32]
@@ -32,6 +32,7 @@ MAX_LABEL_WORDS, MAX_RUN_IN_WORDS = 20, 6
 MAX_HEADING_WORDS, MAX_HEADING_LINES = 9, 2  # of a heading without a mark
 MAX_UNREADABLE = 0.5  # of a text's characters are no letters and no spaces
 OPENING_CHARS = 40  # of a sentence, by which it is seen to point back
+HEAD_CHARS = 2_000  # in which a message's header is looked for
 FRONT_LINES = 6  # within which two fields of a message's header are looked for
 _ITEM = re.compile(rf"\s*(?:[{BULLETS}]\s|\(?\d{{1,3}}[.)]\s|\(?[a-z]\)\s)")
 _TABLE_RULE = re.compile(r"[\s|·:+\-=]+")
@@ -53,6 +54,7 @@ class SummaryRules(Rules):
     message_header: AnyCase
     subject: AnyCase
     leans: AnyCase
+    impersonal: AnyCase
     supposes: Pattern
     decides: Pattern
     results: Pattern
@@ -99,6 +101,34 @@ class SummarySource:
     embed: Callable[[list[str]], Vectors] | None = field(default=None, compare=False, repr=False)
 
 
+def source_of_parsed(parsed: ParsedText, *, title: str, filename: str, language: str) -> SummarySource:
+    """Return the source of a file that was just parsed."""
+    sheets = [
+        Sheet(table.sheet, table.headers, tuple(Span(row.start_char, row.end_char) for row in table.rows))
+        for table in parsed.tables
+    ]
+    return SummarySource(title, filename, language, parsed.text, parsed.headings, tuple(sheets))
+
+
+def source_of_chunks(document: Document, chunks: Sequence[Chunk]) -> SummarySource:
+    """Return the source of a document that is stored; `chunks` are all of its own, in any order."""
+    ordered = sorted(chunks, key=lambda chunk: chunk.start_char)
+    rows: dict[tuple[str, tuple[str, ...]], dict[Span, None]] = {}
+    for chunk in ordered:
+        for location in chunk.locations:
+            if location.cells and chunk.headers:
+                found = rows.setdefault((location.sheet, chunk.headers), {})
+                found[Span(location.start_char, location.end_char)] = None
+    return SummarySource(
+        document.title,
+        document.filename,
+        document.language,
+        "".join(chunk.content for chunk in ordered),
+        sheets=tuple(Sheet(sheet, headers, tuple(spans)) for (sheet, headers), spans in rows.items()),
+        added=document.created_at.date(),
+    )
+
+
 FEATURES = (
     "opens_document",  # one of its first two sentences
     "opens_section",
@@ -126,7 +156,7 @@ FEATURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SummaryCandidate:
     span: Span
     text: str
     heading: str
@@ -159,17 +189,16 @@ class CandidateReader:
         self._text = source.text
         self._headings = {heading.start_char for heading in source.headings}
         self._rows = {row.start for sheet in source.sheets for row in sheet.rows}
-        head = "\n".join(source.text[:2_000].lstrip().splitlines()[:FRONT_LINES])
-        self._is_message = len(summary_rules().message_header.findall(head)) > 1
+        self._is_message = len(summary_rules().message_header.findall(_head(source.text))) > 1
         self._heading, self._section, self._opens = "", 0, True
-        self._found: list[Candidate] = []
+        self._found: list[SummaryCandidate] = []
         self._labels: list[_Unit] = []  # lines just before that are no sentences; the last may be a heading
         self._lead: _Unit | None = None  # the unit before, which needs what follows it
         self._before: _Unit | None = None  # the sentence before
         self._row_before: _Unit | None = None
         self._has_headings = len(self._headings) > 1
 
-    def read(self) -> list[Candidate]:
+    def read(self) -> list[SummaryCandidate]:
         units = list(self._units())
         self._has_headings |= sum(self._is_heading(unit) for unit in units) > 1
         for unit, following in zip(units, [*units[1:], None], strict=False):
@@ -178,7 +207,7 @@ class CandidateReader:
             last = self._found[-1]
             closing = list(last.features)
             closing[FEATURES.index("closes_document")] = 1.0
-            self._found[-1] = Candidate(last.span, last.text, last.heading, last.section, tuple(closing))
+            self._found[-1] = SummaryCandidate(last.span, last.text, last.heading, last.section, tuple(closing))
         return self._found
 
     def _units(self) -> Iterator[_Unit]:
@@ -219,7 +248,14 @@ class CandidateReader:
         """Tell whether it is a line that is no sentence: an unmarked heading, a name, a date, a question as a title."""
         if not (unit.begins_line and unit.ends_line) or unit.is_item or unit.count > MAX_LABEL_WORDS:
             return False
-        return not unit.text.endswith(_ENDS)
+        return not unit.text.endswith(_ENDS) and not self._is_request(unit)
+
+    def _is_request(self, unit: _Unit) -> bool:
+        return (
+            self._is_message
+            and unit.text.endswith("?")
+            and summary_rules().requests.search(unit.text.lower()) is not None
+        )
 
     def _add_label(self, unit: _Unit) -> None:
         if self._labels and self._is_apart(self._labels[-1], unit):
@@ -284,9 +320,7 @@ class CandidateReader:
             return False
         if summary_rules().not_content.match(unit.text) or not _is_wordy(unit.text):
             return False
-        return not unit.text.endswith("?") or (
-            self._is_message and bool(summary_rules().requests.search(unit.text.lower()))
-        )
+        return not unit.text.endswith("?") or self._is_request(unit)
 
     def _needs_following(self, unit: _Unit, following: _Unit | None) -> bool:
         """Tell whether it announces a list, or is the short title of the paragraph that it begins."""
@@ -305,6 +339,8 @@ class CandidateReader:
 
     @staticmethod
     def _leans(unit: _Unit) -> bool:
+        if summary_rules().impersonal.match(unit.text):
+            return False
         return points_back(unit.text[:OPENING_CHARS]) or summary_rules().leans.match(unit.text) is not None
 
     def _add(self, first: _Unit, last: _Unit, *, is_row: bool = False) -> None:
@@ -312,7 +348,7 @@ class CandidateReader:
         shown = _LAST_PUNCTUATION.sub("", visible(text))
         features = self._features(first, last, shown, is_row=is_row)
         self._found.append(
-            Candidate(Span(first.span.start, last.span.end), shown, self._heading, self._section, features)
+            SummaryCandidate(Span(first.span.start, last.span.end), shown, self._heading, self._section, features)
         )
         self._opens = False
 
@@ -364,6 +400,19 @@ def _is_wordy(text: str) -> bool:
     return len(_UNREADABLE.findall(text)) <= MAX_UNREADABLE * len(text)
 
 
-def find_candidates(source: SummarySource) -> list[Candidate]:
+def find_subject(text: str) -> str:
+    """Return the subject of a message, "" of other texts."""
+    head = _head(text)
+    if len(summary_rules().message_header.findall(head)) < 2:
+        return ""
+    found = summary_rules().subject.search(head)
+    return found[1].strip() if found else ""
+
+
+def _head(text: str) -> str:
+    return "\n".join(text[:HEAD_CHARS].lstrip().splitlines()[:FRONT_LINES])
+
+
+def find_candidates(source: SummarySource) -> list[SummaryCandidate]:
     """Return what a summary of the document may quote, in the document's order; of its sheets' rows nothing."""
     return CandidateReader(source).read()

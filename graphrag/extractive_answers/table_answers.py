@@ -372,7 +372,7 @@ _SAYS = {"maximum": _extreme, "minimum": _extreme, "total": _total, "mean": _mea
 
 
 def numeric_columns(table: SeenTable) -> list[_Column]:
-    """Return the columns of numbers, but of years and of row numbers; a column's rows are named by the first of text."""
+    """Return the columns of numbers, but of years and row numbers; the first other column names their rows."""
     rows = tuple(row for row in table.rows if not is_total(row.cells.get(0, "")))
     if len(rows) < MIN_ROWS:
         return []
