@@ -126,7 +126,7 @@ def _score(document: SummarySource, candidates: Sequence[SummaryCandidate], toda
     central = _centrality(vectors[1:], vectors[0])
     if document.embed is not None:
         embedded = np.asarray(document.embed(texts), dtype=np.float32)
-        central = (central + _centrality(embedded, embedded.sum(axis=0))) / 2
+        central = 0.5 * central + 0.5 * _centrality(embedded, embedded.sum(axis=0))
     scores = own[kept] + CENTRAL * central
     return _Scored(kept, scores + AHEAD * _dates_ahead(texts, scores, document.language, today), vectors[1:])
 
@@ -152,7 +152,8 @@ def _word_vectors(texts: Sequence[str], language: str, title: str) -> Vectors:
 
 def _unit(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    unit: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return unit
 
 
 def _centrality(vectors: Vectors, middle: Vectors) -> Vectors:
@@ -206,7 +207,7 @@ def _say_the_same(one: str, other: str) -> bool:
 def _rarity_of(sections: NDArray[np.intp]) -> Vectors:
     """Return how few others stand in the section of each: 1 in an average one or a smaller, less in larger ones."""
     _, places, counts = np.unique(sections, return_inverse=True, return_counts=True)
-    return np.minimum(1.0, counts.mean() / counts)[places].astype(np.float32)
+    return np.asarray(np.minimum(1.0, counts.mean() / counts)[places], dtype=np.float32)
 
 
 def _point(candidate: SummaryCandidate, score: float) -> SummaryPoint:
