@@ -63,6 +63,7 @@ WEIGHTS: Mapping[str, float] = {
     "long": -0.5,
 }
 FIRST_OF_DOCUMENT = 0.35  # more, for the one line of a document
+PART_OF_LIST = 0.25  # less, for that line
 CENTRAL = 0.6  # weight of how central it is, in [0, 1]
 AHEAD = 0.1  # of a date that is still to come
 SIMILAR, SAME_SECTION, NEARBY = 0.5, 0.3, 0.15  # what a point loses to those chosen before it
@@ -122,7 +123,8 @@ def _score(document: SummarySource, candidates: Sequence[SummaryCandidate], toda
     own = np.array([candidate.features for candidate in candidates], dtype=np.float32) @ weights
     kept = sorted(np.argsort(-own, kind="stable")[:MAX_CANDIDATES].tolist())
     texts = [candidates[place].text for place in kept]
-    vectors = _word_vectors(texts, document.language, f"{document.title} {document.filename.rpartition('.')[0]}")
+    title = f"{find_subject(document.text)} {document.title} {document.filename.rpartition('.')[0]}"
+    vectors = _word_vectors(texts, document.language, title)
     central = _centrality(vectors[1:], vectors[0])
     if document.embed is not None:
         embedded = np.asarray(document.embed(texts), dtype=np.float32)
@@ -279,8 +281,9 @@ def _best_line(source: SummarySource, language: str, today: date) -> SummaryPoin
     if not short:
         return next(iter(_first_lines(source, 1)), None)
     scored = _score(source, short, today)
-    opening = np.array([short[place].features[FEATURES.index("opens_document")] for place in scored.kept])
-    best = int(np.argmax(scored.scores + FIRST_OF_DOCUMENT * opening))
+    features = np.array([short[place].features for place in scored.kept], dtype=np.float32)
+    opening, row, item = (features[:, FEATURES.index(feature)] for feature in ("opens_document", "row", "item"))
+    best = int(np.argmax(scored.scores + FIRST_OF_DOCUMENT * opening - PART_OF_LIST * (row + item)))
     return _point(short[scored.kept[best]], float(scored.scores[best]))
 
 
