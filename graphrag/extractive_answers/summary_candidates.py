@@ -6,7 +6,7 @@ other («Se acuerda:» and its first item, a date in bold and what happened on i
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 
@@ -28,6 +28,7 @@ MAX_JOINED_WORDS = 40  # of two sentences that are quoted together
 MAX_WORDS = 80  # of a sentence; a longer one is a paragraph, or a list without marks
 MAX_CHARS = 700
 MIN_WORDS, MIN_ITEM_WORDS = 5, 3
+MIN_SECTIONS, MAX_INTRODUCTION = 3, 6  # of a document with an introduction; sentences of one
 MAX_LABEL_WORDS, MAX_RUN_IN_WORDS = 20, 6
 MAX_HEADING_WORDS, MAX_HEADING_LINES = 9, 2  # of a heading without a mark
 MAX_UNREADABLE = 0.5  # of a text's characters are no letters and no spaces
@@ -131,6 +132,7 @@ def source_of_chunks(document: Document, chunks: Sequence[Chunk]) -> SummarySour
 
 FEATURES = (
     "opens_document",  # one of its first two sentences
+    "introduces",  # above the first heading, or under it, of a document with several
     "opens_section",
     "closes_document",
     "telling",  # under a heading that promises the essence
@@ -194,6 +196,7 @@ class CandidateReader:
         self._found: list[SummaryCandidate] = []
         self._labels: list[_Unit] = []  # lines just before that are no sentences; the last may be a heading
         self._lead: _Unit | None = None  # the unit before, which needs what follows it
+        self._is_in_list = False  # the sentence before announces a list, or is an item of one, without marks
         self._before: _Unit | None = None  # the sentence before
         self._row_before: _Unit | None = None
         self._has_headings = len(self._headings) > 1
@@ -203,12 +206,22 @@ class CandidateReader:
         self._has_headings |= sum(self._is_heading(unit) for unit in units) > 1
         for unit, following in zip(units, [*units[1:], None], strict=False):
             self._read(unit, following)
-        if self._found:
-            last = self._found[-1]
-            closing = list(last.features)
-            closing[FEATURES.index("closes_document")] = 1.0
-            self._found[-1] = SummaryCandidate(last.span, last.text, last.heading, last.section, tuple(closing))
-        return self._found
+        return self._with_ends()
+
+    def _with_ends(self) -> list[SummaryCandidate]:
+        """Return the candidates with the features that need the whole document."""
+        if not self._found:
+            return []
+        first, last = self._found[0].section, self._found[-1]
+        has_sections = last.section - first >= MIN_SECTIONS
+        return [
+            _set_features(
+                candidate,
+                introduces=has_sections and candidate.section == first and place < MAX_INTRODUCTION,
+                closes_document=candidate is last,
+            )
+            for place, candidate in enumerate(self._found)
+        ]
 
     def _units(self) -> Iterator[_Unit]:
         rows = [row for sheet in self._source.sheets for row in sheet.rows]
@@ -259,13 +272,13 @@ class CandidateReader:
 
     def _add_label(self, unit: _Unit) -> None:
         if self._labels and self._is_apart(self._labels[-1], unit):
-            self._labels = []
+            self._labels, self._is_in_list = [], False
         self._labels.append(unit)
         self._lead = self._before = None
 
     def _unmarked_heading(self) -> str:
         """Return the line before, if it reads as a heading and not as the last item of a list without marks."""
-        if not self._labels or (len(self._labels) > MAX_HEADING_LINES and self._found):
+        if not self._labels or (self._found and (self._is_in_list or len(self._labels) > MAX_HEADING_LINES)):
             return ""
         text = self._labels[-1].text
         is_question = text.endswith("?")
@@ -302,6 +315,7 @@ class CandidateReader:
             self._heading = heading
             self._section, self._opens = self._section + 1, True
         self._labels = []
+        self._is_in_list = not unit.text.endswith(_ENDS) or unit.text.endswith(":")
         if self._needs_following(unit, following):
             self._lead = unit
             return
@@ -386,6 +400,11 @@ class CandidateReader:
 def _promise(heading: str) -> tuple[bool, bool]:
     """Return whether a heading promises the essence, and whether readers skip what is under it."""
     return summary_rules().telling.search(heading) is not None, summary_rules().skipped.search(heading) is not None
+
+
+def _set_features(candidate: SummaryCandidate, **values: bool) -> SummaryCandidate:
+    features = [float(values.get(name, old)) for name, old in zip(FEATURES, candidate.features, strict=True)]
+    return replace(candidate, features=tuple(features))
 
 
 def _is_broken(raw: str) -> bool:
