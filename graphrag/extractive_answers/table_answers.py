@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from math import fsum, isclose
 from typing import Literal
 
@@ -369,3 +369,22 @@ def _terms(values: Sequence[Number], language: str) -> str | None:
 
 
 _SAYS = {"maximum": _extreme, "minimum": _extreme, "total": _total, "mean": _mean}
+
+
+def numeric_columns(table: SeenTable) -> list[_Column]:
+    """Return the columns of numbers, but of years and row numbers; the first other column names their rows."""
+    rows = tuple(row for row in table.rows if not is_total(row.cells.get(0, "")))
+    if len(rows) < MIN_ROWS:
+        return []
+    values = {number: _values(rows, number, table.excerpt.language) for number in range(len(table.headers))}
+    labels = next((number for number, found in values.items() if not found), 0)
+    totals = [row for row in table.rows if row not in rows]
+    return [
+        _Column(table.headers[number], rows, found, totals[0] if len(totals) == 1 else None, number, labels)
+        for number, found in values.items()
+        if found and fold(table.headers[number]) not in _YEARS and not _counts_up(found)
+    ]
+
+
+def _counts_up(values: Sequence[Number]) -> bool:
+    return all(later - earlier == 1 for earlier, later in pairwise(values))
