@@ -32,7 +32,7 @@ from graphrag.query_transformation.tasks import TASKS, WITHOUT_SEARCH, Task, Tas
 FOLDER = Path(__file__).parent / "tasks"
 WEIGHTS = Path(product.__file__).with_name("tasks.npz")
 LANGUAGES = ("es", "fr", "en")
-VARIANTS = 14  # at most, of a line
+VARIANTS = 9  # at most, of a line
 MOST_FEATURES = 26_000  # 18 bytes each
 REGULARISATION = 20.0  # scikit-learn's C
 MOST_WRONGLY_SEARCHLESS = 0.002  # of the tune part's questions; the requirement for other texts is .005
@@ -92,7 +92,7 @@ def expand(pattern: str, chance: random.Random) -> str:
 
 def roughen(sentence: str, language: str, task: Task, chance: random.Random) -> str:
     """Write a sentence as people do: with or without marks, accents, capitals and courtesy, and with slips."""
-    asks = task in ASKING | {Task.CATALOGUE, Task.ABOUT_CAUSEWAY} and chance.random() < 0.6 and sentence[-1].isalnum()
+    asks = task in ASKING | {Task.CATALOGUE, Task.ABOUT_CAUSEWAY} and chance.random() < 0.6 and sentence[-1:].isalnum()
     if asks and len(sentence.split()) > 2:
         sentence = f"¿{sentence}?" if language == "es" and chance.random() < 0.6 else f"{sentence}{' ' * (language == 'fr')}?"
     if task is not Task.SMALL_TALK and chance.random() < 0.12:
@@ -106,7 +106,7 @@ def roughen(sentence: str, language: str, task: Task, chance: random.Random) -> 
         sentence = sentence.upper()
     if chance.random() < 0.1:
         sentence = sentence.lower().rstrip(" ?.!")
-    if chance.random() < 0.15 and sentence[-1].isalnum():
+    if chance.random() < 0.15 and sentence[-1:].isalnum():
         sentence += chance.choice((".", "!", "...", "?", " ."))
     if chance.random() < 0.12 and len(sentence) > 8:
         at = chance.randrange(1, len(sentence) - 2)

@@ -58,7 +58,7 @@ class TaskReading:
 
 READ_CHARS = 500  # at the beginning, and half as many at the end: who pastes a text says there what to do with it
 MOST_TOKENS = 60
-CHARACTER_WIDTHS = (3, 4, 5)
+PREFIX_WIDTHS = (4, 5, 6)
 MOST_TOKEN_CHARS = 24
 _TOKEN = re.compile(r"[\w-]{1,60}\.(?:pdf|docx?|xlsx?|csv|md|txt|pptx?|odt|html?|eml|json)\b|[^\W_]+|[?!]|[:;]-?[)D(]")
 _FILE_NAME = re.compile(r"\.[a-z]+$")
@@ -122,8 +122,6 @@ def read_features(message: str, language: str, has_answer: bool, task_words: fro
     yield f"length={_bucket(len(found))}"
     yield f"language={language}"
     yield f"has_answer={has_answer}"
-    yield f"unknown={sum(token == '*' for token in framed)}"
-    yield f"known={_bucket(sum(token != '*' for token in framed) - 2)}"
     if is_courteous:
         yield "courteous"
     if "?" in tokens:
@@ -140,10 +138,12 @@ def read_features(message: str, language: str, has_answer: bool, task_words: fro
     yield from (f"@{one} … {other}" for one, other in zip(meant, meant[2:], strict=False))
     intent, direction = find_intent(without_quotes(flatten(text)), read_question_grammar(language))
     yield f"intent={intent} {direction}"
-    for token in found:
-        word = f"<{token}>"
-        for width in CHARACTER_WIDTHS:
-            yield from (f"~{word[start : start + width]}" for start in range(len(word) - width + 1))
+    yield from (f"~{token[:width]}" for token in found for width in PREFIX_WIDTHS if len(token) >= width)
+    yield from (f"{found[0][-width:]}~" for width in (2, 3) if found)  # «resumemelo»
+    unknown = sum(hash_name(token) not in task_words and _concept(token) == "*" for token in found)
+    yield f"unknown={_bucket(unknown)}"
+    yield f"known={_bucket(len(found) - unknown)}"
+    yield f"share={4 * unknown // max(1, len(found))}"
 
 
 def _collapsed(tokens: Iterable[str]) -> Iterator[str]:
@@ -222,11 +222,12 @@ def choose_task(
     if not has_answer:
         shares[_QUESTION] += shares[_TRANSFORM_ANSWER]
         shares[_TRANSFORM_ANSWER] = 0
+    if shares[_SEARCHLESS].sum() >= model.no_search_threshold:
+        best = int(np.where(_SEARCHLESS, shares, 0).argmax())
+        return TASKS[best], float(shares[best])
+    shares[_QUESTION] += shares[_SEARCHLESS].sum()
+    shares[_SEARCHLESS] = 0
     best = int(shares.argmax())
-    if _SEARCHLESS[best] and shares[best] < model.no_search_threshold:
-        shares[_QUESTION] += shares[_SEARCHLESS].sum()
-        shares[_SEARCHLESS] = 0
-        best = int(shares.argmax())
     if shares[best] < model.search_threshold:
         best = _QUESTION
     return TASKS[best], float(shares[best])
