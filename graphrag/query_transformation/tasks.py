@@ -70,6 +70,7 @@ _INITIAL_CAPITAL = re.compile(r"(?<=[\w,] )[A-ZÀ-Þ][\w-]+")
 class TaskRules(Rules):
     courtesy: Pattern  # greetings, thanks and polite words, at the beginning or the end of a message
     summary_words: Pattern
+    linking_words: Pattern
     whole_collection: Pattern
     since: Pattern
     changes: dict[str, Pattern]
@@ -234,4 +235,58 @@ def choose_task(
 
 
 def _slots(task: Task, message: str) -> Mapping[str, str]:
+    """Return what else the message says: the values as it writes them, kinds as they are named in `rules/tasks.yml`.
+
+    - summarise: `target`, the named text, which lacks for the whole collection; `since`, a phrase of time
+    - transform_answer: `change`; `language`, ISO 639-1, where that is the change
+    - cannot_do: `kind`
+    - catalogue: `kind`; `filters`, what the documents asked for are, as «spreadsheets from March»
+    """
+    rules, text = _rules(), _read(message)
+    flat = flatten(text).lower()
+    if task is Task.SUMMARISE:
+        return _summary_slots(text, flat)
+    if task is Task.TRANSFORM_ANSWER:
+        language = next((name for name, words in rules.languages.items() if words.search(flat)), "")
+        change = _first_found(rules.changes, flat, "language" if language else "other")
+        return {"change": change, "language": language} if change == "language" and language else {"change": change}
+    if task is Task.CANNOT_DO:
+        return {"kind": _first_found(rules.unavailable, flat, "other")}
+    if task is Task.CATALOGUE:
+        filters = " ".join(_left_over(text, flat, rules.catalogue_words))
+        return {"kind": _first_found(rules.catalogue, flat, "list"), **({"filters": filters} if filters else {})}
     return {}
+
+
+def _summary_slots(text: str, flat: str) -> Mapping[str, str]:
+    rules, slots = _rules(), {}
+    if match := rules.since.search(flat):
+        slots["since"] = text[match.start() : match.end()].strip()
+        text, flat = (f"{each[: match.start()]};{each[match.end() :]}" for each in (text, flat))
+    parts = _left_over(text, flat, rules.summary_words)
+    named = [
+        part
+        for part in map(_without_link, parts)
+        if _has_word(part)
+        and not rules.whole_collection.fullmatch(flatten(part).lower()) and not rules.courtesy.fullmatch(part.lower())
+    ]
+    return {**slots, "target": max(named, key=len)} if named else slots
+
+
+def _without_link(part: str) -> str:
+    match = _rules().linking_words.match(flatten(part).lower())
+    return part[match.end() :] if match else part
+
+
+def _first_found(patterns: Mapping[str, re.Pattern[str]], flat: str, default: str) -> str:
+    return next((name for name, pattern in patterns.items() if pattern.search(flat)), default)
+
+
+def _left_over(text: str, flat: str, fillers: re.Pattern[str]) -> list[str]:
+    """Return the parts of the text between the fillers that have words, without the marks around them."""
+    parts, begin = [], 0
+    for match in fillers.finditer(flat):
+        parts.append(text[begin : match.start()])
+        begin = match.end()
+    stripped = (part.strip(" .,;:!?¿¡-'’") for part in [*parts, text[begin:]])
+    return [part for part in stripped if _has_word(part)]
