@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrag.linguistics.language import fold, visible
+from graphrag.linguistics.language import all_stop_words, fold, visible
 from graphrag.linguistics.normalization import flatten, without_quotes
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
 from graphrag.query_transformation.phrases import read_question_grammar
@@ -45,6 +45,8 @@ class Task(StrEnum):
 TASKS = tuple(Task)
 WITHOUT_SEARCH = frozenset(TASKS[:6])  # of the documents by the message's own words
 _SEARCHLESS = np.array([task in WITHOUT_SEARCH for task in TASKS])
+_WITHOUT_TOPIC = np.isin(TASKS, [Task.SMALL_TALK, Task.ABOUT_CAUSEWAY, Task.TRANSFORM_ANSWER])
+_NO_TASK = np.zeros(len(TASKS), bool)
 _QUESTION = TASKS.index(Task.QUESTION)
 _TRANSFORM_ANSWER = TASKS.index(Task.TRANSFORM_ANSWER)
 
@@ -117,7 +119,7 @@ def read_features(message: str, language: str, has_answer: bool, task_words: fro
     is about, become "*", so that the frame of a sentence is told whatever it speaks of.
     """
     text, is_courteous = _without_courtesy(_read(message))
-    tokens = [_normal(token) for token in _TOKEN.findall(_QUOTED.sub(" quoted ", text))][:MOST_TOKENS]
+    tokens = _tokens(text)
     found = [token for token in tokens if token not in ("?", "!")]
     framed = ["^", *_collapsed(token if hash_name(token) in task_words else "*" for token in found), "$"]
     yield f"length={_bucket(len(found))}"
@@ -141,7 +143,7 @@ def read_features(message: str, language: str, has_answer: bool, task_words: fro
     yield f"intent={intent} {direction}"
     yield from (f"~{token[:width]}" for token in found for width in PREFIX_WIDTHS if len(token) >= width)
     yield from (f"{found[0][-width:]}~" for width in (2, 3) if found)  # «resumemelo»
-    unknown = sum(hash_name(token) not in task_words and _concept(token) == "*" for token in found)
+    unknown = sum(not _is_known(token, task_words) for token in found)
     yield f"unknown={_bucket(unknown)}"
     yield f"known={_bucket(len(found) - unknown)}"
     yield f"share={4 * unknown // max(1, len(found))}"
@@ -158,6 +160,14 @@ def _collapsed(tokens: Iterable[str]) -> Iterator[str]:
 @lru_cache(maxsize=20_000)
 def _concept(token: str) -> str:
     return next((name for name, words in _rules().concepts.items() if words.fullmatch(token)), "*")
+
+
+def _tokens(text: str) -> list[str]:
+    return [_normal(token) for token in _TOKEN.findall(_QUOTED.sub(" quoted ", text))][:MOST_TOKENS]
+
+
+def _is_known(token: str, task_words: frozenset[int]) -> bool:
+    return hash_name(token) in task_words or _concept(token) != "*"
 
 
 def _normal(token: str) -> str:
@@ -183,6 +193,7 @@ class TaskModel:
     """Weights of the logistic regression. A message's features all have the value 1 / √(their number)."""
 
     task_words: frozenset[int]  # hashes
+    signal_words: frozenset[int]  # hashes of those that messages of the tasks without search have more than questions
     features: NDArray[np.uint32]  # sorted hashes
     weights: NDArray[np.int8]  # (features, tasks), in units of `scales`
     scales: NDArray[np.float32]  # one a task
@@ -195,8 +206,20 @@ class TaskModel:
         rows = np.searchsorted(self.features, hashes)
         rows = rows[self.features[np.minimum(rows, len(self.features) - 1)] == hashes]
         scores = self.weights[rows].sum(0, dtype=np.int32) * self.scales / np.sqrt(len(hashes)) + self.bias
-        shares = np.exp(scores - scores.max())
-        return np.asarray(shares / shares.sum(), np.float64)
+        shares = np.asarray(np.exp(scores - scores.max()), np.float64)
+        excluded = self._excluded(message)
+        shares[_QUESTION] += shares[excluded].sum()
+        shares[excluded] = 0
+        return shares / shares.sum()
+
+    def _excluded(self, message: str) -> NDArray[np.bool_]:
+        """Return the tasks that a message has too many words of other things for."""
+        tokens = _tokens(_without_courtesy(_read(message))[0])
+        content = [token for token in tokens if token not in all_stop_words() and token[0].isalnum()]
+        known = sum(_is_known(token, self.signal_words) for token in content)
+        if not known and content:
+            return _SEARCHLESS
+        return _WITHOUT_TOPIC if len(content) > 2 * known else _NO_TASK
 
 
 @lru_cache(maxsize=1)
@@ -204,8 +227,8 @@ def read_model() -> TaskModel:
     with files("graphrag.query_transformation").joinpath("tasks.npz").open("rb") as file:
         arrays: dict[str, Any] = dict(np.load(file))
     thresholds = arrays.pop("thresholds")
-    task_words = frozenset(arrays.pop("task_words").tolist())
-    return TaskModel(task_words, **arrays, search_threshold=float(thresholds[0]), no_search_threshold=float(thresholds[1]))
+    words = {name: frozenset(arrays.pop(name).tolist()) for name in ("task_words", "signal_words")}
+    return TaskModel(**words, **arrays, search_threshold=float(thresholds[0]), no_search_threshold=float(thresholds[1]))
 
 
 def classify_task(message: str, language: str, *, has_answer: bool = False) -> TaskReading:
@@ -215,9 +238,7 @@ def classify_task(message: str, language: str, *, has_answer: bool = False) -> T
     return TaskReading(task, probability, _slots(task, message))
 
 
-def choose_task(
-    probabilities: NDArray[np.float64], model: TaskModel, *, has_answer: bool
-) -> tuple[Task, float]:
+def choose_task(probabilities: NDArray[np.float64], model: TaskModel, *, has_answer: bool) -> tuple[Task, float]:
     """Return the likeliest task if it reaches its threshold, else `Task.QUESTION`; with its probability."""
     shares = probabilities.copy()
     if not has_answer:
@@ -268,7 +289,8 @@ def _summary_slots(text: str, flat: str) -> Mapping[str, str]:
         part
         for part in map(_without_link, parts)
         if _has_word(part)
-        and not rules.whole_collection.fullmatch(flatten(part).lower()) and not rules.courtesy.fullmatch(part.lower())
+        and not rules.whole_collection.fullmatch(flatten(part).lower())
+        and not rules.courtesy.fullmatch(part.lower())
     ]
     return {**slots, "target": max(named, key=len)} if named else slots
 
