@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from graphrag.query_transformation.tasks import Task
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
@@ -13,6 +12,7 @@ from agent.node_wrappers import in_span, keep_debug_state, preparing
 from agent.state import Input, State
 from agent.tasks.last_answer import last_cited
 from graphrag.models import Intent
+from graphrag.query_transformation.tasks import Task
 
 
 def find_route(state: State, runtime: Runtime[Context]) -> str:
@@ -114,9 +114,10 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
             "plain chat": "generate",
         },
     )
-    written = {"written": "verify", "for a model": "generate", "nothing found": "refuse"}
-    builder.add_conditional_edges("summarise", is_written, written)
-    builder.add_conditional_edges("recall", is_written, written)
+    for task in ("summarise", "recall"):
+        builder.add_conditional_edges(
+            task, is_written, {"written": "verify", "for a model": "generate", "nothing found": "refuse"}
+        )
     builder.add_edge("reply", END)
     builder.add_edge("retrieve", "rerank")
     builder.add_conditional_edges("rerank", needs_traversal, {"causal or complex": "traverse", "simple": "expand"})

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from graphrag.query_transformation.tasks import Task, TaskReading, classify_task
 from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.config import get_stream_writer
 from langgraph.runtime import Runtime
@@ -32,6 +31,7 @@ from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Collection, Document, Passage, TransformedQuery
 from graphrag.observability.telemetry import count_answer, count_citations, count_results, log, stage
 from graphrag.query_transformation.follow_ups import Exchange
+from graphrag.query_transformation.tasks import Task, TaskReading, classify_task
 from graphrag.query_transformation.transformation import check_question
 from graphrag.resilience.load_shedding import Effort
 from graphrag.retrieval.filters import lets_through, parse_filters
@@ -50,22 +50,22 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     query, degraded = await pipeline.transform(question, _exchanges(state["messages"][:-1]), refined_for=refined_for)
     empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
     reading = await _read_task(question, query, state, runtime)
-    degraded = [*context.degraded, *degraded]
-    return {"question": question, "query": query, "task": reading, "degraded": Overwrite(degraded), **empty}
+    left_out = Overwrite([*context.degraded, *degraded])
+    return {"question": question, "query": query, "task": reading, "degraded": left_out, **empty}
 
 
 async def _read_task(question: str, query: TransformedQuery, state: Input, runtime: Runtime[Context]) -> TaskReading:
     """Return the task of a message; where there is a language model, what it can do is a question."""
     if not runtime.context.searches:
-        return TaskReading(Task.QUESTION)
+        return TaskReading(Task.QUESTION, 1.0)
     answer, _ = last_cited(state["messages"][:-1])
     reading = classify_task(question, query.language, has_answer=bool(answer))
     if (
         reading.task is Task.CANNOT_DO
-        and reading.slots.get("action") in ("translate", "write")
+        and reading.slots.get("kind") in ("translate", "write")
         and _has_model(runtime.context)
     ):
-        return TaskReading(Task.TRANSFORM_ANSWER if answer else Task.QUESTION)
+        return TaskReading(Task.TRANSFORM_ANSWER if answer else Task.QUESTION, reading.probability)
     return reading
 
 
@@ -82,12 +82,12 @@ async def reply(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             change["collection"] = collection = await _collection(runtime)
             documents = await runtime.context.services.store.list_documents(collection)
             text = describe_catalogue(
-                state["question"], language, reading.slots.get("wanted", "list"), collection, documents
+                state["question"], language, reading.slots.get("kind", "list"), collection, documents
             )
         case Task.TRANSFORM_ANSWER:
             text = say("nothing_to_rewrite", language)
         case _:
-            text = say(f"cannot_{reading.slots.get('action', 'other')}", language)
+            text = say(f"cannot_{reading.slots.get('kind', 'other')}", language)
     get_stream_writer()(token_event(text))
     return {**change, "messages": [AIMessage(text)], "verification": Verification(text)}
 

@@ -3,7 +3,6 @@
 import operator
 from typing import Annotated, cast
 
-from graphrag.query_transformation.tasks import TaskReading
 from langchain_core.messages import AnyMessage
 from langgraph.channels import UntrackedValue
 from langgraph.graph.message import Messages, add_messages
@@ -14,6 +13,7 @@ from agent.verification.checking import Verification
 from graphrag.config.settings import RetrievalConfig
 from graphrag.models import Collection, Hit, Passage, TransformedQuery
 from graphrag.models.graph import CausalPath
+from graphrag.query_transformation.tasks import TaskReading
 
 MAX_MESSAGES = 100  # the latest, in a thread: each checkpoint holds them all anew, and no prompt shows as many
 

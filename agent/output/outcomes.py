@@ -10,9 +10,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from graphrag.extractive_answers.short_answers import read_answer_kind
-
 from agent.messages import is_no_part, is_not_found, opens_closest
+from graphrag.extractive_answers.short_answers import read_answer_kind
 from graphrag.models import TransformedQuery
 
 _SHORT = re.compile(r"\*\*(?P<short>[^*\n]{1,300})\*\*(?=\s*(?:[—–:.\n]|\[|$))")

@@ -1,12 +1,15 @@
 """Summaries: which documents are asked for, their text, and what is quoted of them with the passages that hold it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from pathlib import PurePath
 
 from babel.dates import format_date
+
+from agent.messages import say
+from agent.tasks.last_answer import make_passage
 from graphrag.extractive_answers.summaries import (
     SummaryPoint,
     summarise_collection,
@@ -15,13 +18,10 @@ from graphrag.extractive_answers.summaries import (
     write_lines,
     write_summary,
 )
-from graphrag.extractive_answers.summary_candidates import Sheet, SummarySource
-
-from agent.messages import say
-from agent.tasks.last_answer import make_passage
+from graphrag.extractive_answers.summary_candidates import SummarySource, source_of_chunks
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import content_stems, stem, words
-from graphrag.models import Chunk, Collection, Document, Passage, Span
+from graphrag.models import Chunk, Collection, Document, Passage
 from graphrag.protocols import ChunkStore
 
 MOST_CHUNKS = 2_000  # of a document that are read
@@ -46,27 +46,7 @@ class ReadDocument:
 
     @property
     def source(self) -> SummarySource:
-        text = "".join(chunk.content for chunk in self.chunks)
-        document = self.document
-        return SummarySource(
-            document.title,
-            document.filename,
-            document.language,
-            text,
-            sheets=tuple(self._sheets()),
-            added=document.created_at.date(),
-        )
-
-    def _sheets(self) -> Iterable[Sheet]:
-        offset = self.chunks[0].start_char
-        rows: dict[str, dict[Span, None]] = {}
-        headers: dict[str, tuple[str, ...]] = {}
-        for chunk in self.chunks:
-            for location in chunk.locations if chunk.headers else ():
-                row = Span(location.start_char - offset, location.end_char - offset)
-                rows.setdefault(location.sheet, {})[row] = None
-                headers.setdefault(location.sheet, chunk.headers)
-        return (Sheet(name, headers[name], tuple(spans)) for name, spans in rows.items())
+        return source_of_chunks(self.document, self.chunks)
 
     def passage_of(self, start: int, end: int) -> Passage:
         """Return the chunks that hold [start, end) of the text as one passage."""
@@ -114,7 +94,7 @@ def summarise(read: Sequence[ReadDocument], language: str, *, since: date | None
     parts = []
     for each in read:
         points = summarise_document(each.source, language=language, today=today, points=max(3, POINTS // len(read)))
-        text = write_summary(points, language, partial(numbered.mark, each))
+        text = write_summary(points, partial(numbered.mark, each))
         parts.append(f"**{each.document.title or each.document.filename}**\n\n{text}" if len(read) > 1 else text)
     return Summary("\n\n".join(filter(None, parts)), numbered.passages)
 

@@ -146,7 +146,8 @@ def _read_lemmas(language: str, known: Set[str]) -> Iterator[tuple[str, tuple[st
     """
     with gzip.open(f"{getattr(spacy_lookups_data, language)['lemma_lookup']}.gz") as table:
         entries = _ENTRY.finditer(table.read())
-    lemmas = {lemma.encode(): (fold(lemma),) for lemma in known}  # shared by all the forms of one
+    # Shared by all the forms of one.
+    lemmas: dict[bytes, tuple[str, ...]] = {lemma.encode(): (fold(lemma),) for lemma in known}
     for entry in entries:
         form, opening, told = entry.groups()
         kept = lemmas.get(told)
