@@ -12,6 +12,7 @@ from graphrag.linguistics.language import words as words_of
 from graphrag.linguistics.normalization import flatten
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
 from graphrag.query_transformation.decomposition import Antecedents, find_antecedents, words_of_opening
+from graphrag.query_transformation.dependence import depends_on_conversation
 from graphrag.query_transformation.phrases import (
     Phrase,
     QuestionGrammar,
@@ -141,8 +142,23 @@ def _from_name(text: str) -> str:
     )
 
 
-def is_follow_up(question: str, grammar: QuestionGrammar) -> bool:
-    """Return whether the question refers back.
+def find_cues(question: str, grammar: QuestionGrammar) -> frozenset[str]:
+    """Return what shows in a question that it may depend on the conversation."""
+    low, bare = flatten(question).lower(), _bare(question)
+    asks = find_focus(flatten(bare), grammar.asking) is not None
+    cues = {
+        "reference": _shows_reference(question, grammar),
+        "goes on": _rules().goes_on.match(low),
+        "points": _rules().pointing.search(low),
+        "asks": asks,
+        "fragment": not asks and is_fragment(bare, grammar),
+        "event": _rules().event[grammar.language].fullmatch(flatten(bare).lower()),
+    }
+    return frozenset(cue for cue, is_found in cues.items() if is_found)
+
+
+def _shows_reference(question: str, grammar: QuestionGrammar) -> bool:
+    """Return whether the question's wording refers back.
 
     It does by a pronoun that nothing before it in the question explains, or by leaving out its subject.
     """
@@ -203,9 +219,12 @@ def contextualize(question: str, earlier: Sequence[Exchange], grammar: QuestionG
     if not earlier:
         return question, FIRST
     recent = [exchange for exchange in earlier if not is_small_talk(exchange.question)][-MOST_EARLIER:]
-    if not recent or is_small_talk(question) or not is_follow_up(question, grammar):
+    if not recent or is_small_talk(question):
         return question, STANDALONE
     last = recent[-1]
+    said = f"{last.question} {last.answer[:MOST_ANSWER_CHARS]}"
+    if not depends_on_conversation(question, said, grammar, find_cues(question, grammar)):
+        return question, STANDALONE
     own = read_question_grammar(find_language(last.question, recent[:-1]))
     before = _plain(contextualize(last.question, recent[:-1], own)[0])
     topic = _Topic(before, own, last.answer[:MOST_ANSWER_CHARS])
@@ -257,7 +276,7 @@ def _told_with(question: str, topic: _Topic, grammar: QuestionGrammar) -> str:
 
 
 def _asked_of_all(asks: str, topic: _Topic) -> str:
-    """«¿desde cuándo?» after «¿Quién dirige la planta?» and its answer: «desde cuándo Teresa Abadía dirige la planta»."""
+    """«¿desde cuándo?» after «¿Quién dirige la planta?»: «desde cuándo Teresa Abadía dirige la planta»."""
     if topic.asks_who and topic.named:
         return f"{asks} {topic.named} {with_its_question_word('', topic.question, topic.grammar)}"
     return with_its_question_word(asks, topic.question, topic.grammar)
