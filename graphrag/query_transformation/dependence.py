@@ -71,6 +71,7 @@ def _features(question: str, before: str, grammar: QuestionGrammar, cues: frozen
     yield f"cues {' '.join(sorted(cues))}"
     if content and not names and content & said:
         yield f"shares, content {min(len(content), MOST_COUNTED)}"
+        yield f"shares, new {min(len(content - said), MOST_COUNTED)}"
 
 
 def _masked(question: str, language: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Final, Literal
 
 from graphrag.linguistics import language as languages
-from graphrag.linguistics.language import ANSWER_LANGUAGES, content_words, fold, stop_words
+from graphrag.linguistics.language import ANSWER_LANGUAGES, content_words, fold, stem, stop_words
 from graphrag.linguistics.language import words as words_of
 from graphrag.linguistics.normalization import flatten
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
@@ -105,8 +105,15 @@ class _Topic:
         if short and len(short[1].split()) <= MOST_ENTITY_WORDS and short[1][0].isupper():
             return short[1].strip(_EDGES)
         known = {fold(word) for word in words_of(self.question)}
-        names = find_names(_first_sentence(self.answer), self.grammar)
-        return next((name for name in names if not name[0].isdigit() and fold(name) not in known), "")
+        sentence = _first_sentence(self.answer)
+        names = find_names(sentence, self.grammar)
+        named = next((name for name in names if not name[0].isdigit() and fold(name) not in known), "")
+        words = read_words(sentence, flatten(sentence))
+        phrases = find_phrases(words, sentence, self.grammar.clauses) if named else []
+        whole = next((phrase for phrase in phrases if named in phrase.text and not phrase.is_bare), None)
+        if whole is None or len(whole.words) > MOST_ENTITY_WORDS:
+            return named
+        return whole.text[0].lower() + whole.text[1:]
 
     @cached_property
     def items(self) -> tuple[str, ...]:
@@ -125,7 +132,8 @@ class _Topic:
         words = read_words(self.question, flat)
         first = words_of_opening(self.question, flat, words, self.grammar)
         clauses = self.grammar.clauses
-        while first < len(words) and words[first].flat in (clauses.breaks | clauses.inverting) - clauses.determiners:
+        empty = (clauses.breaks | clauses.inverting | {"much", "many", "long", "often", "d"}) - clauses.determiners
+        while first < len(words) - 1 and words[first].flat in empty:
             first += 1
         return self.question[words[first].start :] if first < len(words) else self.question
 
@@ -149,12 +157,18 @@ def find_cues(question: str, grammar: QuestionGrammar) -> frozenset[str]:
     cues = {
         "reference": _shows_reference(question, grammar),
         "goes on": _rules().goes_on.match(low),
-        "points": _rules().pointing.search(low),
+        "points": _points(low),
         "asks": asks,
         "fragment": not asks and is_fragment(bare, grammar),
         "event": _rules().event[grammar.language].fullmatch(flatten(bare).lower()),
     }
     return frozenset(cue for cue, is_found in cues.items() if is_found)
+
+
+def _points(low: str) -> bool:
+    """Return whether «el segundo», "the other one" and the like stand for something that was said."""
+    rules = _rules()
+    return any(pattern.search(low) for pattern in (rules.pointing, rules.other, *rules.ordinals.values()))
 
 
 def _shows_reference(question: str, grammar: QuestionGrammar) -> bool:
@@ -166,7 +180,7 @@ def _shows_reference(question: str, grammar: QuestionGrammar) -> bool:
     low = _rules().empty_subject.sub(" ", flat.lower())
     bare = _bare(question)
     is_clitic = grammar.language != "en" and _rules().clitic.search(flatten(bare).lower())
-    if _rules().pointing.search(low) or is_clitic or is_bare_question_word(bare, grammar):
+    if _points(low) or is_clitic or is_bare_question_word(bare, grammar):
         return True
     words = read_words(question, flat)
     phrases = find_phrases(words, question, grammar.clauses)
@@ -259,7 +273,7 @@ def _told_with(question: str, topic: _Topic, grammar: QuestionGrammar) -> str:
     bare = _bare(question)
     bare, is_item = _with_item(bare, topic)
     low = flatten(bare).lower()
-    if is_item or _rules().pointing.search(low):
+    if is_item or _points(low):
         told = resolve_references(bare, topic.antecedents, grammar)
         return told if _speaks_of(told, bare, topic) else f"{told} ({topic.rest})"
     if match := _rules().event[grammar.language].fullmatch(low):
@@ -271,15 +285,37 @@ def _told_with(question: str, topic: _Topic, grammar: QuestionGrammar) -> str:
         return f"{bare} {topic.named or topic.antecedents.person()}"
     if find_focus(flatten(bare), grammar.asking) is None and is_fragment(bare, grammar):
         return replace_slot(bare, topic.question, topic.grammar)
-    told = resolve_references(bare, topic.antecedents, grammar)
+    told = resolve_references(_with_details(bare, topic), topic.antecedents, grammar)
     return told if _speaks_of(told, bare, topic) else f"{told} ({topic.rest})"
+
+
+def _with_details(text: str, topic: _Topic) -> str:
+    """«la huelga» with what the answer says right after it: «la huelga en el puerto de Valencia»."""
+    language, clauses = topic.grammar.language, topic.grammar.clauses
+    answer = _first_sentence(topic.answer)
+    said = read_words(answer, flatten(answer))
+    stems = [stem(word.text, language) for word in said]
+    for word in reversed(read_words(text, flatten(text))):
+        if word.flat in stop_words(language) or stem(word.text, language) not in stems:
+            continue
+        after = stems.index(stem(word.text, language)) + 1
+        if after < len(said) and not said[after].is_apart and said[after].flat in clauses.prepositions:
+            apart = (number for number in range(after, len(said)) if said[number].is_apart)
+            end = min(next(apart, len(said)), after + MOST_ENTITY_WORDS)
+            return f"{text[: word.end]} {answer[said[after].start : said[end - 1].end]}{text[word.end :]}"
+        return text
+    return text
 
 
 def _asked_of_all(asks: str, topic: _Topic) -> str:
     """«¿desde cuándo?» after «¿Quién dirige la planta?»: «desde cuándo Teresa Abadía dirige la planta»."""
     if topic.asks_who and topic.named:
         return f"{asks} {topic.named} {with_its_question_word('', topic.question, topic.grammar)}"
-    return with_its_question_word(asks, topic.question, topic.grammar)
+    told = with_its_question_word(asks, topic.question, topic.grammar)
+    asked = topic.antecedents.asked
+    if not asked or asked in told:
+        return told
+    return f"{told} ({topic.named or asked})"
 
 
 def _with_item(text: str, topic: _Topic) -> tuple[str, bool]:

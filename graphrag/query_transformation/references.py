@@ -81,6 +81,7 @@ class ReferenceRules(Rules):
     fr_elided: Pattern
     fr_clitic: Pattern
     fr_stressed: Pattern
+    fr_that: Pattern
 
 
 @lru_cache(maxsize=1)
@@ -89,7 +90,7 @@ def _rules() -> ReferenceRules:
 
 
 _ES_ENCLITIC = re.compile(r"\b([a-z]+[aei]r)(?:me|se|te|nos)?(lo|la|los|las)\b")
-_ES_POSSESSIVE = re.compile(r"\b(su|sus) ([a-z]+)\b")
+_ES_POSSESSIVE = re.compile(r"\b(su|sus) ([a-z]+(?: de [a-z]+)?)\b")
 _ES_SUBJECT_OPENING = re.compile(r"(?:QUIEN(?:ES)?|quien(?:es)?)\b|(?:CUANT[OA]S|cuant[oa]s) [a-z]+ [a-z]+n\b")
 
 
@@ -104,8 +105,8 @@ def _spanish(part: str, flat: str, found: Antecedents, grammar: QuestionGrammar)
     if match := _ES_POSSESSIVE.search(low):
         noun = part[match.start(2) : match.end(2)]
         article = {
-            "su": "la" if noun.endswith(("a", "ión", "dad")) else "el",
-            "sus": "las" if noun.endswith("as") else "los",
+            "su": "la" if noun.split()[0].endswith(("a", "ión", "dad")) else "el",
+            "sus": "las" if noun.split()[0].endswith("as") else "los",
         }[match[1]]
         return _replace(
             part, match, f"{article} {noun} de {found.person() if not found.things else found.thing()}"
@@ -184,7 +185,7 @@ def _contracted(text: str) -> str:
 
 _FR_IMPERSONAL = re.compile(r"\b(?:reste|restait|faut|fallait|manque|existe|s'agit|y a|y avait)-(?:t-)?il\b")
 _FR_PRONOUN = re.compile(r"\b(il|elle|ils|elles)\b(?! y a)")
-_FR_POSSESSIVE = re.compile(r"\b(son|sa|ses|leur|leurs) ([a-z]+)\b")
+_FR_POSSESSIVE = re.compile(r"\b(son|sa|ses|leur|leurs) ([a-z]+(?: d(?:e |')[a-z]+)?)\b")
 
 
 def _french(part: str, flat: str, found: Antecedents, grammar: QuestionGrammar) -> str:
@@ -200,6 +201,8 @@ def _french(part: str, flat: str, found: Antecedents, grammar: QuestionGrammar) 
     if match := _rules().fr_stressed.search(low):
         owner = found.thing() if match[1] in ("cela", "ca") else found.person()
         return f"{said[: match.start(1)]}{owner}{said[match.end(1) :]}"
+    if match := _rules().fr_that.search(low):
+        return _replace(said, match, found.thing())
     object_ = ""
     if match := _rules().fr_elided.search(low) or _rules().fr_clitic.search(low):
         object_ = found.thing(_has_feminine(low) or "")

@@ -19,6 +19,7 @@ MOST_FRAGMENT_WORDS: Final = 8
 
 class SlotRules(Rules):
     possessives: WordSet
+    verbs: WordSet  # with one of them it is a clause
     times: Pattern  # times that are no dates: seasons, «el año anterior»
     years_tail: Pattern  # the year at the end of a date
     that_of: Pattern
@@ -53,7 +54,8 @@ def is_fragment(text: str, grammar: QuestionGrammar) -> bool:
     if not 0 < len(words) <= MOST_FRAGMENT_WORDS:
         return False
     clauses, first = grammar.clauses, words[0]
-    if first.flat in _rules().possessives:
+    is_verb = any(word.text.islower() and word.flat in _rules().verbs for word in words) or words[0].text == "está"
+    if first.flat in _rules().possessives or is_verb:
         return False
     opens = first.is_name or first.flat in clauses.prepositions | clauses.determiners
     return opens or _rules().that_of.match(flatten(text).lower()) is not None or _is_time(text, grammar)
@@ -110,6 +112,8 @@ def _with_other_time(fragment: str, before: str, grammar: QuestionGrammar) -> st
     if not times:
         return f"{before} {fragment}"
     start, end = times[-1]
+    if match := _rules().that_of.match(flatten(fragment).lower()):  # «la de 2020»
+        fragment = fragment[match.group().index(" ") + 1 :]
     year = _rules().years_tail.search(fragment)
     tail = _rules().years_tail.search(before, start, end)
     if tail and tail.start() > start:
@@ -120,9 +124,15 @@ def _with_other_time(fragment: str, before: str, grammar: QuestionGrammar) -> st
     words = read_words(before, flatten(before))
     small = grammar.clauses.prepositions | grammar.clauses.determiners
     number = next((n for n, word in enumerate(words) if word.start >= start), len(words))
-    while number and words[number - 1].flat in small:
-        number -= 1
-        start = words[number].start
+    first = number
+    while first and words[first - 1].flat in small:
+        first -= 1
+    leads = {word.flat for word in words[first:number]}
+    if leads & grammar.clauses.prepositions or (first == number and end >= len(before.rstrip(" ?"))):
+        start = words[first].start if first < len(words) else start
+    else:  # "the 2019 race": what stands before a noun has no preposition
+        spans = _times(fragment, grammar)
+        fragment = fragment[spans[0][0] : spans[-1][1]]
     return " ".join(f"{before[:start]} {fragment} {before[end:]}".split())
 
 
