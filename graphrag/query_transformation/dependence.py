@@ -20,6 +20,7 @@ MOST_WORDS: Final = 40  # read of a question: its form shows by then
 LONGEST_GRAM: Final = 3
 MOST_COUNTED: Final = 5
 BIAS: Final = "bias"
+FRAGMENT_ADDED: Final = frozenset({"goes on", "fragment"})  # «¿y en mayo?»
 _WORD = re.compile(r"[^\W_]+|[?,]")
 
 
@@ -28,6 +29,8 @@ def depends_on_conversation(question: str, before: str, grammar: QuestionGrammar
 
     `cues`: what shows it, as follow_ups.find_cues() reads it.
     """
+    if cues >= FRAGMENT_ADDED:
+        return True
     weights = _weights()
     found = find_features(question, before, grammar, cues)
     return weights[BIAS] + sum(weights.get(feature, 0.0) for feature in found) > 0
@@ -60,7 +63,7 @@ def _features(question: str, before: str, grammar: QuestionGrammar, cues: frozen
     news = sum(any(stem(word.text, language) in content - said for word in phrase.words) for phrase in phrases)
     yield f"unknown words {min(unknown, 2)}"
     yield f"own phrases {min(news, 2)}, content {min(len(content), MOST_COUNTED)}"
-    names = find_names(question, grammar)
+    names = [name for name in find_names(question, grammar) if not name.isdigit()]
     yield f"content {min(len(content), MOST_COUNTED)}"
     yield f"words {min(len(words_of(question)), 2 * MOST_COUNTED)}"
     yield f"names {bool(names)}"

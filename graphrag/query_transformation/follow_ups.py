@@ -18,7 +18,6 @@ from graphrag.query_transformation.phrases import (
     QuestionGrammar,
     find_focus,
     find_phrases,
-    make_phrase,
     read_question_grammar,
     read_words,
 )
@@ -55,6 +54,7 @@ class FollowUpRules(Rules):
     clitic: Pattern
     ordinals: dict[int, Pattern]
     other: Pattern
+    all_items: Pattern
     event: dict[str, Pattern]
     identity: Pattern
     asks_who: Pattern
@@ -84,13 +84,11 @@ class _Topic:
 
     @cached_property
     def antecedents(self) -> Antecedents:
-        """Return those of the question; the answer's name comes first where the question asked for it."""
+        """Return those of the question, with the name that its answer gave."""
         found = find_antecedents(self.question, self.grammar)
         names = tuple(name for name in found.names if not name.text.isdigit())
-        if self.named and (self.asks_who or not names):
-            words = read_words(self.named, flatten(self.named))
-            names = (make_phrase(words, 0, len(words), self.named, self.grammar.clauses), *names)
-        return replace(found, names=names)
+        answered = self.named if self.asks_who or not names else ""
+        return replace(found, names=names, answered=answered, asked=found.asked and (self.named or found.asked))
 
     @cached_property
     def asks_who(self) -> bool:
@@ -132,8 +130,15 @@ class _Topic:
         words = read_words(self.question, flat)
         first = words_of_opening(self.question, flat, words, self.grammar)
         clauses = self.grammar.clauses
-        empty = (clauses.breaks | clauses.inverting | {"much", "many", "long", "often", "d"}) - clauses.determiners
-        while first < len(words) - 1 and words[first].flat in empty:
+        empty = ((clauses.breaks | clauses.inverting) - clauses.determiners) | {
+            "much",
+            "many",
+            "long",
+            "often",
+            "d",
+            "de",
+        }
+        while first < len(words) - 1 and (words[first].flat in empty or words[first].text == "está"):
             first += 1
         return self.question[words[first].start :] if first < len(words) else self.question
 
@@ -156,13 +161,18 @@ def find_cues(question: str, grammar: QuestionGrammar) -> frozenset[str]:
     asks = find_focus(flatten(bare), grammar.asking) is not None
     cues = {
         "reference": _shows_reference(question, grammar),
-        "goes on": _rules().goes_on.match(low),
+        "goes on": _joined(question),
         "points": _points(low),
         "asks": asks,
         "fragment": not asks and is_fragment(bare, grammar),
         "event": _rules().event[grammar.language].fullmatch(flatten(bare).lower()),
     }
     return frozenset(cue for cue, is_found in cues.items() if is_found)
+
+
+def _joined(question: str) -> re.Match[str] | None:
+    """Match what joins a question to the one before: «y», "what about"; «où» does not."""
+    return _rules().goes_on.match(re.sub(r"\bOU\b", "où", flatten(question)).lower())
 
 
 def _points(low: str) -> bool:
@@ -190,9 +200,9 @@ def _shows_reference(question: str, grammar: QuestionGrammar) -> bool:
     ):
         return True
     asks = find_focus(flat, grammar.asking) is not None
-    if _rules().goes_on.match(low) and not asks:
+    if _joined(question) and not asks:
         return True
-    if _rules().goes_on.match(low) and re.match(r"\W*(?:(?:and|but|also|ok|so) )?(?:what|how) about\b", low):
+    if _joined(question) and re.match(r"\W*(?:(?:and|but|also|ok|so) )?(?:what|how) about\b", low):
         return True
     is_empty = not phrases and not named and not any(word.is_name for word in words[1:])
     return asks and is_empty and _says_little(question, grammar)
@@ -204,7 +214,7 @@ def _plain(question: str) -> str:
 
 def _bare(question: str) -> str:
     """Return the question without what joins it to the one before: «y», "what about"."""
-    match = _rules().goes_on.match(flatten(question).lower())
+    match = _joined(question)
     return (question[match.end() :] if match else question).strip(_EDGES)
 
 
@@ -286,6 +296,8 @@ def _told_with(question: str, topic: _Topic, grammar: QuestionGrammar) -> str:
     if find_focus(flatten(bare), grammar.asking) is None and is_fragment(bare, grammar):
         return replace_slot(bare, topic.question, topic.grammar)
     told = resolve_references(_with_details(bare, topic), topic.antecedents, grammar)
+    if topic.items and _rules().all_items.search(low):
+        return f"{told} ({', '.join(topic.items)})"
     return told if _speaks_of(told, bare, topic) else f"{told} ({topic.rest})"
 
 

@@ -20,7 +20,7 @@ def understood_alone(part: str, before: str, grammar: QuestionGrammar) -> str:
 def resolve_references(part: str, found: Antecedents, grammar: QuestionGrammar) -> str:
     """Return the part with antecedents for its pronouns, or for the subject that it leaves out."""
     flat = flatten(part)
-    if not found.names and not found.things and not found.asked:
+    if found == Antecedents():
         return part
     return {"en": _english, "es": _spanish, "fr": _french}[grammar.language](part, flat, found, grammar)
 
@@ -70,7 +70,8 @@ def _english(part: str, flat: str, found: Antecedents, grammar: QuestionGrammar)
         said = _replace(part, match, person)
     if match := _EN_THING.search(flatten(said)):
         is_people = match[0] == "they" and not found.things
-        said = _replace(said, match, found.person() if is_people else found.thing())
+        thing = found.person() if is_people else found.thing()
+        said = said if person and thing == person else _replace(said, match, thing)
     return said
 
 
@@ -134,7 +135,7 @@ def _spanish(part: str, flat: str, found: Antecedents, grammar: QuestionGrammar)
 
 
 def _subject(found: Antecedents) -> str:
-    return found.person() if found.names else found.thing()
+    return found.person() if found.names or found.answered else found.thing()
 
 
 def _asks_for_subject(flat: str) -> bool:
@@ -226,7 +227,7 @@ def _french_subject(found: Antecedents, pronoun: str, taken: str) -> str:
     gender = "f" if pronoun.startswith("elle") else "m"
     if taken:
         return found.other_than(taken)
-    return found.person() if found.names else found.thing(gender)
+    return found.person() if found.names or found.answered else found.thing(gender)
 
 
 def _has_feminine(low: str) -> str | None:

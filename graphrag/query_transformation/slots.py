@@ -71,8 +71,13 @@ def replace_slot(fragment: str, before: str, grammar: QuestionGrammar) -> str:
     slots = [slot for slot in _find_slots(before, grammar) if not _overlaps(slot, _times(before, grammar))]
     if said[0].preposition and (slot := _best(said[0], slots, grammar)):
         return contract(f"{before[: slot.start]}{fragment}{before[slot.end :]}")
-    if said[0].preposition and not said[0].is_name:
-        return f"{before} {fragment}"
+    if said[0].preposition:
+        named = [slot for slot in slots if slot.is_name and said[0].is_name]
+        return (
+            contract(f"{before[: named[-1].start]}{fragment}{before[named[-1].end :]}")
+            if named
+            else f"{before} {fragment}"
+        )
     return _with_other_phrase(fragment, before, grammar)
 
 
