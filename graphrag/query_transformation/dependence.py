@@ -33,7 +33,7 @@ def depends_on_conversation(question: str, before: str, grammar: QuestionGrammar
         return True
     weights = _weights()
     found = find_features(question, before, grammar, cues)
-    return weights[BIAS] + sum(weights.get(feature, 0.0) for feature in found) > 0
+    return weights[f"{BIAS} {grammar.language}"] + sum(weights.get(feature, 0.0) for feature in found) > 0
 
 
 @lru_cache(maxsize=1)

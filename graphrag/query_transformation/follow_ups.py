@@ -7,10 +7,10 @@ from functools import cached_property, lru_cache
 from typing import Final, Literal
 
 from graphrag.linguistics import language as languages
-from graphrag.linguistics.language import ANSWER_LANGUAGES, content_words, fold, stem, stop_words
+from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stem, stop_words
 from graphrag.linguistics.language import words as words_of
 from graphrag.linguistics.normalization import flatten
-from graphrag.linguistics.rules import Pattern, Rules, read_rules
+from graphrag.linguistics.rules import Pattern, Rules, WordSet, read_rules
 from graphrag.query_transformation.decomposition import Antecedents, find_antecedents, words_of_opening
 from graphrag.query_transformation.dependence import depends_on_conversation
 from graphrag.query_transformation.phrases import (
@@ -34,7 +34,8 @@ FIRST: Final = "first message (raw query)"
 STANDALONE: Final = "standalone question (raw query)"
 FOLLOW_UP: Final = "follow-up (contextualized topic)"
 MOST_EARLIER = 4  # questions; what was asked before them is no longer the topic
-MOST_TOPIC_WORDS = 12
+MOST_TOPIC_WORDS = 20
+MOST_QUESTION_CHARS = 1_000  # of an earlier question
 MOST_ANSWER_CHARS = 600  # of an answer: it begins with what was asked for
 MOST_ENTITY_WORDS = 6
 FEW_WORDS = 3  # too few to tell a language by their letters
@@ -59,6 +60,7 @@ class FollowUpRules(Rules):
     identity: Pattern
     asks_who: Pattern
     asks_which: Pattern
+    before_topic: WordSet  # words of a question phrase or of a verb, which say nothing of the topic
     small_talk: Pattern
 
 
@@ -81,12 +83,13 @@ class _Topic:
     question: str
     grammar: QuestionGrammar
     answer: str
+    cited: tuple[str, ...]
 
     @cached_property
     def antecedents(self) -> Antecedents:
         """Return those of the question, with the name that its answer gave."""
         found = find_antecedents(self.question, self.grammar)
-        names = tuple(name for name in found.names if not name.text.isdigit())
+        names = tuple(name for name in found.names if re.search(r"[^\W\d_]", name.text))
         answered = self.named if self.asks_who or not names else ""
         return replace(found, names=names, answered=answered, asked=found.asked and (self.named or found.asked))
 
@@ -125,7 +128,7 @@ class _Topic:
 
     @property
     def rest(self) -> str:
-        """Return the question without the words that ask."""
+        """Return the question without the words that ask, with what its answer cites if it names nothing itself."""
         flat = flatten(self.question)
         words = read_words(self.question, flat)
         first = words_of_opening(self.question, flat, words, self.grammar)
@@ -138,9 +141,12 @@ class _Topic:
             "d",
             "de",
         }
-        while first < len(words) - 1 and (words[first].flat in empty or words[first].text == "está"):
+        while first < len(words) - 1 and words[first].flat in empty:
             first += 1
-        return self.question[words[first].start :] if first < len(words) else self.question
+        rest = words[first : first + MOST_TOPIC_WORDS]
+        said = self.question[rest[0].start : rest[-1].end] if rest else self.question
+        named = self.antecedents.names or self.antecedents.things
+        return said if named or not self.cited else f"{said}, {self.cited[0]}"
 
 
 def _first_sentence(answer: str) -> str:
@@ -162,7 +168,7 @@ def find_cues(question: str, grammar: QuestionGrammar) -> frozenset[str]:
     cues = {
         "reference": _shows_reference(question, grammar),
         "goes on": _joined(question),
-        "points": _points(low),
+        "points": _points(low) or _rules().all_items.search(low),
         "asks": asks,
         "fragment": not asks and is_fragment(bare, grammar),
         "event": _rules().event[grammar.language].fullmatch(flatten(bare).lower()),
@@ -242,16 +248,20 @@ def contextualize(question: str, earlier: Sequence[Exchange], grammar: QuestionG
     """
     if not earlier:
         return question, FIRST
-    recent = [exchange for exchange in earlier if not is_small_talk(exchange.question)][-MOST_EARLIER:]
+    recent = [
+        replace(exchange, question=exchange.question[:MOST_QUESTION_CHARS], answer=exchange.answer[:MOST_ANSWER_CHARS])
+        for exchange in earlier[-MOST_EARLIER:]
+        if not is_small_talk(exchange.question)
+    ]
     if not recent or is_small_talk(question):
         return question, STANDALONE
     last = recent[-1]
-    said = f"{last.question} {last.answer[:MOST_ANSWER_CHARS]}"
+    said = f"{last.question} {last.answer}"
     if not depends_on_conversation(question, said, grammar, find_cues(question, grammar)):
         return question, STANDALONE
     own = read_question_grammar(find_language(last.question, recent[:-1]))
     before = _plain(contextualize(last.question, recent[:-1], own)[0])
-    topic = _Topic(before, own, last.answer[:MOST_ANSWER_CHARS])
+    topic = _Topic(before, own, last.answer, last.cited)
     return _told_with(question, topic, grammar), FOLLOW_UP
 
 
@@ -264,18 +274,6 @@ def find_language(question: str, earlier: Sequence[Exchange] = ()) -> str:
         language for language in ANSWER_LANGUAGES if any(fold(word) in languages.stop_words(language) for word in found)
     ]
     return owners[0] if len(owners) == 1 else find_language(earlier[-1].question, earlier[:-1])
-
-
-def topic_words(earlier: Sequence[Exchange], grammar: QuestionGrammar) -> list[str]:
-    """Names, then the words that carry meaning, then the titles that were cited: the latest first, each once."""
-    found: dict[str, str] = {}
-    for exchange in reversed(earlier):
-        said = [word for name in find_names(exchange.question, grammar) for word in words_of(name)]
-        said += content_words(exchange.question, grammar.language)
-        said += [word for title in exchange.cited for word in content_words(title, grammar.language)]
-        for word in said:
-            found.setdefault(fold(word), word)
-    return list(found.values())[:MOST_TOPIC_WORDS]
 
 
 def _told_with(question: str, topic: _Topic, grammar: QuestionGrammar) -> str:
