@@ -1,4 +1,4 @@
-"""Whether a question depends on the conversation: a linear model over its function words and its form.
+"""Decide whether a question depends on the conversation, by a linear model over its function words and its form.
 
 `training/follow_ups.py` learns the weights of `dependence.tsv`, a feature and its weight a line.
 """

@@ -78,7 +78,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class _Topic:
-    """What a follow-up may speak of: the question before, which stands alone, and its answer."""
+    """The question before, which stands alone, and its answer: a follow-up may speak of both."""
 
     question: str
     grammar: QuestionGrammar
@@ -309,7 +309,8 @@ def _with_details(text: str, topic: _Topic) -> str:
         if word.flat in stop_words(language) or stem(word.text, language) not in stems:
             continue
         after = stems.index(stem(word.text, language)) + 1
-        if after < len(said) and not said[after].is_apart and said[after].flat in clauses.prepositions:
+        links = clauses.prepositions | clauses.contracted.keys()
+        if after < len(said) and not said[after].is_apart and said[after].flat in links:
             apart = (number for number in range(after, len(said)) if said[number].is_apart)
             end = min(next(apart, len(said)), after + MOST_ENTITY_WORDS)
             return f"{text[: word.end]} {answer[said[after].start : said[end - 1].end]}{text[word.end :]}"
