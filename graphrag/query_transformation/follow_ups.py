@@ -91,7 +91,20 @@ class _Topic:
         found = find_antecedents(self.question, self.grammar)
         names = tuple(name for name in found.names if re.search(r"[^\W\d_]", name.text))
         answered = self.named if self.asks_who or not names else ""
+        found = replace(found, things=(*self._answered_things(found), *found.things))
         return replace(found, names=names, answered=answered, asked=found.asked and (self.named or found.asked))
+
+    def _answered_things(self, found: Antecedents) -> Sequence[Phrase]:
+        """«el motor» for «¿Qué se cambió en el taller?»: what was asked for where the question names only a place."""
+        words = read_words(self.question, flatten(self.question))
+        first = found.things[0].first if found.things else 0
+        is_place = 0 < first <= len(words) and words[first - 1].flat in self.grammar.clauses.prepositions
+        if found.asked or not is_place or not _rules().asks_which.match(flatten(self.question).lower()):
+            return ()
+        sentence = _first_sentence(self.answer)
+        phrases = find_phrases(read_words(sentence, flatten(sentence)), sentence, self.grammar.clauses)
+        short = len(sentence.split()) <= MOST_ENTITY_WORDS
+        return [replace(each, text=each.text[0].lower() + each.text[1:]) for each in phrases[:1] if short]
 
     @cached_property
     def asks_who(self) -> bool:
