@@ -156,13 +156,16 @@ def _write(text: str) -> dict[str, Any]:
 
 
 def _exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
-    """Return the questions so far, with the titles that their answers cite."""
+    """Return the questions so far, with their answers' text and the titles that these cite.
+
+    An answer that cites nothing found nothing: none of its names is spoken of.
+    """
     exchanges: list[Exchange] = []
     for message in messages:
         if message.type == "human":
             exchanges.append(Exchange(message.text))
         elif exchanges and (titles := message.additional_kwargs.get(CITED)):
-            exchanges[-1] = replace(exchanges[-1], cited=tuple(titles))
+            exchanges[-1] = replace(exchanges[-1], cited=tuple(titles), answer=message.text)
     return exchanges
 
 

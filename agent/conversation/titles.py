@@ -10,8 +10,9 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from graphrag.errors import ProviderError
 from graphrag.linguistics.normalization import flatten
+from graphrag.query_transformation.follow_ups import find_language
 from graphrag.query_transformation.phrases import beginning, read_question_grammar
-from graphrag.query_transformation.transformation import READ_CHARS, find_language
+from graphrag.query_transformation.transformation import READ_CHARS
 
 LONGEST = 60  # characters
 SHOWN_CHARS = 1_000  # of question and answer each, to the model

@@ -136,17 +136,19 @@ class Antecedents:
     names: tuple[Phrase, ...] = ()  # without an article: people, mostly
     things: tuple[Phrase, ...] = ()
     asked: str = ""  # what the question word belongs to: «engrais» of «quel engrais»
+    answered: str = ""  # the name that an answer gave to who asked for it
 
     def person(self, gender: str = "") -> str:
-        return _first(self.names, "") or _first(self.things, gender) or self.asked
+        return self.answered or _first(self.names, "") or _first(self.things, gender) or self.asked
 
     def thing(self, gender: str = "") -> str:
         """Return the thing asked about: it counts less than what was said of it, more than who was named."""
-        return _first(self.things, gender) or self.asked or _first(self.names, "")
+        return _first(self.things, gender) or self.asked or _first(self.names, "") or self.answered
 
     def other_than(self, taken: str) -> str:
         """A name that is spoken of beside the thing."""
-        return next((phrase.text for phrase in self.names if phrase.text != taken), "")
+        named = [self.answered, *(phrase.text for phrase in self.names)]
+        return next((name for name in named if name not in ("", taken)), "")
 
 
 def _first(phrases: Sequence[Phrase], gender: str) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphrag.errors import InvalidQuestion
-from graphrag.linguistics import language as languages
 from graphrag.linguistics.dates import read_dates
-from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, words
+from graphrag.linguistics.language import words
 from graphrag.linguistics.normalization import flatten, without_quotes
 from graphrag.models import Direction, Intent, TemporalContext, TransformedQuery
 from graphrag.observability.request_context import note
@@ -19,8 +18,7 @@ from graphrag.query_transformation.follow_ups import (
     MOST_EARLIER,
     Exchange,
     contextualize,
-    is_bare_question_word,
-    understood_alone,
+    find_language,
 )
 from graphrag.query_transformation.phrases import (
     QuestionGrammar,
@@ -29,6 +27,7 @@ from graphrag.query_transformation.phrases import (
     read_question_grammar,
 )
 from graphrag.query_transformation.question_names import find_names
+from graphrag.query_transformation.references import is_bare_question_word, understood_alone
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -103,7 +102,6 @@ def find_periods(question: str, language: str) -> tuple[TemporalContext, ...]:
     return tuple(dict.fromkeys(found))
 
 
-FEW_WORDS = 3  # too few to tell a language by their letters
 READ_CHARS = 1_000  # of a question: who writes more tells a story, whose words are all searched for
 
 
@@ -151,14 +149,3 @@ def _transform(question: str, earlier: Sequence[Exchange]) -> TransformedQuery:
         f"{told}{question[READ_CHARS:]}" if told != read else "",
         strategy=strategy,
     )
-
-
-def find_language(question: str, earlier: Sequence[Exchange] = ()) -> str:
-    """Detect the language; of few words, the one that alone has them as its own, else that of the conversation."""
-    found = languages.words(question)
-    if len(found) > FEW_WORDS or not earlier:
-        return languages.detect_question(question)
-    owners = [
-        language for language in ANSWER_LANGUAGES if any(fold(word) in languages.stop_words(language) for word in found)
-    ]
-    return owners[0] if len(owners) == 1 else find_language(earlier[-1].question, earlier[:-1])
