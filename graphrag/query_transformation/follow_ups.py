@@ -17,10 +17,10 @@ from graphrag.query_transformation.phrases import (
     QuestionGrammar,
     QuestionToken,
     find_focus,
+    find_named,
     find_phrases,
     read_words,
 )
-from graphrag.query_transformation.question_names import find_names
 
 
 def understood_alone(part: str, before: str, grammar: QuestionGrammar) -> str:
@@ -281,7 +281,7 @@ def is_follow_up(question: str, grammar: QuestionGrammar) -> bool:
         return True
     words = read_words(question, flat)
     phrases = find_phrases(words, question, grammar.clauses)
-    named = find_names(question, grammar)
+    named = find_named(question, grammar.language)
     if (pronoun := _rules().pronouns[grammar.language].search(low)) and not _is_explained(
         pronoun.start(), phrases, named, question
     ):
@@ -339,7 +339,7 @@ def topic_words(earlier: Sequence[Exchange], grammar: QuestionGrammar) -> list[s
     """Names, then the words that carry meaning, then the titles that were cited: the latest first, each once."""
     found: dict[str, str] = {}
     for exchange in reversed(earlier):
-        said = [word for name in find_names(exchange.question, grammar) for word in words_of(name)]
+        said = [word for name in find_named(exchange.question, grammar.language) for word in words_of(name)]
         said += content_words(exchange.question, grammar.language)
         said += [word for title in exchange.cited for word in content_words(title, grammar.language)]
         for word in said:

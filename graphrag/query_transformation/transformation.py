@@ -26,9 +26,9 @@ from graphrag.query_transformation.phrases import (
     QuestionGrammar,
     beginning,
     find_focus,
+    find_named,
     read_question_grammar,
 )
-from graphrag.query_transformation.question_names import find_names
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -146,7 +146,7 @@ def _transform(question: str, earlier: Sequence[Exchange]) -> TransformedQuery:
         decompose(told, intent, grammar),
         direction,
         intent is not Intent.COMPARATIVE and grammar.multi_hop.search(flat) is not None,
-        find_names(told, grammar),
+        find_named(told, language),
         find_periods(told, language),
         f"{told}{question[READ_CHARS:]}" if told != read else "",
         strategy=strategy,
