@@ -284,7 +284,7 @@ class _Reader:
         is_loud = self._is_loud(words, line)
         if is_loud or ("en" in self._languages and self._is_heading(line)):
             words = self._standing_out(list(_with_joints(words)) if is_loud else words, is_loud=is_loud)
-        elif self._begins(words[0].start):
+        elif self._begins(words[0].start) or (len(words) == 1 and self._is_quoted(words[0].start)):
             words = self._without_opener(words)
         part: list[_RunWord] = []
         for place, word in enumerate(words):
@@ -314,6 +314,9 @@ class _Reader:
             return False
         short = _SHORT_FORM.search(before)
         return not short or "\n" in before[-2:] or abbreviation(short[1]) not in _WITHIN
+
+    def _is_quoted(self, start: int) -> bool:
+        return self._text[max(0, start - 2) : start].rstrip()[-1:] in tuple('«“"')
 
     def _following(self, end: int) -> str:
         match = _FOLLOWING.match(self._text, end)
