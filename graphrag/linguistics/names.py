@@ -112,7 +112,6 @@ class _Shapes(NamedTuple):
     codes: re.Pattern[str]  # with spaces
     runs: re.Pattern[str]  # of words with a capital
     joints: re.Pattern[str]
-    between: re.Pattern[str]  # two names that may be one
 
 
 @lru_cache(maxsize=1)
@@ -132,7 +131,6 @@ def _shapes() -> _Shapes:
         re.compile(rf"(?<![\w.])(?:{rules.spaced_code.pattern})"),
         re.compile(rf"(?<![\w'])(?:[dDlL]')?{word}(?:{further}){{0,{_LONGEST_RUN}}}"),
         re.compile(rf" +{joint}+"),
-        re.compile(rf"(?:'s?)? +{joint}*"),
     )
 
 
@@ -143,18 +141,11 @@ class Name:
     kind: Kind
 
 
-def find_names(text: str, language: str = "", *, common_words: Set[str] = frozenset()) -> tuple[Name, ...]:
-    """Return the names, codes, addresses and paths of a text, in order and without overlap.
-
-    `common_words`: folded words that the document writes in lower case, too: at the beginning of a sentence they name
-    nothing.
-    """
+def find_names(text: str, language: str = "") -> tuple[Name, ...]:
+    """Return the names, codes, addresses and paths of a text, in order and without overlap."""
     plain = text.translate(_PLAIN)
     marked = list(_find_marked(plain))
-    letters = list(plain)
-    for name in marked:
-        letters[name.start : name.end] = "\0" * (name.end - name.start)
-    return tuple(sorted([*marked, *_Reader("".join(letters), language, common_words).read()]))
+    return tuple(sorted([*marked, *_Reader(_blank(plain, marked), language).read()]))
 
 
 def _find_marked(text: str) -> Iterator[Name]:
@@ -226,6 +217,23 @@ def _territories() -> frozenset[str]:
     return frozenset(name for name in names if name.isalpha())
 
 
+def _begins(text: str, start: int) -> bool:
+    """Return whether a sentence begins there, or a line, an entry, a quotation."""
+    before = text[max(0, start - 16) : start]
+    if not _BEGINNING.search(before) or (start > 16 and not before.strip()):
+        return False
+    short = _SHORT_FORM.search(before)
+    return not short or "\n" in before[-2:] or abbreviation(short[1]) not in _WITHIN
+
+
+def _blank(text: str, names: Iterable[Name]) -> str:
+    """Replace the letters of names, so that nothing is read there."""
+    letters = list(text)
+    for name in names:
+        letters[name.start : name.end] = "\0" * (name.end - name.start)
+    return "".join(letters)
+
+
 class _RunWord(NamedTuple):
     """A word of a run, without its possessive, with the small words before it, and its `key`: folded."""
 
@@ -239,13 +247,12 @@ class _RunWord(NamedTuple):
 class _Reader:
     """Reads the names of a text without marks: runs of words with a capital, and small words between."""
 
-    def __init__(self, text: str, language: str, common_words: Set[str]) -> None:
+    def __init__(self, text: str, language: str) -> None:
         is_known = language in ANSWER_LANGUAGES
         self._text = text
         self._languages = (language,) if is_known else ANSWER_LANGUAGES
         self._stops = stop_words(language) if is_known else all_stop_words()
         self._calendar = _calendar(language if is_known else "")
-        self._common_words = common_words
         self._rules = _rules()
 
     def read(self) -> Iterator[Name]:
@@ -284,7 +291,7 @@ class _Reader:
         is_loud = self._is_loud(words, line)
         if is_loud or ("en" in self._languages and self._is_heading(line)):
             words = self._standing_out(list(_with_joints(words)) if is_loud else words, is_loud=is_loud)
-        elif self._begins(words[0].start) or (len(words) == 1 and self._is_quoted(words[0].start)):
+        elif _begins(self._text, words[0].start) or (len(words) == 1 and self._is_quoted(words[0].start)):
             words = self._without_opener(words)
         part: list[_RunWord] = []
         for place, word in enumerate(words):
@@ -301,19 +308,11 @@ class _Reader:
         return frozenset().union(*(parts_of_speech(word, language) for language in self._languages))
 
     def _is_common(self, word: str) -> bool:
-        return fold(word) in self._common_words or any(_is_common(word, language) for language in self._languages)
+        return any(_is_common(word, language) for language in self._languages)
 
     def _is_noun(self, key: str) -> bool:
         """Return whether a dictionary has it as a noun or an adjective."""
         return any({"n", "a"} & parts_of_speech(key, known, inflected=False) for known in self._languages)
-
-    def _begins(self, start: int) -> bool:
-        """Return whether a sentence begins there, or a line, an entry, a quotation."""
-        before = self._text[max(0, start - 16) : start]
-        if not _BEGINNING.search(before) or (start > 16 and not before.strip()):
-            return False
-        short = _SHORT_FORM.search(before)
-        return not short or "\n" in before[-2:] or abbreviation(short[1]) not in _WITHIN
 
     def _is_quoted(self, start: int) -> bool:
         return self._text[max(0, start - 2) : start].rstrip()[-1:] in tuple('«“"')
@@ -553,7 +552,7 @@ class _Reader:
             return False
         if first.key in self._calendar:
             if "en" not in self._languages:
-                return not second and self._begins(first.start)
+                return not second and _begins(self._text, first.start)
             return not second or not self._is_common(second.text)
         if first.key in rules.titles and not (first.text.isupper() and first.text[1:].isalpha()):
             is_initial = second and first.text[1:] == second.text[1:] == "."
@@ -574,7 +573,7 @@ class _Reader:
             return "code", word.end
         if key not in self._stops or text.isupper() or key in _known():
             return "name", word.end
-        is_within = "en" not in self._languages and not self._begins(word.start)
+        is_within = "en" not in self._languages and not _begins(self._text, word.start)
         if is_within and key in rules.articles:
             end = self._tail(word.end)  # «leyó La casa de los espíritus»
             return "name" if end > word.end else None, end
@@ -626,31 +625,37 @@ def _is_date(key: str) -> bool:
     return all(word in _calendar("") or not any(map(str.isalpha, word)) for word in key.split())
 
 
-def names_in(text: str, language: str = "", *, common_words: Set[str] = frozenset()) -> dict[str, float]:
-    """Return the keys of a text's names and codes, each with the weight of its surest form."""
+def names_in(text: str, *, common_words: Set[str] = frozenset()) -> dict[str, float]:
+    """Return the keys of all that a text may name, for the graph, each with the weight of its surest form.
+
+    Every run of words with a capital counts as a whole, and so do its parts: a word too many is rare or leads nowhere,
+    whereas a name that is cut short in one passage no longer meets itself in another.
+    """
     weights: dict[str, float] = {}
     plain = text.translate(_PLAIN)
-    names = [name for name in find_names(text, language, common_words=common_words) if name.kind in ("name", "code")]
-    starts = list(_chain_starts(plain, names))
-    for place, name in enumerate(names):
-        for start in {name.start, starts[place]}:
-            for key, weight in _forms(plain[start : name.end]):
-                weights[key] = max(weights.get(key, 0.0), weight)
+    marked = list(_find_marked(plain))
+    addresses = [each for each in marked if each.kind != "code"]
+    codes = [(key, NAME_WEIGHT) for each in marked if each.kind == "code" and (key := name_key(text[each.start : each.end]))]
+    for key, weight in [*codes, *_find_forms(_blank(plain, addresses), common_words)]:
+        weights[key] = max(weights.get(key, 0.0), weight)
     return weights
 
 
-def _chain_starts(text: str, names: Sequence[Name]) -> Iterator[int]:
-    """Yield where the names that only small words part from one another begin: «Love and War» may be one, too."""
-    start = end = -1
-    for name in names:
-        if end < 0 or not _shapes().between.fullmatch(text, end, name.start):
-            start = name.start
-        yield start
-        end = name.end
+def _find_forms(text: str, common_words: Set[str]) -> Iterator[tuple[str, float]]:
+    """Yield the keys of runs, without a title and without a first word that only begins a sentence."""
+    for run in _shapes().runs.finditer(text):
+        written = run.group()
+        first, _, rest = written.partition(" ")
+        word = fold(_ELISION.sub("", first, count=1))
+        is_common = word in common_words or word in all_stop_words()
+        if (is_common and _begins(text, run.start())) or (word[-1:] == "." and word[:-1] in _rules().titles):
+            written = _shapes().joints.sub("", f" {rest}", count=1).lstrip()
+        for part in written.split(","):
+            yield from _forms(part.strip())
 
 
 def _forms(name: str) -> Iterator[tuple[str, float]]:
-    """The whole, its parts between small words («Bank of Spain» → «Bank», «Spain»), and each part's last word."""
+    """Yield the whole, its parts between small words («Bank of Spain» → «Bank», «Spain»), and their last words."""
     parts = _shapes().joints.split(name)
     for written in (name, *parts):
         if key := name_key(written):
@@ -676,11 +681,10 @@ def mentions(chunks: Sequence[Chunk]) -> list[tuple[Mention, ...]]:
 
 
 def _mentions(chunk: Chunk, titles: Mapping[str, float], common: Set[str]) -> Iterator[Mention]:
-    language = chunk.document.language
-    above = names_in(chunk.context, language, common_words=common)
+    above = names_in(chunk.context, common_words=common)
     headers = filter(None, map(name_key, chunk.headers))
     weights = dict.fromkeys([*above, *headers], HEADING_WEIGHT)
-    for key, weight in names_in(chunk.content, language, common_words=common).items():
+    for key, weight in names_in(chunk.content, common_words=common).items():
         weights[key] = max(weights.get(key, 0.0), weight)
     return (Mention(key, weight) for key, weight in {**weights, **titles}.items())
 

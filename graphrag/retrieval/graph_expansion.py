@@ -43,9 +43,7 @@ async def expand_by_graph(query: Query, hits: Sequence[Hit], *, graph: GraphStor
     The hits stay as they are where nothing that shares a name with them says more of what the question asks.
     """
     transformed, collection, filters = query.transformed, query.collection, query.filters
-    titled = await graph.find_titles(
-        collection, list(names_in(transformed.standalone, transformed.language)), filters=filters
-    )
+    titled = await graph.find_titles(collection, list(names_in(transformed.standalone)), filters=filters)
     beginnings = _beginnings(hits[:SEEDS], titled)
     edges = await graph.find_mention_neighbourhood(collection, list(beginnings), (), width=WIDTH, filters=filters)
     reached = await asyncio.to_thread(walk, edges, beginnings, chunk_count=collection.chunk_count)
