@@ -77,6 +77,7 @@ class NameRules(Rules):
     joints: str
     conjunctions: WordSet
     loose_joints: WordSet
+    apart: Pattern
     articles: WordSet
     auxiliaries: dict[str, WordSet]
     titles: WordSet
@@ -642,15 +643,14 @@ def names_in(text: str, *, common_words: Set[str] = frozenset()) -> dict[str, fl
 
 
 def _find_forms(text: str, common_words: Set[str]) -> Iterator[tuple[str, float]]:
-    """Yield the keys of runs, without a title and without a first word that only begins a sentence."""
+    """Yield the keys of runs, without a first word that only begins a sentence."""
     for run in _shapes().runs.finditer(text):
         written = run.group()
         first, _, rest = written.partition(" ")
         word = fold(_ELISION.sub("", first, count=1))
-        is_common = word in common_words or word in all_stop_words()
-        if (is_common and _begins(text, run.start())) or (word[-1:] == "." and word[:-1] in _rules().titles):
+        if (word in common_words or word in all_stop_words()) and _begins(text, run.start()):
             written = _shapes().joints.sub("", f" {rest}", count=1).lstrip()
-        for part in written.split(","):
+        for part in _rules().apart.split(written):
             yield from _forms(part.strip())
 
 
