@@ -33,8 +33,8 @@ _LONGEST_CODE = 40
 _LONGEST_RUN = 40  # words
 _NEAR = 100  # characters that are looked at around a run
 _CAPITAL = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪĮİĶĹĻĽŁŃŅŇŌŐŒŔŘŚŞŠŢŤŪŮŰŲŹŻŽ"
-_PLAIN = {ord("’"): "'", ord("´"): "'", ord("ʼ"): "'", ord("\u00a0"): " ", ord("\u202f"): " ", ord("‑"): "-"}
-_CHUNK = re.compile(r"(?<!\S)\S*?(?:[\d@/\\~]|\.\w)\S*")  # of what is not only words
+_PLAIN = (("’", "'"), ("´", "'"), ("ʼ", "'"), ("\u00a0", " "), ("\u202f", " "), ("‑", "-"))
+_MARK = re.compile(r"(?:[\d@/\\~]|\.\w)\S*")  # of what is not only words
 _BEGINNING = re.compile(
     r"(?:^|[.!?:…|\n])[\s\"'«»“”‘(\[\]*_#>|•¿¡–—-]*$|[¿¡]$"
     r"|(?:^|\n)[ #*-]*(?:\d+(?:\.\d+)*|[ivxIVX]+|[a-zA-Z]|\[[ x]\])[.)]?\s+$"
@@ -47,6 +47,7 @@ _PARTICLE = re.compile(r"(\w+)\.? +(d'|(?:de la|du|des|de|van der|van den|van|vo
 _FOLLOWING = re.compile(r" (\w+)")
 _ALONE = re.compile(r"\s*(?:[,;|)(\n–-]|$)")
 _BRAND = re.compile(r"\d|^(?!(?:Mc|Mac|De|Di|Le|La|Van)[A-ZÀ-Þ])[^-']*[^\W\d_][A-ZÀ-Þ](?!\.)")
+_AMOUNT = re.compile(r"[+€$£]\n|\d[ ,.']\n|\n[ ,.']\d|\n ?[€$£%]")  # around a number, which the line break stands for
 _MODEL = re.compile(r"[A-Z]{1,2}\d{1,3}[a-z]?")
 _LOWER_CASE = re.compile(r"(?<![\w’'])[a-zß-öø-ÿœ][\w]*")
 _BRACKETS = re.compile(r"\s*\([^)]*\)\s*$")
@@ -129,7 +130,7 @@ def _shapes() -> _Shapes:
     further = rf",? +{joint}{{0,2}}(?:[dl]')?(?:{word}|{rules.number})"
     return _Shapes(
         re.compile(rf"(?<![\w@./\\~+%:-])(?:{kinds})"),
-        re.compile(rf"(?<![\w.])(?:{rules.spaced_code.pattern})"),
+        re.compile(rf"(?=[A-Z\d])(?<![\w.])(?:{rules.spaced_code.pattern})"),
         re.compile(rf"(?<![\w'])(?:[dDlL]')?{word}(?:{further}){{0,{_LONGEST_RUN}}}"),
         re.compile(rf" +{joint}+"),
     )
@@ -142,9 +143,15 @@ class Name:
     kind: Kind
 
 
+def _plain(text: str) -> str:
+    for mark, plain in _PLAIN:  # faster than str.translate
+        text = text.replace(mark, plain)
+    return text
+
+
 def find_names(text: str, language: str = "") -> tuple[Name, ...]:
     """Return the names, codes, addresses and paths of a text, in order and without overlap."""
-    plain = text.translate(_PLAIN)
+    plain = _plain(text)
     marked = list(_find_marked(plain))
     return tuple(sorted([*marked, *_Reader(_blank(plain, marked), language).read()]))
 
@@ -153,13 +160,15 @@ def _find_marked(text: str) -> Iterator[Name]:
     """Yield what characters tell: codes, addresses, paths."""
     shapes = _shapes()
     codes = [Name(*match.span(), "code") for match in shapes.codes.finditer(text)][::-1]
-    end = 0
-    for chunk in _CHUNK.finditer(text):
-        while codes and codes[-1].start < chunk.end():
+    end = last = 0
+    for mark in _MARK.finditer(text):
+        start = max(last, *(text.rfind(space, last, mark.start()) + 1 for space in " \n\t"))
+        last = mark.end()
+        while codes and codes[-1].start < last:
             if (code := codes.pop()).start >= end:
                 yield code
                 end = code.end
-        for match in shapes.tokens.finditer(text, max(chunk.start(), end), chunk.end()):
+        for match in shapes.tokens.finditer(text, max(start, end), last):
             kind = cast(Kind, match.lastgroup)
             if kind != "code" or _is_code(
                 match.group(), text[max(0, match.start() - 20) : match.start()], text[match.end() : match.end() + 2]
@@ -173,10 +182,9 @@ def _is_code(token: str, before: str, after: str) -> bool:
     if len(token) > _LONGEST_CODE or not any(map(str.isdigit, token)):
         return False
     if not any(map(str.isalpha, token)):
-        if re.search(r"[+€$£]\n|\d[ ,.']\n|\n[ ,.']\d|\n ?[€$£%]", f"{before}\n{after}"):
-            return False
         is_numbered = len(token) > 4 and token.replace(".", "").isdigit() and rules.numbered.search(before)
-        return bool(is_numbered or rules.digits_code.fullmatch(token))
+        is_code = is_numbered or rules.digits_code.fullmatch(token)
+        return bool(is_code and not _AMOUNT.search(f"{before}\n{after}"))
     if fold(token) in rules.names_with_digits or rules.not_code.fullmatch(token):
         return False
     if any(map(str.isupper, token)):
@@ -227,8 +235,10 @@ def _begins(text: str, start: int) -> bool:
     return not short or "\n" in before[-2:] or abbreviation(short[1]) not in _WITHIN
 
 
-def _blank(text: str, names: Iterable[Name]) -> str:
+def _blank(text: str, names: Sequence[Name]) -> str:
     """Replace the letters of names, so that nothing is read there."""
+    if not names:
+        return text
     letters = list(text)
     for name in names:
         letters[name.start : name.end] = "\0" * (name.end - name.start)
@@ -633,10 +643,12 @@ def names_in(text: str, *, common_words: Set[str] = frozenset()) -> dict[str, fl
     whereas a name that is cut short in one passage no longer meets itself in another.
     """
     weights: dict[str, float] = {}
-    plain = text.translate(_PLAIN)
+    plain = _plain(text)
     marked = list(_find_marked(plain))
     addresses = [each for each in marked if each.kind != "code"]
-    codes = [(key, NAME_WEIGHT) for each in marked if each.kind == "code" and (key := name_key(text[each.start : each.end]))]
+    codes = [
+        (key, NAME_WEIGHT) for each in marked if each.kind == "code" and (key := name_key(text[each.start : each.end]))
+    ]
     for key, weight in [*codes, *_find_forms(_blank(plain, addresses), common_words)]:
         weights[key] = max(weights.get(key, 0.0), weight)
     return weights
@@ -644,25 +656,29 @@ def names_in(text: str, *, common_words: Set[str] = frozenset()) -> dict[str, fl
 
 def _find_forms(text: str, common_words: Set[str]) -> Iterator[tuple[str, float]]:
     """Yield the keys of runs, without a first word that only begins a sentence."""
+    stops, joints = all_stop_words(), _shapes().joints
     for run in _shapes().runs.finditer(text):
         written = run.group()
         first, _, rest = written.partition(" ")
         word = fold(_ELISION.sub("", first, count=1))
-        if (word in common_words or word in all_stop_words()) and _begins(text, run.start()):
-            written = _shapes().joints.sub("", f" {rest}", count=1).lstrip()
-        for part in _rules().apart.split(written):
-            yield from _forms(part.strip())
+        if (word in common_words or word in stops) and _begins(text, run.start()):
+            written = joints.sub("", f" {rest}", count=1).lstrip()
+        yield from _forms(written)
 
 
-def _forms(name: str) -> Iterator[tuple[str, float]]:
-    """Yield the whole, its parts between small words («Bank of Spain» → «Bank», «Spain»), and their last words."""
-    parts = _shapes().joints.split(name)
-    for written in (name, *parts):
-        if key := name_key(written):
-            yield key, NAME_WEIGHT
-            first, _, last = key.rpartition(" ")
-            if first and written in parts and not last.isdigit():
-                yield last, SURNAME_WEIGHT
+@lru_cache(maxsize=CACHED_WORDS)
+def _forms(run: str) -> tuple[tuple[str, float], ...]:
+    """Return the whole, its parts between small words («Bank of Spain» → «Bank», «Spain»), and their last words."""
+    found: list[tuple[str, float]] = []
+    for name in _rules().apart.split(run):
+        parts = _shapes().joints.split(name.strip())
+        for written in dict.fromkeys((name, *parts)):
+            if key := name_key(written):
+                found.append((key, NAME_WEIGHT))
+                first, _, last = key.rpartition(" ")
+                if first and written in parts and not last.isdigit():
+                    found.append((last, SURNAME_WEIGHT))
+    return tuple(found)
 
 
 def title_keys(title: str) -> list[str]:
