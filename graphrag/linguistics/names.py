@@ -71,7 +71,7 @@ class NameRules(Rules):
     prefixes: Pattern
     enclitics: Pattern
     determiners: dict[str, WordSet]
-    infinitive: Pattern
+    infinitive: dict[str, Pattern]
     after_infinitive: WordSet
     tail: Pattern
     adjective: Pattern
@@ -183,7 +183,7 @@ def _is_code(token: str, before: str, after: str) -> bool:
         return False
     if not any(map(str.isalpha, token)):
         is_numbered = len(token) > 4 and token.replace(".", "").isdigit() and rules.numbered.search(before)
-        is_code = is_numbered or rules.digits_code.fullmatch(token)
+        is_code = is_numbered or (rules.digits_code.fullmatch(token) and not rules.not_code.fullmatch(token))
         return bool(is_code and not _AMOUNT.search(f"{before}\n{after}"))
     if fold(token) in rules.names_with_digits or rules.not_code.fullmatch(token):
         return False
@@ -200,7 +200,7 @@ def _is_common(word: str, language: str) -> bool:
         return True
     if rules.common_endings.search(key) and key not in _known():
         return True
-    if (prefix := rules.prefixes.match(key)) and parts_of_speech(key[prefix.end() :], language):
+    if (prefix := rules.prefixes.match(key)) and {"v", "a"} & parts_of_speech(key[prefix.end() :], language):
         return True
     if language == "es" and (enclitic := rules.enclitics.search(key)) and enclitic.start() > 2:
         return _is_common(key[: enclitic.start()], language)
@@ -439,8 +439,12 @@ class _Reader:
         """Return whether an unknown word before an object is a verb: «Renombra el archivo», «Vider le bac»."""
         rules = self._rules
         following = self._following(word.end)
-        is_infinitive = rules.infinitive.search(word.key) and following in rules.after_infinitive
-        return bool(is_infinitive) or any(following in rules.determiners[known] for known in self._languages)
+        if following in rules.after_infinitive and self._is_infinitive(word.key):
+            return True
+        return any(following in rules.determiners[known] for known in self._languages)
+
+    def _is_infinitive(self, key: str) -> bool:
+        return any(self._rules.infinitive[known].search(key) for known in self._languages)
 
     def _is_before_verb(self, word: _RunWord) -> bool:
         """Return whether what may be a name or a common word is a subject, or stands alone."""
@@ -460,7 +464,7 @@ class _Reader:
         if "en" in self._languages or not following or word.key in rules.openers or "r" in kinds:
             return False
         if following in rules.auxiliaries[self._languages[0]]:
-            return not rules.infinitive.search(word.key)
+            return not self._is_infinitive(word.key)
         if word.key in rules.institutions and (end := self._tail(word.end)) > word.end:  # «Médecins du monde ouvre»
             following = self._following(end)
             return following == "et" or self._is_verb(following)
@@ -495,7 +499,7 @@ class _Reader:
         if word.text[0].isdigit() or (first in rules.loose_joints and not is_class):
             return False
         if word.joint in ("de", "del", "du", "des", "d'", "al", "of"):
-            if _BRAND.search(last.text) and head.key not in rules.institutions:
+            if _BRAND.search(last.text) and head.key not in rules.institutions and not _ROMAN.fullmatch(last.text):
                 return False  # «iPad de Jules», «ONU de Guterres»
             return is_class or word.key not in rules.given_names or head.key in rules.given_names
         return True
@@ -646,9 +650,8 @@ def names_in(text: str, *, common_words: Set[str] = frozenset()) -> dict[str, fl
     plain = _plain(text)
     marked = list(_find_marked(plain))
     addresses = [each for each in marked if each.kind != "code"]
-    codes = [
-        (key, NAME_WEIGHT) for each in marked if each.kind == "code" and (key := name_key(text[each.start : each.end]))
-    ]
+    keys = (name_key(text[each.start : each.end]) for each in marked if each.kind == "code")
+    codes = [(key, NAME_WEIGHT) for key in keys if key]
     for key, weight in [*codes, *_find_forms(_blank(plain, addresses), common_words)]:
         weights[key] = max(weights.get(key, 0.0), weight)
     return weights
