@@ -95,18 +95,12 @@ class NameRules(Rules):
     whole: WordSet
     openers: WordSet
     given_names: WordSet
-    other_names: WordSet
     exonyms: list[WordList]
 
 
 @lru_cache(maxsize=1)
 def _rules() -> NameRules:
     return read_rules(NameRules, "graphrag.linguistics", "names")
-
-
-@lru_cache(maxsize=1)
-def _known() -> frozenset[str]:
-    return _rules().given_names | _rules().other_names
 
 
 class _Shapes(NamedTuple):
@@ -198,7 +192,7 @@ def _is_common(word: str, language: str) -> bool:
     rules, key = _rules(), fold(word)
     if key in stop_words(language) or key in rules.openers or parts_of_speech(word, language):
         return True
-    if rules.common_endings.search(key) and key not in _known():
+    if rules.common_endings.search(key) and key not in _rules().given_names:
         return True
     if (prefix := rules.prefixes.match(key)) and {"v", "a"} & parts_of_speech(key[prefix.end() :], language):
         return True
@@ -365,7 +359,7 @@ class _Reader:
         rules = self._rules
         kept = [self._stands_out(word, is_loud=is_loud) for word in words]
         for place, (word, next_) in enumerate(pairwise(words)):
-            opening = rules.institutions if next_.joint else rules.institutions | _known()
+            opening = rules.institutions if next_.joint else rules.institutions | _rules().given_names
             kept[place] |= kept[place + 1] and word.key in opening
             kept[place + 1] |= kept[place] and _ROMAN.fullmatch(next_.text) is not None
         return [word if is_kept else word._replace(text="") for word, is_kept in zip(words, kept, strict=True)]
@@ -374,7 +368,7 @@ class _Reader:
         key, rules = word.key, self._rules
         if (is_loud and key in rules.acronyms - self._stops) or (key in _territories() and not self._is_noun(key)):
             return True
-        is_name = key in _known() and key not in self._stops and not self._is_noun(key)
+        is_name = key in _rules().given_names and key not in self._stops and not self._is_noun(key)
         is_other = any(key in others for others in (rules.titles, rules.no_names, rules.demonyms, self._calendar))
         is_word = len(key) > 1 and word.text[0].isalpha()
         return is_word and not is_other and (is_name or not self._is_common(word.text.lower()))
@@ -398,8 +392,8 @@ class _Reader:
             return words
         is_common = self._is_common(text)
         if is_common and follows and any(map(str.isdigit, follows.text)):
-            return words if key in _known() else rest
-        if key in _known():
+            return words if key in _rules().given_names else rest
+        if key in _rules().given_names:
             is_open = follows or (second and second.text[0].isalpha() and key not in self._stops)
             is_name = (not is_common and key not in self._calendar) or (key not in self._stops and is_open)
             return words if is_name or (not follows and self._is_before_verb(first)) else rest
@@ -557,8 +551,24 @@ class _Reader:
                 return Name(start, end, kind) if kind else None
         if form := rules.legal_form.match(self._text, end):
             return Name(start, form.end(), "name")
-        is_french = self._languages == ("fr",) and words[-1].key in rules.institutions
-        return Name(start, self._tail(end) if is_french else end, "name")
+        if self._languages == ("fr",):
+            if words[-1].key in rules.institutions:
+                end = self._tail(end)
+            elif len(words) == 1 and self._is_class(words[0]):
+                for _ in range(2):  # «la Guerre civile américaine»
+                    if self._is_adjective(following := self._following(end)):
+                        end += 1 + len(following)
+        return Name(start, end, "name")
+
+    def _is_class(self, word: _RunWord) -> bool:
+        """Return whether a noun has a capital although no sentence begins with it."""
+        is_noun = word.text[1:].islower() and word.key not in _rules().given_names and self._is_noun(word.key)
+        return is_noun and not _begins(self._text, word.start)
+
+    def _is_adjective(self, word: str) -> bool:
+        kinds = self._kinds(word)
+        is_ending = self._rules.adjective.search(word) is not None
+        return word.islower() and fold(word) not in self._stops and "v" not in kinds and ("a" in kinds or is_ending)
 
     def _is_outside(self, words: Sequence[_RunWord]) -> bool:
         """Return whether the first word is a title, a time, a nationality before the name, or a number."""
@@ -586,7 +596,7 @@ class _Reader:
             return None, word.end
         if _MODEL.fullmatch(text):
             return "code", word.end
-        if key not in self._stops or text.isupper() or key in _known():
+        if key not in self._stops or text.isupper() or key in _rules().given_names:
             return "name", word.end
         is_within = "en" not in self._languages and not _begins(self._text, word.start)
         if is_within and key in rules.articles:
