@@ -147,7 +147,7 @@ def find_names(text: str, language: str = "") -> tuple[Name, ...]:
     """Return the names, codes, addresses and paths of a text, in order and without overlap."""
     plain = _plain(text)
     marked = list(_find_marked(plain))
-    return tuple(sorted([*marked, *_Reader(_blank(plain, marked), language).read()]))
+    return tuple(sorted([*marked, *_NameReader(_blank(plain, marked), language).read()]))
 
 
 def _find_marked(text: str) -> Iterator[Name]:
@@ -249,7 +249,7 @@ class _RunWord(NamedTuple):
     joint: str = ""
 
 
-class _Reader:
+class _NameReader:
     """Reads the names of a text without marks: runs of words with a capital, and small words between."""
 
     def __init__(self, text: str, language: str) -> None:
@@ -574,6 +574,8 @@ class _Reader:
         """Return whether the first word is a title, a time, a nationality before the name, or a number."""
         first, second, rules = words[0], words[1] if len(words) > 1 else None, self._rules
         if second and (_pair(first, second) in rules.whole or (second.joint and first.key in rules.ministries)):
+            return False
+        if second and self._text[first.end] == "'":  # "King's College"
             return False
         if first.key in self._calendar:
             if "en" not in self._languages:
