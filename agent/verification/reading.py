@@ -105,7 +105,7 @@ def read(text: str, language: str) -> ComparedText:
     is_table = len(headers) >= MAX_LABELS
     names = tuple(
         place
-        for place in name_places(words)
+        for place in name_places(text, language, words)
         if not (is_table and any(start <= words[place].start < end for start, end in headers))
     )
     signs = tuple(_signs(words, language))

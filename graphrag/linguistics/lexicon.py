@@ -234,6 +234,22 @@ def share_meaning(one: Meanings, other: Meanings) -> float:
     return max((weight * other[name] for name, weight in one.items() if name in other), default=0.0)
 
 
+@lru_cache(maxsize=CACHED_WORDS)
+def parts_of_speech(word: str, language: str, *, inflected: bool = True) -> frozenset[str]:
+    """Return what a word may be, of n, v, a and r; if not `inflected`, as a dictionary writes it.
+
+    Words that are written with a capital do not count.
+    """
+    if language not in ANSWER_LANGUAGES:
+        return frozenset()
+    vocabulary, folded = _vocabulary(language), fold(word)
+    senses = vocabulary.find_senses(folded) if inflected else vocabulary.words.get(folded, {})
+    concepts = (_concepts()[name] for name in senses)
+    return frozenset(
+        concept.part_of_speech for concept in concepts if any(each[0].islower() for each in concept.words[language])
+    )
+
+
 _OPPOSITE_MOST_LONGER = 7  # letters
 _OPPOSITE_SHORTEST = 3
 

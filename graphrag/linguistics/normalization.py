@@ -32,7 +32,7 @@ _APART = {"’": "'", "ʼ": "'", "`": "'", "´": "'", "‑": "-", "\u00a0": " ",
 _MARKED = re.compile(
     r"\b(?:qué|quién|quiénes|cuál|cuáles|cuándo|cuánto|cuánta|cuántos|cuántas|dónde|adónde|cómo|où)\b", re.IGNORECASE
 )
-_QUOTED = re.compile(r"«[^«»]*»|“[^“”]*”|\"[^\"]*\"")
+QUOTED = re.compile(r"«[^«»]*»|“[^“”]*”|\"[^\"]*\"")
 _INSIDE = re.compile(r"\w")
 
 
@@ -53,4 +53,4 @@ def flatten(text: str) -> str:
 
 def without_quotes(flat: str) -> str:
     """Replace the letters of quoted text by x: a quotation asks nothing."""
-    return _QUOTED.sub(lambda match: _INSIDE.sub("x", match[0]), flat)
+    return QUOTED.sub(lambda match: _INSIDE.sub("x", match[0]), flat)

@@ -13,8 +13,7 @@ from graphrag.linguistics.language import content_stems, content_words, fold, st
 from graphrag.linguistics.language import words as words_of
 from graphrag.linguistics.lexicon import find_meanings
 from graphrag.linguistics.normalization import flatten
-from graphrag.query_transformation.phrases import QuestionGrammar, find_phrases, read_words
-from graphrag.query_transformation.question_names import find_names
+from graphrag.query_transformation.phrases import QuestionGrammar, find_named, find_phrases, read_words
 
 MOST_WORDS: Final = 40  # read of a question: its form shows by then
 LONGEST_GRAM: Final = 3
@@ -63,7 +62,7 @@ def _features(question: str, before: str, grammar: QuestionGrammar, cues: frozen
     news = sum(any(stem(word.text, language) in content - said for word in phrase.words) for phrase in phrases)
     yield f"unknown words {min(unknown, 2)}"
     yield f"own phrases {min(news, 2)}, content {min(len(content), MOST_COUNTED)}"
-    names = [name for name in find_names(question, grammar) if not name.isdigit()]
+    names = [name for name in find_named(question, grammar.language) if not name.isdigit()]
     yield f"content {min(len(content), MOST_COUNTED)}"
     yield f"words {min(len(words_of(question)), 2 * MOST_COUNTED)}"
     yield f"names {bool(names)}"

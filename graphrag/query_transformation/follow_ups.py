@@ -17,11 +17,11 @@ from graphrag.query_transformation.phrases import (
     Phrase,
     QuestionGrammar,
     find_focus,
+    find_named,
     find_phrases,
     read_question_grammar,
     read_words,
 )
-from graphrag.query_transformation.question_names import find_names
 from graphrag.query_transformation.references import (
     is_bare_question_word,
     resolve_references,
@@ -120,7 +120,7 @@ class _Topic:
             return short[1].strip(_EDGES)
         known = {fold(word) for word in words_of(self.question)}
         sentence = _first_sentence(self.answer)
-        names = find_names(sentence, self.grammar)
+        names = find_named(sentence, self.grammar.language)
         named = next((name for name in names if not name[0].isdigit() and fold(name) not in known), "")
         words = read_words(sentence, flatten(sentence))
         phrases = find_phrases(words, sentence, self.grammar.clauses) if named else []
@@ -213,7 +213,7 @@ def _shows_reference(question: str, grammar: QuestionGrammar) -> bool:
         return True
     words = read_words(question, flat)
     phrases = find_phrases(words, question, grammar.clauses)
-    named = find_names(question, grammar)
+    named = find_named(question, grammar.language)
     if (pronoun := _rules().pronouns[grammar.language].search(low)) and not _is_explained(
         pronoun.start(), phrases, named, question
     ):

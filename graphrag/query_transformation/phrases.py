@@ -7,10 +7,13 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from graphrag.linguistics.language import ANSWER_LANGUAGES
+from graphrag.linguistics.names import find_names
+from graphrag.linguistics.normalization import QUOTED
 from graphrag.linguistics.rules import AnyCase, Pattern, Rules, WordSet, read_rules
 from graphrag.linguistics.sentence_stops import abbreviation
 
 Gender = Literal["", "m", "f"]
+MOST_NAMES = 20
 
 
 class Asking(Rules):
@@ -152,6 +155,18 @@ class Phrase:
     @property
     def has_name(self) -> bool:
         return any(word.is_name for word in self.words[1:] or self.words)
+
+
+def find_named(question: str, language: str) -> tuple[str, ...]:
+    """Return the titles in quotes, the names and the codes of a question, in their order."""
+    quoted = {(match.start(), match.end()): match[0][1:-1].strip() for match in QUOTED.finditer(question)}
+    found = [(start, title) for (start, _), title in quoted.items() if title]
+    found += [
+        (name.start, question[name.start : name.end])
+        for name in find_names(question, language)
+        if not any(start <= name.start < end for start, end in quoted)
+    ]
+    return tuple(dict.fromkeys(name for _, name in sorted(found)))[:MOST_NAMES]
 
 
 def read_words(text: str, flat: str) -> list[QuestionToken]:

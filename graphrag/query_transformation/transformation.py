@@ -24,9 +24,9 @@ from graphrag.query_transformation.phrases import (
     QuestionGrammar,
     beginning,
     find_focus,
+    find_named,
     read_question_grammar,
 )
-from graphrag.query_transformation.question_names import find_names
 from graphrag.query_transformation.references import is_bare_question_word, understood_alone
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -144,7 +144,7 @@ def _transform(question: str, earlier: Sequence[Exchange]) -> TransformedQuery:
         decompose(told, intent, grammar),
         direction,
         intent is not Intent.COMPARATIVE and grammar.multi_hop.search(flat) is not None,
-        find_names(told, grammar),
+        find_named(told, grammar.language),
         find_periods(told, language),
         f"{told}{question[READ_CHARS:]}" if told != read else "",
         strategy=strategy,

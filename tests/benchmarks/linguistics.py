@@ -22,6 +22,7 @@ from agent.evaluation.retrieval_run import read_dataset
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import detect, fold, stop_words, words
 from graphrag.linguistics.lexicon import find_meanings
+from graphrag.linguistics.names import find_names
 from graphrag.linguistics.negation import read_polarity
 from graphrag.linguistics.numbers import WHOLE, read_quantities
 from graphrag.linguistics.sentences import split_sentences
@@ -107,11 +108,17 @@ def score_negation(item: Item) -> tuple[int, int]:
     return right, total
 
 
+def score_names(item: Item) -> tuple[int, int]:
+    found = [(item["text"][name.start : name.end], name.kind) for name in find_names(item["text"], item["lang"])]
+    return same([(name["text"], name["type"]) for name in item["names"]], found)
+
+
 READERS: dict[str, Callable[[Item], tuple[int, int]]] = {
     "sentences": score_sentences,
     "numbers": score_numbers,
     "dates": score_dates,
     "negation": score_negation,
+    "names": score_names,
 }
 
 

@@ -1,10 +1,20 @@
 """R7.1 Who and what a text names, by one key in every document."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag.linguistics.names import HEADING_WEIGHT, SURNAME_WEIGHT, mentions, name_key, names_in, title_keys
+from graphrag.linguistics.names import (
+    HEADING_WEIGHT,
+    SURNAME_WEIGHT,
+    find_names,
+    mentions,
+    name_key,
+    names_in,
+    title_keys,
+)
 from graphrag.models.graph import TITLE_WEIGHT
 from tests.factories import make_chunk, make_document
 
@@ -37,6 +47,48 @@ def test_a_word_that_only_begins_a_sentence_names_nothing() -> None:
 def test_last_word_of_a_name_is_a_weaker_name() -> None:
     """R7.1 «Salcedo» may be Rubén Salcedo."""
     assert names_in("Vino Rubén Salcedo.", common_words={"vino"}) == {"ruben salcedo": 1.0, "salcedo": SURNAME_WEIGHT}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "names"),
+    [
+        ("es", "Felipe VI de España visitó Letonia.", {"Felipe VI de España": "name", "Letonia": "name"}),
+        ("es", "El pedido ORD-123456 sale a las 10:30 del 3/5.", {"ORD-123456": "code"}),
+        ("es", "Durante el curso 2023-2024 no hubo becas.", {}),
+        ("fr", "Il a voté pour Lutte ouvrière.", {"Lutte ouvrière": "name"}),
+        ("fr", "La Guerre civile américaine dura quatre ans.", {"Guerre civile américaine": "name"}),
+        ("fr", "Dépoussiérez le ventilateur chaque mois.", {}),
+        ("en", "Mail o.neill@example.com about /srv/data/may.csv.", {
+            "o.neill@example.com": "email", "/srv/data/may.csv": "path",
+        }),
+        ("en", "See www.example.org for King's College London.", {
+            "www.example.org": "url", "King's College London": "name",
+        }),
+    ],
+)  # fmt: skip
+def test_names_have_their_ends_and_kinds(language: str, text: str, names: dict[str, str]) -> None:
+    """R7.1, R8.4 people and institutions, codes, addresses and paths as they are written."""
+    assert {text[name.start : name.end]: name.kind for name in find_names(text, language)} == names
+
+
+def test_graph_holds_a_long_name_whole_and_in_parts() -> None:
+    """R7.1 though titles and commas part it, and addresses are no names."""
+    keys = names_in("Kent, Mr. Bell of the Bank of Spain (bell@Spain.es) on Venus.").keys()
+    assert keys == {"kent", "mr", "bell of the bank of spain", "bell", "bank", "spain", "venus"}
+
+
+@pytest.mark.parametrize("unit", ["A", "Ab ", "Ab, ", "Ab and ", "A\\", "(A", "A.", "1-", "a@", "12 ", "/a", "\n"])
+def test_reading_takes_linear_time(unit: str) -> None:
+    """R8.4 a text without an end of word or sentence."""
+
+    def seconds(count: int) -> float:
+        started = time.process_time()
+        find_names(unit * count, "en")
+        names_in(unit * count)
+        return time.process_time() - started
+
+    seconds(100)
+    assert seconds(40_000) < 8 * max(seconds(10_000), 0.02)
 
 
 @pytest.mark.parametrize(
