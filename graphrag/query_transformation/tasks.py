@@ -230,8 +230,13 @@ def read_model() -> TaskModel:
     with files("graphrag.query_transformation").joinpath("tasks.npz").open("rb") as file:
         arrays: dict[str, Any] = dict(np.load(file))
     thresholds = arrays.pop("thresholds")
-    words = {name: frozenset(arrays.pop(name).tolist()) for name in ("task_words", "signal_words")}
-    return TaskModel(**words, **arrays, search_threshold=float(thresholds[0]), no_search_threshold=float(thresholds[1]))
+    return TaskModel(
+        frozenset(arrays.pop("task_words").tolist()),
+        frozenset(arrays.pop("signal_words").tolist()),
+        **arrays,
+        search_threshold=float(thresholds[0]),
+        no_search_threshold=float(thresholds[1]),
+    )
 
 
 def classify_task(message: str, language: str, *, has_answer: bool = False) -> TaskReading:

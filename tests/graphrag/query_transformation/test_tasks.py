@@ -6,7 +6,7 @@ import pytest
 
 from graphrag.query_transformation.tasks import READ_CHARS, WITHOUT_SEARCH, Task, classify_task, read_model
 
-MESSAGES = {
+MESSAGES: dict[Task, dict[str, tuple[str, ...]]] = {
     Task.SMALL_TALK: {
         "en": ("Hello", "thank you very much", "ok", "how are you?", "you are useless"),
         "es": ("hola", "muchas gracias", "vale", "¿Cómo estás?", "eres un inútil"),
