@@ -210,7 +210,7 @@ class TaskModel:
         excluded = self._excluded(message)
         shares[_QUESTION] += shares[excluded].sum()
         shares[excluded] = 0
-        return shares / shares.sum()
+        return np.asarray(shares / shares.sum(), np.float64)
 
     def _excluded(self, message: str) -> NDArray[np.bool_]:
         """Return the tasks that a message has too many words of other things for."""
