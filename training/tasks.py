@@ -2,8 +2,9 @@
 
 The sentences in `training/tasks/` are our own. A line is a task, a tab and a sentence in which `[a|b]` stands for one
 of its alternatives and `{name}` for one of the values that a line `{name}` lists. A line is a cluster: its sentences
-are all in the same part. A fifth of the lines is held out, cross-validation on the others chooses thresholds; the weights that are
-written are then fitted on all of them. `training/tasks/heldout.tsv` (language, task, sentence) is never fitted.
+are all in the same part. A fifth of the lines is held out; cross-validation over the others chooses the thresholds.
+The weights that are written are then fitted on all of them. `training/tasks/heldout.tsv` (language, task, sentence)
+is never fitted.
 
     python training/tasks.py                  fit, report, write the weights
     python training/tasks.py FILE.jsonl ...   report also which of their "text" or "query" go without search
