@@ -2,8 +2,9 @@
 
 The sentences in `training/tasks/` are our own. A line is a task, a tab and a sentence in which `[a|b]` stands for one
 of its alternatives and `{name}` for one of the values that a line `{name}` lists. A line is a cluster: its sentences
-are all in the same part. A fifth of the lines is held out, another fifth chooses the thresholds; the weights that are
-written are then fitted on all of them. `training/tasks/heldout.tsv` (language, task, sentence) is never fitted.
+are all in the same part. A fifth of the lines is held out; cross-validation over the others chooses the thresholds.
+The weights that are written are then fitted on all of them. `training/tasks/heldout.tsv` (language, task, sentence)
+is never fitted.
 
     python training/tasks.py                  fit, report, write the weights
     python training/tasks.py FILE.jsonl ...   report also which of their "text" or "query" go without search
@@ -25,7 +26,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from graphrag.linguistics.language import detect_question, fold
+from graphrag.linguistics.language import detect_question, fold, question_words
 from graphrag.query_transformation import tasks as product
 from graphrag.query_transformation.tasks import TASKS, WITHOUT_SEARCH, Task, TaskModel
 
@@ -102,8 +103,9 @@ def expand(pattern: str, chance: random.Random) -> str:
 
 def roughen(sentence: str, language: str, task: Task, chance: random.Random) -> str:
     """Write a sentence as people do: with or without marks, accents, capitals and courtesy, and with slips."""
-    asks = task in ASKING | {Task.CATALOGUE, Task.ABOUT_CAUSEWAY} and chance.random() < 0.6 and sentence[-1:].isalnum()
-    if asks and len(sentence.split()) > 2:
+    is_question = task in ASKING or fold(sentence.split()[0]) in question_words()
+    asks = is_question and chance.random() < 0.6 and sentence[-1:].isalnum()
+    if asks:
         sentence = (
             f"¿{sentence}?" if language == "es" and chance.random() < 0.6 else f"{sentence}{' ' * (language == 'fr')}?"
         )
@@ -134,6 +136,7 @@ def make_examples(clusters: Sequence[tuple[Task, str]], language: str, chance: r
     for task, pattern in clusters:
         sentences = sorted({expand(pattern, chance) for _ in range(3 * VARIANTS)})
         chosen = chance.sample(sentences, min(VARIANTS, len(sentences)))
+        variants = max(1, 8 // len(chosen))
         found.append(
             [
                 Example(
@@ -144,7 +147,9 @@ def make_examples(clusters: Sequence[tuple[Task, str]], language: str, chance: r
                     len(chosen) ** -0.3,
                 )
                 for sentence in chosen
-                for text in dict.fromkeys((sentence, roughen(sentence, language, task, chance)))
+                for text in dict.fromkeys(
+                    [sentence, *(roughen(sentence, language, task, chance) for _ in range(variants))]
+                )
             ]
         )
     return found
@@ -168,7 +173,7 @@ def split(clusters: list[list[Example]], chance: random.Random) -> tuple[list[li
 
 
 def hashes_of(example: Example, task_words: frozenset[int]) -> np.ndarray[Any, Any]:
-    names = product.read_features(example.sentence, example.language, example.has_answer, task_words)
+    names = product.read_features(example.sentence, example.language, task_words)
     return product.hash_features([*names])
 
 
@@ -203,7 +208,7 @@ def fit(examples: Sequence[Example]) -> TaskModel:
 
 
 def probabilities_of(model: TaskModel, example: Example) -> np.ndarray[Any, Any]:
-    return model.probabilities(example.sentence, example.language, example.has_answer)
+    return model.probabilities(example.sentence, example.language)
 
 
 def with_thresholds(model: TaskModel, clusters: list[list[Example]]) -> TaskModel:

@@ -62,6 +62,7 @@ READ_CHARS = 500  # at the beginning, and half as many at the end: who pastes a 
 MOST_TOKENS = 60
 PREFIX_WIDTHS = (4, 5, 6)
 MOST_TOKEN_CHARS = 24
+MOST_PHRASE_TOKENS = 4
 _TOKEN = re.compile(r"[\w-]{1,60}\.(?:pdf|docx?|xlsx?|csv|md|txt|pptx?|odt|html?|eml|json)\b|[^\W_]+|[?!]|[:;]-?[)D(]")
 _FILE_NAME = re.compile(r"\.[a-z]+$")
 _DIGITS = re.compile(r"\d+")
@@ -112,7 +113,7 @@ def _has_word(text: str) -> bool:
     return any(character.isalnum() for character in text)
 
 
-def read_features(message: str, language: str, has_answer: bool, task_words: frozenset[int]) -> Iterator[str]:
+def read_features(message: str, language: str, task_words: frozenset[int]) -> Iterator[str]:
     """Yield the names of a message's features; a name may come more than once.
 
     `task_words` are the hashes of the words that are written as they are; runs of others, which name what the message
@@ -124,7 +125,6 @@ def read_features(message: str, language: str, has_answer: bool, task_words: fro
     framed = ["^", *_collapsed(token if hash_name(token) in task_words else "*" for token in found), "$"]
     yield f"length={_bucket(len(found))}"
     yield f"language={language}"
-    yield f"has_answer={has_answer}"
     if is_courteous:
         yield "courteous"
     if "?" in tokens:
@@ -201,8 +201,8 @@ class TaskModel:
     search_threshold: float  # of the tasks that are searched for
     no_search_threshold: float
 
-    def probabilities(self, message: str, language: str, has_answer: bool) -> NDArray[np.float64]:
-        hashes = hash_features([*read_features(message, language, has_answer, self.task_words)])
+    def probabilities(self, message: str, language: str) -> NDArray[np.float64]:
+        hashes = hash_features([*read_features(message, language, self.task_words)])
         rows = np.searchsorted(self.features, hashes)
         rows = rows[self.features[np.minimum(rows, len(self.features) - 1)] == hashes]
         scores = self.weights[rows].sum(0, dtype=np.int32) * self.scales / np.sqrt(len(hashes)) + self.bias
@@ -210,16 +210,19 @@ class TaskModel:
         excluded = self._excluded(message)
         shares[_QUESTION] += shares[excluded].sum()
         shares[excluded] = 0
-        return shares / shares.sum()
+        return np.asarray(shares / shares.sum(), np.float64)
 
     def _excluded(self, message: str) -> NDArray[np.bool_]:
         """Return the tasks that a message has too many words of other things for."""
         tokens = _tokens(_without_courtesy(_read(message))[0])
         content = [token for token in tokens if token not in all_stop_words() and token[0].isalnum()]
         known = sum(_is_known(token, self.signal_words) for token in content)
-        if not known and content:
+        if not _has_word("".join(tokens)) or (content and not known):
             return _SEARCHLESS
-        return _WITHOUT_TOPIC if len(content) > 2 * known else _NO_TASK
+        if not content:
+            return _NO_TASK
+        is_phrase = len(tokens) <= MOST_PHRASE_TOKENS  # «Simple complaint», a title
+        return _WITHOUT_TOPIC if len(content) > 2 * known - is_phrase else _NO_TASK
 
 
 @lru_cache(maxsize=1)
@@ -227,13 +230,18 @@ def read_model() -> TaskModel:
     with files("graphrag.query_transformation").joinpath("tasks.npz").open("rb") as file:
         arrays: dict[str, Any] = dict(np.load(file))
     thresholds = arrays.pop("thresholds")
-    words = {name: frozenset(arrays.pop(name).tolist()) for name in ("task_words", "signal_words")}
-    return TaskModel(**words, **arrays, search_threshold=float(thresholds[0]), no_search_threshold=float(thresholds[1]))
+    return TaskModel(
+        frozenset(arrays.pop("task_words").tolist()),
+        frozenset(arrays.pop("signal_words").tolist()),
+        **arrays,
+        search_threshold=float(thresholds[0]),
+        no_search_threshold=float(thresholds[1]),
+    )
 
 
 def classify_task(message: str, language: str, *, has_answer: bool = False) -> TaskReading:
     """Return what a message asks for; `has_answer`: whether the conversation has an answer that could be changed."""
-    probabilities = read_model().probabilities(message, language, has_answer)
+    probabilities = read_model().probabilities(message, language)
     task, probability = choose_task(probabilities, read_model(), has_answer=has_answer)
     return TaskReading(task, probability, _slots(task, message))
 
@@ -241,11 +249,11 @@ def classify_task(message: str, language: str, *, has_answer: bool = False) -> T
 def choose_task(probabilities: NDArray[np.float64], model: TaskModel, *, has_answer: bool) -> tuple[Task, float]:
     """Return the likeliest task if it reaches its threshold, else `Task.QUESTION`; with its probability."""
     shares = probabilities.copy()
-    if not has_answer:
-        shares[_QUESTION] += shares[_TRANSFORM_ANSWER]
-        shares[_TRANSFORM_ANSWER] = 0
+    if not has_answer and shares.argmax() == _TRANSFORM_ANSWER:
+        return Task.QUESTION, float(shares[_TRANSFORM_ANSWER] + shares[_QUESTION])
     if shares[_SEARCHLESS].sum() >= model.no_search_threshold:
-        best = int(np.where(_SEARCHLESS, shares, 0).argmax())
+        may_be = _SEARCHLESS & (has_answer | (np.arange(len(TASKS)) != _TRANSFORM_ANSWER))
+        best = int(np.where(may_be, shares, 0).argmax())
         return TASKS[best], float(shares[best])
     shares[_QUESTION] += shares[_SEARCHLESS].sum()
     shares[_SEARCHLESS] = 0

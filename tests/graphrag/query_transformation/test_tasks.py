@@ -6,7 +6,7 @@ import pytest
 
 from graphrag.query_transformation.tasks import READ_CHARS, WITHOUT_SEARCH, Task, classify_task, read_model
 
-MESSAGES = {
+MESSAGES: dict[Task, dict[str, tuple[str, ...]]] = {
     Task.SMALL_TALK: {
         "en": ("Hello", "thank you very much", "ok", "how are you?", "you are useless"),
         "es": ("hola", "muchas gracias", "vale", "¿Cómo estás?", "eres un inútil"),
@@ -30,7 +30,7 @@ MESSAGES = {
     Task.CANNOT_DO: {
         "en": ("Translate this document", "draw a picture of a cat", "Write me a poem", "delete the file"),
         "es": ("Traduce este documento", "dibuja un gato", "Escríbeme un poema", "¿qué tiempo hace hoy?"),
-        "fr": ("Traduis ce document", "dessine un chat", "Écris-moi un poème", "quelle heure est-il ?"),
+        "fr": ("Traduis ce document", "dessine un chat", "Écris-moi un poème", "quel temps fait-il aujourd'hui ?"),
     },
     Task.LIST: {
         "en": ("List the allergens mentioned in the manual", "What documents are required for the permit?"),
@@ -121,7 +121,7 @@ def test_an_answer_can_be_changed_once_there_is_one(language: str, message: str,
         ("en", "send it to Ana", Task.CANNOT_DO, {"kind": "send"}),
         ("fr", "Écris-moi un poème", Task.CANNOT_DO, {"kind": "write"}),
         ("en", "delete the file", Task.CANNOT_DO, {"kind": "change_files"}),
-        ("fr", "quelle heure est-il ?", Task.CANNOT_DO, {"kind": "outside_knowledge"}),
+        ("fr", "quel temps fait-il aujourd'hui ?", Task.CANNOT_DO, {"kind": "outside_knowledge"}),
         ("en", "What documents do you have?", Task.CATALOGUE, {"kind": "list"}),
         ("en", "How many files from March?", Task.CATALOGUE, {"kind": "count", "filters": "from March"}),
         ("en", "Which spreadsheets are here?", Task.CATALOGUE, {"kind": "list", "filters": "spreadsheets"}),
