@@ -38,7 +38,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadDocument:
+class SummarisedDocument:
     """A document with its chunks, in order."""
 
     document: Document
@@ -73,10 +73,10 @@ def _title_stems(document: Document, language: str) -> set[str]:
 
 async def read_documents(
     documents: Sequence[Document], *, store: ChunkStore, collection: Collection
-) -> list[ReadDocument]:
+) -> list[SummarisedDocument]:
     """Read the documents, those without text left out."""
     chunks = await store.read_chunks(collection, [(each.id, 0, MOST_CHUNKS) for each in documents])
-    return [ReadDocument(each, chunks[each.id]) for each in documents if chunks.get(each.id)]
+    return [SummarisedDocument(each, chunks[each.id]) for each in documents if chunks.get(each.id)]
 
 
 def read_since(phrase: str, language: str, today: date) -> date | None:
@@ -86,7 +86,7 @@ def read_since(phrase: str, language: str, today: date) -> date | None:
     return max(past, default=None) or (max(days).replace(year=today.year - 1) if days else None)
 
 
-def summarise(read: Sequence[ReadDocument], language: str, *, since: date | None, today: date) -> Summary:
+def summarise(read: Sequence[SummarisedDocument], language: str, *, since: date | None, today: date) -> Summary:
     """Summarise few documents point by point, and more in a line each; with `since`, only those that are new."""
     if len(read) > MOST_TARGETS or since:
         return _summarise_many(read, language, since=since, today=today)
@@ -99,7 +99,7 @@ def summarise(read: Sequence[ReadDocument], language: str, *, since: date | None
     return Summary("\n\n".join(filter(None, parts)), numbered.passages)
 
 
-def _summarise_many(read: Sequence[ReadDocument], language: str, *, since: date | None, today: date) -> Summary:
+def _summarise_many(read: Sequence[SummarisedDocument], language: str, *, since: date | None, today: date) -> Summary:
     sources = [each.source for each in read]
     if since:
         lines = what_is_new(sources, since, language=language, today=today)
@@ -120,7 +120,7 @@ class _Passages:
 
     passages: list[Passage] = field(default_factory=list)
 
-    def mark(self, read: ReadDocument, point: SummaryPoint) -> int:
+    def mark(self, read: SummarisedDocument, point: SummaryPoint) -> int:
         passage = read.passage_of(point.start, point.end)
         if passage not in self.passages:
             self.passages.append(passage)

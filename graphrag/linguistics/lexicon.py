@@ -79,6 +79,12 @@ class _Vocabulary:
         self._plurals, self._feminines = _PLURALS[language], _FEMININES[language]
         known = {word.partition(" ")[0].lower() for concept in concepts for word in concept.words[language]}
         self._lemmas = _LemmaTable(dict(_read_lemmas(language, known)))
+        # Of names there are none: they are no words of the language.
+        self.parts_of_speech = {
+            each.name: each.part_of_speech
+            for each in concepts
+            if any(word[0].islower() for word in each.words[language])
+        }
         self.words: dict[str, dict[str, float]] = {}
         # By their first two words: hundreds begin with «de».
         self._phrases: dict[tuple[str, str], dict[tuple[str, ...], dict[str, float]]] = {}
@@ -244,10 +250,7 @@ def parts_of_speech(word: str, language: str, *, inflected: bool = True) -> froz
         return frozenset()
     vocabulary, folded = _vocabulary(language), fold(word)
     senses = vocabulary.find_senses(folded) if inflected else vocabulary.words.get(folded, {})
-    concepts = (_concepts()[name] for name in senses)
-    return frozenset(
-        concept.part_of_speech for concept in concepts if any(each[0].islower() for each in concept.words[language])
-    )
+    return frozenset(vocabulary.parts_of_speech[name] for name in senses if name in vocabulary.parts_of_speech)
 
 
 _OPPOSITE_MOST_LONGER = 7  # letters
