@@ -7,7 +7,7 @@ from datetime import date
 
 from graphrag.extractive_answers.chain_wording import WordedChain, word_chain
 from graphrag.extractive_answers.direct_answers import direct_answer, read_relative, say_difference
-from graphrag.extractive_answers.extraction import extract_answer
+from graphrag.extractive_answers.extraction import Outcome, extract_answer
 from graphrag.extractive_answers.statements import Chain, Excerpt, ExtractedStatement, finished, opened, points_back
 from graphrag.extractive_answers.table_answers import answer_from_table, asks_what_is_late, markdown_rows
 from graphrag.linguistics.dates import read_dates
@@ -191,28 +191,40 @@ def compose_answer(
         parts = _answer_parts(asked, excerpts, chains)
         if any(part.statements for part in parts):
             return _write_parts(parts, asked, excerpts, own)
-    chain = _answer(asked.question, asked, excerpts, chains)
-    if not (chain.told or chain.beside):
+    answer = _answer(asked.question, asked, excerpts, chains)
+    if answer.outcome == "none":
         return own.not_found
-    return _write_one(chain, asked, excerpts, own)
+    if answer.outcome == "closest":
+        lines = (f"- {_marked(statement, asked)}" for statement in answer.chain.beside)
+        return "\n".join([own.closest, *lines])
+    return _write_one(answer.chain, asked, excerpts, own)
 
 
-def _answer(
-    question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[Chain] = ()
-) -> WordedChain:
-    """Return the statements that answer, in the order of the answer."""
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    chain: WordedChain
+    outcome: Outcome
+
+
+def _answer(question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[Chain] = ()) -> _Answer:
+    """Return the statements that answer, in the order of the answer, or those that come closest, best first."""
     computed = None if asks_what_is_late(question) else answer_from_table(question, excerpts, language=asked.language)
     if computed:
-        return WordedChain((), (computed,))
-    statements = extract_answer(question, excerpts, language=asked.language, today=asked.today)
+        return _Answer(WordedChain((), (computed,)), "answered")
+    found = extract_answer(question, excerpts, language=asked.language, today=asked.today)
+    is_closest = found.outcome == "closest"
+    shown = _as_shown(found.statements, excerpts)
     chain = word_chain(
         chains,
-        _as_shown(statements, excerpts),
+        shown,
         excerpts,
         language=asked.language,
         direction=asked.direction,
     )
-    return WordedChain(chain.told, tuple(arrange(chain.beside, excerpts)))
+    if is_closest and not chain.told:
+        return _Answer(WordedChain((), tuple(shown)), "closest" if shown else "none")
+    ordered = WordedChain(chain.told, () if is_closest else tuple(arrange(chain.beside, excerpts)))
+    return _Answer(ordered, "answered" if ordered.told or ordered.beside else "none")
 
 
 def _as_shown(statements: Sequence[ExtractedStatement], excerpts: Sequence[Excerpt]) -> list[ExtractedStatement]:
@@ -267,8 +279,8 @@ def _answer_parts(asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Seq
     """Answer the question's parts in their order; chains belong to the first. Parts with the same answer are merged."""
     parts: list[_Part] = []
     for label, part in zip(_labels(asked), asked.parts, strict=True):
-        chain = _answer(part, asked, excerpts, chains if not parts else ())
-        found = chain.told or chain.beside[:1]
+        answer = _answer(part, asked, excerpts, chains if not parts else ())
+        found = (answer.chain.told or answer.chain.beside[:1]) if answer.outcome == "answered" else ()
         if parts and _asks_of_before(part, found, parts[-1].statements, asked, excerpts):
             found = parts[-1].statements
         same = next((each for each in parts if found and _texts(each.statements) == _texts(found)), None)

@@ -102,7 +102,7 @@ def answer_naively(question: str, sources: Sequence[dict[str, Any]], language: s
         Excerpt(source["number"], source["title"], source["content"], source["language"], source["start_char"])
         for source in sources
     ]
-    return " ".join(statement.text for statement in extract_answer(question, excerpts, language=language))
+    return " ".join(statement.text for statement in extract_answer(question, excerpts, language=language).statements)
 
 
 async def measure(attack: str, place: str, *, registry: EmbeddingRegistry) -> Counter[str]:

@@ -229,7 +229,7 @@ def test_laws_of_every_answer(texts: list[tuple[str, str]], language: str, asks_
         for text, number in zip(pieces[:-1:2], pieces[1::2], strict=True):
             assert 1 <= int(number) <= len(texts)
             excerpt = plain(texts[int(number) - 1][1])
-            last = re.split(r": | : | — ", text)[-1].strip(" «»“”.")
+            last = re.split(r": | : | — ", text)[-1].removeprefix("- ").strip(" «»“”.")
             assert "−" in text or last in excerpt
 
 
@@ -238,3 +238,22 @@ def test_any_text_can_be_answered_from(text: str, question: str) -> None:
     """R8.8 Nothing that a document or a person writes ends in an error."""
     for parts in ((), (question, text[:40])):
         assert answer(question, ("es", text), language="es", parts=parts, compares=True)
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "text"),
+    [
+        ("es", "¿Qué taller de Huesca atiende por la tarde?", "El taller de Huesca reparó una bomba vieja."),
+        ("fr", "Quel atelier de Nantes ouvre le dimanche ?", "L'atelier de Nantes a réparé une vieille pompe."),
+        ("en", "Which workshop in Leeds opens in the afternoon?", "The workshop in Leeds repaired an old pump."),
+    ],
+)
+def test_what_is_no_sure_answer_is_shown_as_the_closest_passage(language: str, question: str, text: str) -> None:
+    """R8.5"""
+    own = OWN_SENTENCES[language]
+    asked = AnswerRequest(question, language, TODAY)
+    said = [
+        compose_answer(asked, [Excerpt(1, "Informe", text, language, score=score)], own=own)
+        for score in (0.01, 0.22, 0.9)
+    ]
+    assert said == [own.not_found, f"{own.closest}\n- {text} [1]", f"{text} [1]"]
