@@ -1,7 +1,8 @@
 """Train the classifier of front matter: python training/front_matter.py.
 
-Small documents in `front_matter.txt`, separated by lines of ===; a line that begins with + is front matter. Needs scikit-learn.
+Small documents in `front_matter.txt`, separated by lines of ===; a line that begins with + is front matter.
 Every fifth document is kept aside: its precision and recall are printed; the weights are then trained on all.
+Needs scikit-learn.
 """
 
 import json

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from graphrag.extractive_answers.front_matter import is_front_matter
+from graphrag.extractive_answers.front_matter import FIRST_LINES, is_front_matter
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.extractive_answers.table_answers import is_total, markdown_rows, tables
 from graphrag.linguistics.language import content_stems, fold, words
@@ -22,13 +22,15 @@ MAX_SHOWN_COLUMNS = 5
 NEAR_BEST = 0.6  # share of the best score from which a sibling belongs to a list answer
 MIN_ITEMS = 2
 _MAX_HEADING_WORDS = 8
+_MAX_TERM_WORDS = 5
+_MAX_ITEM_WORDS = 40  # of several sentences; a longer item is given a sentence each
 _MAX_LINE_WORDS = 30  # of an item without a mark
 _BOLD_LEVEL, _PLAIN_LEVEL, _QUESTION_LEVEL = 7, 8, 9  # below the six of Markdown
 _HASHES = re.compile(r"\s*(#{1,6})\s")
 _BOLD_LINE = re.compile(r"\s*(?:\*\*[^*\n]+\*\*|__[^_\n]+__)\s*:?\s*")
 _TABLE_RULE = re.compile(r"[\s|:=*_-]*")
 _ASKS = re.compile(r"\?[*_\s]*$")
-_TERM = re.compile(r"(?P<term>[^\W_][^:.!?;—–\n]{0,60}?)(?:[ \u00a0\u202f]?:|\.(?=\s*\*\*)| [—–])\s+(?=\S)")
+_TERM = re.compile(r"(?P<term>[^\W_][^:.!?;—–\n]{0,60}?)(?:[ \u00a0\u202f]?:| [—–])\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,7 @@ class _Reader:
         if self._begins_body:
             yield self._unit("body", block.spans, block.shown)
         term = _TERM.match(block.shown)
-        if term and len(words(term["term"])) <= _MAX_HEADING_WORDS:
+        if term and len(words(term["term"])) <= _MAX_TERM_WORDS:
             yield self._unit("definition", block.spans, block.shown, lead=term["term"])
             return
         for span in block.spans:
@@ -185,11 +187,14 @@ class _Reader:
             return _QUESTION_LEVEL
         if _BOLD_LINE.fullmatch(text) or (text.isupper() and len(text) > 4 and text[-1] not in ".:,"):
             return _BOLD_LEVEL
+        if text[-1] == ":" and following is not None and following.is_apart and following.kind not in ITEMS:
+            is_greeting = is_front_matter(text, place=block.place, is_last=block.is_last)
+            return 0 if is_greeting or len(words(text)) > _MAX_HEADING_WORDS else _PLAIN_LEVEL
         if following is None or text[-1] in ".!…;,:" or not (text[0].isupper() or text[0].isdigit()):
             return 0
         is_short = len(words(text)) <= _MAX_HEADING_WORDS and 2 * len(text) < len(following.text)
         is_over_prose = following.kind not in ("name", "alone", "row") and following.text.rstrip()[-1:] in ".:"
-        is_front = is_front_matter(text, place=block.place, is_last=block.is_last)
+        is_front = 0 <= block.place < FIRST_LINES and is_front_matter(text, place=block.place, is_last=block.is_last)
         return _PLAIN_LEVEL if is_short and is_over_prose and not is_front else 0
 
     def _end_of_list(self, place: int) -> int:
@@ -235,8 +240,11 @@ class _Reader:
         own = lead.rstrip(": \u00a0\u202f") or (self._path[-1][1] if self._path else "")
         yield self._unit("list", spans, text, lead=own, items=tuple(items), is_numbered=is_numbered)
         for block, item in zip(parts, items, strict=True):
-            kind: Kind = "question" if _ASKS.search(item.text) else "item"
-            yield self._unit(kind, block.spans, item.text, lead=own, is_numbered=is_numbered)
+            is_long = len(block.spans) > 1 and len(words(item.text)) > _MAX_ITEM_WORDS
+            for spans in [(span,) for span in block.spans] if is_long else [block.spans]:
+                text = plain(self._excerpt.text[spans[0].start : spans[-1].end]) if is_long else item.text
+                kind: Kind = "question" if _ASKS.search(text) else "item"
+                yield self._unit(kind, spans, text, lead=own, is_numbered=is_numbered)
         self._begins_body = False
 
 
