@@ -10,6 +10,7 @@ from graphrag.linguistics.language import all_stop_words, fold, words
 
 MAX_FRONT_CHARS = 300  # longer lines are prose
 FIRST_LINES = 8
+_MARGIN_WITHIN = 3.0  # in log odds, which front matter has to reach within a document, where it is rare
 _LABEL = re.compile(r"\W{0,4}((?:\w[\w.'’-]{0,20}[ \u00a0\u202f]?){1,3}):(?:\s|$|\*)")
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b")
 _SUM = re.compile(r"[€£$%°]|\b\d[\d.,]*\s?(?:kg|km|mm|cm|h|kWh)\b")
@@ -60,8 +61,9 @@ def is_front_matter(line: str, *, place: int, is_last: bool = False) -> bool:
     if not line.strip() or len(line) > MAX_FRONT_CHARS:
         return False
     weights = _weights()
+    margin = 0.0 if 0 <= place < FIRST_LINES or is_last else _MARGIN_WITHIN
     features = read_features(line, place=place, is_last=is_last)
-    return math.fsum(weights.get(name, 0.0) * value for name, value in features.items()) > 0
+    return math.fsum(weights.get(name, 0.0) * value for name, value in features.items()) > margin
 
 
 @lru_cache(maxsize=1)

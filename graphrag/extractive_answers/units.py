@@ -23,9 +23,10 @@ NEAR_BEST = 0.6  # share of the best score from which a sibling belongs to a lis
 MIN_ITEMS = 2
 _MAX_HEADING_WORDS = 8
 _MAX_TERM_WORDS = 5
+_LED_BLOCKS = 6  # how many paragraphs a lead-in without list marks may stand over
 _MAX_ITEM_WORDS = 40  # of several sentences; a longer item is given a sentence each
 _MAX_LINE_WORDS = 30  # of an item without a mark
-_BOLD_LEVEL, _PLAIN_LEVEL, _QUESTION_LEVEL = 7, 8, 9  # below the six of Markdown
+_BOLD_LEVEL, _PLAIN_LEVEL, _QUESTION_LEVEL, _LEAD_LEVEL = 7, 8, 9, 10  # below the six of Markdown
 _HASHES = re.compile(r"\s*(#{1,6})\s")
 _BOLD_LINE = re.compile(r"\s*(?:\*\*[^*\n]+\*\*|__[^_\n]+__)\s*:?\s*")
 _TABLE_RULE = re.compile(r"[\s|:=*_-]*")
@@ -114,6 +115,7 @@ class _Reader:
         }
         self._path: list[tuple[int, str]] = []
         self._begins_body = False
+        self._led_until = 0  # place from which a lead-in no longer stands over what follows
 
     def read(self) -> Iterator[Unit]:
         place = 0
@@ -124,8 +126,10 @@ class _Reader:
                 yield from self._list(self._blocks[place : last + 1])
                 place = last + 1
                 continue
+            if place >= self._led_until and self._path and self._path[-1][0] == _LEAD_LEVEL:
+                self._path.pop()
             following = self._blocks[place + 1] if place + 1 < len(self._blocks) else None
-            yield from self._single(block, following)
+            yield from self._single(block, following, place)
             place += 1
 
     def _unit(self, kind: Kind, spans: Sequence[Span], text: str, **more: object) -> Unit:
@@ -138,7 +142,7 @@ class _Reader:
             **more,  # type: ignore[arg-type]
         )
 
-    def _single(self, block: _Block, following: _Block | None) -> Iterator[Unit]:
+    def _single(self, block: _Block, following: _Block | None, place: int) -> Iterator[Unit]:
         shown = block.shown
         if block.kind == "row":
             yield self._unit("row", block.spans, shown, cells=self._cells.get(block.text.strip(), ()))
@@ -153,6 +157,8 @@ class _Reader:
                 self._path.pop()
             yield self._unit("question" if _ASKS.search(shown) else "heading", block.spans, shown)
             self._path.append((level, shown.rstrip(" :")))
+            if level == _LEAD_LEVEL:
+                self._led_until = place + _LED_BLOCKS
             self._begins_body = _ASKS.search(shown) is not None
             return
         elif block.kind not in ITEMS and is_front_matter(shown, place=block.place, is_last=block.is_last):
@@ -166,10 +172,11 @@ class _Reader:
         if self._begins_body:
             yield self._unit("body", block.spans, block.shown)
         term = _TERM.match(block.shown)
-        if term and len(words(term["term"])) <= _MAX_TERM_WORDS:
-            yield self._unit("definition", block.spans, block.shown, lead=term["term"])
-            return
-        for span in block.spans:
+        is_definition = term is not None and len(words(term["term"])) <= _MAX_TERM_WORDS
+        if term and is_definition:
+            first = self._excerpt.text[block.spans[0].start : block.spans[0].end]
+            yield self._unit("definition", block.spans[:1], plain(first), lead=term["term"])
+        for span in block.spans[1:] if is_definition else block.spans:
             text = plain(self._excerpt.text[span.start : span.end])
             if text:
                 yield self._unit("question" if _ASKS.search(text) else "sentence", (span,), text)
@@ -189,7 +196,7 @@ class _Reader:
             return _BOLD_LEVEL
         if text[-1] == ":" and following is not None and following.is_apart and following.kind not in ITEMS:
             is_greeting = is_front_matter(text, place=block.place, is_last=block.is_last)
-            return 0 if is_greeting or len(words(text)) > _MAX_HEADING_WORDS else _PLAIN_LEVEL
+            return 0 if is_greeting or len(words(text)) > _MAX_HEADING_WORDS else _LEAD_LEVEL
         if following is None or text[-1] in ".!…;,:" or not (text[0].isupper() or text[0].isdigit()):
             return 0
         is_short = len(words(text)) <= _MAX_HEADING_WORDS and 2 * len(text) < len(following.text)
@@ -260,7 +267,8 @@ def _read_blocks(excerpt: Excerpt) -> list[_Block]:
     rows = {row.start for row in excerpt.rows} | ({0} if excerpt.rows and excerpt.rows[0].start < 0 else set())
     groups: list[tuple[str, list[Span]]] = []
     for span in excerpt.sentences:
-        if span.start in rows or span.start in starts or not groups or groups[-1][0] == "row":
+        is_line = bool(groups) and _ends_line(text, groups[-1][1][-1])
+        if span.start in rows or span.start in starts or is_line or not groups or groups[-1][0] == "row":
             groups.append(("row" if span.start in rows else starts.get(span.start, ""), [span]))
         else:
             groups[-1][1].append(span)
@@ -279,6 +287,13 @@ def _read_blocks(excerpt: Excerpt) -> list[_Block]:
             blocks.append(_Block(kind, kept, own, indent, is_apart, known, place >= len(groups) - 2))
         is_apart = raw[len(raw.rstrip()) :].count("\n") > 1
     return blocks
+
+
+def _ends_line(text: str, span: Span) -> bool:
+    """Return whether a sentence has no full stop, but a line break after it."""
+    raw = text[span.start : span.end]
+    written = raw.rstrip()
+    return "\n" in raw[len(written) :] and written[-1:] not in (".", "!", "?", "…", "")
 
 
 def asks_for_list(question: str) -> bool:
