@@ -190,7 +190,7 @@ class _Reader:
             return 1 if "\n=" in block.text else 2
         if block.kind in ITEMS or len(block.spans) != 1 or "\n" in text or "|" in text:
             return 0
-        if _ASKS.search(text) and (following is None or following.is_apart or _BOLD_LINE.fullmatch(text)):
+        if _ASKS.search(text) and following is not None:
             return _QUESTION_LEVEL
         if _BOLD_LINE.fullmatch(text) or (text.isupper() and len(text) > 4 and text[-1] not in ".:,"):
             return _BOLD_LEVEL
@@ -290,10 +290,10 @@ def _read_blocks(excerpt: Excerpt) -> list[_Block]:
 
 
 def _ends_line(text: str, span: Span) -> bool:
-    """Return whether a sentence has no full stop, but a line break after it."""
+    """Return whether a sentence has a line break after it, and no full stop."""
     raw = text[span.start : span.end]
     written = raw.rstrip()
-    return "\n" in raw[len(written) :] and written[-1:] not in (".", "!", "?", "…", "")
+    return "\n" in raw[len(written) :] and written[-1:] not in (".", "!", "…", "")
 
 
 def asks_for_list(question: str) -> bool:
