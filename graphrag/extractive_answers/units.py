@@ -248,7 +248,8 @@ class _Reader:
         yield self._unit("list", spans, text, lead=own, items=tuple(items), is_numbered=is_numbered)
         for block, item in zip(parts, items, strict=True):
             is_long = len(block.spans) > 1 and len(words(item.text)) > _MAX_ITEM_WORDS
-            for spans in [(span,) for span in block.spans] if is_long else [block.spans]:
+            groups: list[tuple[Span, ...]] = [(span,) for span in block.spans] if is_long else [block.spans]
+            for spans in groups:
                 text = plain(self._excerpt.text[spans[0].start : spans[-1].end]) if is_long else item.text
                 kind: Kind = "question" if _ASKS.search(text) else "item"
                 yield self._unit(kind, spans, text, lead=own, is_numbered=is_numbered)
