@@ -249,10 +249,10 @@ class _Reader:
         for block, item in zip(parts, items, strict=True):
             is_long = len(block.spans) > 1 and len(words(item.text)) > _MAX_ITEM_WORDS
             groups: list[tuple[Span, ...]] = [(span,) for span in block.spans] if is_long else [block.spans]
-            for spans in groups:
-                text = plain(self._excerpt.text[spans[0].start : spans[-1].end]) if is_long else item.text
+            for own_spans in groups:
+                text = plain(self._excerpt.text[own_spans[0].start : own_spans[-1].end]) if is_long else item.text
                 kind: Kind = "question" if _ASKS.search(text) else "item"
-                yield self._unit(kind, spans, text, lead=own, is_numbered=is_numbered)
+                yield self._unit(kind, own_spans, text, lead=own, is_numbered=is_numbered)
         self._begins_body = False
 
 
