@@ -138,9 +138,8 @@ def find_candidates(question: ReadQuestion, sentence: str, language: str) -> Can
 class _Named:
     """A word as the reader of names takes it."""
 
-    folded: str
     written: str
-    sentence: int
+    start: int
 
 
 class _Words:
@@ -163,7 +162,8 @@ class _Words:
         rows, column, question = self.rows, _COLUMN, self.question
         classes, stops = classify_function_words(self.language), stop_words(self.language)
         senses = find_meanings(self.written, self.language)
-        names = frozenset(name_places([_Named(*each, 0) for each in zip(self.folded, self.written, strict=True)]))
+        placed = [_Named(word, start) for word, (start, _) in zip(self.written, self.bounds, strict=True)]
+        names = frozenset(name_places(self.text, self.language, placed))
         is_same_language = self.language == question.language
         for at, (word, folded) in enumerate(zip(self.written, self.folded, strict=True)):
             own = [column[name] for name in classes.get(folded, ()) if name in column]
