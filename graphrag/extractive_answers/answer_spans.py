@@ -428,6 +428,7 @@ class RankedSpan:
     start: int
     end: int
     expected_f1: float  # the share of its words that the answer is expected to have, and of the answer's that it has
+    no_answer: float  # how probably the sentence holds no answer
 
 
 def rank_spans(candidates: CandidateSpans) -> RankedSpan:
@@ -447,4 +448,4 @@ def best_span(candidates: CandidateSpans, scores: Floats) -> RankedSpan:
     shared = np.minimum(last[:, None], last) - np.maximum(first[:, None], first) + 1
     expected = (2 * np.maximum(shared, 0) / (length[:, None] + length)) @ weights
     best = int(expected.argmax())
-    return RankedSpan(*candidates.bounds_of(int(ranked[best])), float(expected[best]))
+    return RankedSpan(*candidates.bounds_of(int(ranked[best])), float(expected[best]), float(likely[-1]))

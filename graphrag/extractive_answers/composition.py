@@ -9,7 +9,8 @@ from graphrag.extractive_answers.chain_wording import WordedChain, word_chain
 from graphrag.extractive_answers.direct_answers import direct_answer, read_relative, say_difference
 from graphrag.extractive_answers.extraction import Outcome, extract_answer
 from graphrag.extractive_answers.statements import Chain, Excerpt, ExtractedStatement, finished, opened, points_back
-from graphrag.extractive_answers.table_answers import answer_from_table, asks_what_is_late, markdown_rows
+from graphrag.extractive_answers.table_answers import answer_from_table, asks_what_is_late
+from graphrag.extractive_answers.units import Unit, present_list
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import content_words, fold, labelled, words
 from graphrag.linguistics.numbers import read_quantities
@@ -194,6 +195,8 @@ def compose_answer(
     answer = _answer(asked.question, asked, excerpts, chains)
     if answer.outcome == "none":
         return own.not_found
+    if answer.listed:
+        return _write_list(answer.listed, asked, excerpts, own)
     if answer.outcome == "closest":
         lines = (f"- {_marked(statement, asked)}" for statement in answer.chain.beside)
         return "\n".join([own.closest, *lines])
@@ -204,6 +207,7 @@ def compose_answer(
 class _Answer:
     chain: WordedChain
     outcome: Outcome
+    listed: tuple[Unit, ...] = ()  # to be told in place of the chain
 
 
 def _answer(question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[Chain] = ()) -> _Answer:
@@ -213,30 +217,30 @@ def _answer(question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], ch
         return _Answer(WordedChain((), (computed,)), "answered")
     found = extract_answer(question, excerpts, language=asked.language, today=asked.today)
     is_closest = found.outcome == "closest"
-    shown = _as_shown(found.statements, excerpts)
-    chain = word_chain(
-        chains,
-        shown,
-        excerpts,
-        language=asked.language,
-        direction=asked.direction,
-    )
+    shown = found.statements
+    chain = word_chain(chains, shown, excerpts, language=asked.language, direction=asked.direction)
     if is_closest and not chain.told:
         return _Answer(WordedChain((), tuple(shown)), "closest" if shown else "none")
     ordered = WordedChain(chain.told, () if is_closest else tuple(arrange(chain.beside, excerpts)))
-    return _Answer(ordered, "answered" if ordered.told or ordered.beside else "none")
+    listed = () if ordered.told else found.listed
+    return _Answer(ordered, "answered" if ordered.told or ordered.beside else "none", listed)
 
 
-def _as_shown(statements: Sequence[ExtractedStatement], excerpts: Sequence[Excerpt]) -> list[ExtractedStatement]:
-    """The rows of Markdown tables with their headers; a line of headers alone states nothing."""
-    rows = {excerpt.number: markdown_rows(excerpt.text) for excerpt in excerpts}
-    shown = []
-    for statement in statements:
-        text = rows.get(statement.number, {}).get(statement.text.removesuffix("."), statement.text)
-        if text:
-            is_read = text == statement.text
-            shown.append(statement if is_read else replace(statement, text=f"{text}.", is_row=True))
-    return shown
+def _write_list(units: Sequence[Unit], asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
+    languages = {excerpt.number: excerpt.language for excerpt in excerpts}
+    clean = [
+        replace(
+            unit,
+            text=_without_marks(unit.text),
+            lead=_without_marks(unit.lead),
+            items=tuple(replace(item, text=_without_marks(item.text)) for item in unit.items),
+            cells=tuple((_without_marks(header), _without_marks(value)) for header, value in unit.cells),
+        )
+        for unit in units
+    ]
+    is_foreign = languages[units[0].number] != asked.language
+    listed = present_list(asked.question, clean, language=asked.language)
+    return f"{own.lead}\n\n{listed}" if is_foreign else listed
 
 
 def _write_one(chain: WordedChain, asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
@@ -246,7 +250,7 @@ def _write_one(chain: WordedChain, asked: AnswerRequest, excerpts: Sequence[Exce
     if len(statements) > 1 and all(statement.is_row for statement in statements):
         lines = [own.lead if is_foreign else "", *(f"- {_marked(statement, asked)}" for statement in statements)]
         return "\n".join(line for line in lines if line)
-    opening = f"{own.lead} " if is_foreign else f"{direct} — " if direct else ""
+    opening = f"**{direct}** — " if direct else f"{own.lead} " if is_foreign else ""
     return opening + " ".join(_marked(statement, asked) for statement in statements)
 
 
@@ -323,7 +327,7 @@ def _write_part(part: _Part, asked: AnswerRequest, excerpts: Sequence[Excerpt], 
     question = asked.question if asked.compares else part.label
     direct = _direct(question, part.statements, asked, excerpts)
     said = " ".join(_marked(statement, asked) for statement in part.statements)
-    return f"- {_label(part, asked)}{f'{direct} — ' if direct else ''}{said}"
+    return f"- {_label(part, asked)}{f'**{direct}** — ' if direct else ''}{said}"
 
 
 def _label(part: _Part, asked: AnswerRequest) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from babel.units import format_unit
 
+from graphrag.extractive_answers.short_answers import find_short_answer
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.extractive_answers.table_answers import asks_what_is_late
 from graphrag.linguistics.cell_values import read_numbers
@@ -20,6 +21,7 @@ from graphrag.linguistics.periods import Period, breaking_spaces, name, of_day, 
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
 
 Asked = Literal["distance", "duration", "age", "validity"]
+SURE = 0.55  # confidence from which a short answer is told: of those of the wrong sentence, fewer reach it
 LONG_DAYS = 60  # from which years and months say more than days
 _TIME_UNIT = r"(?:dias?|semanas?|mes(?:es)?|anos?|jours?|semaines?|mois|ans?|annees?|days?|weeks?|months?|years?)"
 
@@ -32,12 +34,6 @@ class DirectAnswerRules(Rules):
     units: dict[str, Pattern]
     ends: Pattern
     sentences: dict[str, dict[str, str]]
-    amount: Pattern
-    count: Pattern
-    share: Pattern
-    date: Pattern
-    beside: Pattern
-    span: Pattern
     difference: dict[str, str]
 
 
@@ -141,53 +137,21 @@ def _written(count: int, unit: str, language: str) -> str:
 def direct_answer(
     question: str, told: Sequence[tuple[ExtractedStatement, Excerpt]], *, today: date, language: str
 ) -> str | None:
-    """Return a short answer: «48.600 €», «16 de abril de 2025».
+    """Return a short answer: «48.600 €», «16 de abril de 2025»; None where the first statement gives none surely.
 
-    None if the first statement says it clearly enough, or not clearly, or the others say something else. Statements
-    come with their excerpts.
+    Statements come with their excerpts.
     """
     first, excerpt = told[0]
+    around = f"{excerpt.title} {excerpt.text}"
     relative = read_relative(question) if not asks_what_is_late(question) else None
     if relative:
-        around = f"{excerpt.title} {excerpt.text}"
         return say_relative(relative, first, around=around, today=today, language=language)
-    if first.language == language or first.is_row:
-        return None
-    folded = fold(question).replace("’", "'")
-    said = [_asked_value(folded, statement, excerpt, language) for statement, excerpt in told]
-    return said[0] if len(set(said) - {None}) == 1 else None
-
-
-def _asked_value(question: str, statement: ExtractedStatement, excerpt: Excerpt, language: str) -> str | None:
-    if _rules().date.search(question):
-        return _the_date(statement, only_year(f"{excerpt.title} {excerpt.text}"), language)
-    return _the_quantity(question, _amounts(statement.text, statement.language), language)
-
-
-def _the_date(statement: ExtractedStatement, year: int, language: str) -> str | None:
-    """Return the statement's only date, unless something was before or after it."""
-    told = [each for each in read_dates(statement.text, statement.language, year=year) if each.first]
-    periods = {each.period for each in told}
-    period = periods.pop() if len(periods) == 1 else None  # from one date to another is no period
-    if period is None or any(_rules().beside.search(fold(statement.text[: each.start])) for each in told):
-        return None
-    return name(period, language)
+    found = find_short_answer(question, first.text, language=language, sentence_language=first.language, context=around)
+    return found.text.strip(" .,;:") if found and found.confidence >= SURE else None
 
 
 def _amounts(text: str, language: str) -> list[Quantity]:
     return [each for each in read_quantities(text, language) if not (each.is_ordinal or each.is_article)]
-
-
-def _the_quantity(question: str, quantities: list[Quantity], language: str) -> str | None:
-    if _rules().amount.search(question):
-        fitting = [quantity for quantity in quantities if quantity.is_money]
-    elif _rules().share.search(question):
-        fitting = [quantity for quantity in quantities if quantity.measure == "%"]
-    elif _rules().count.search(question) and not _rules().span.search(question):
-        fitting = quantities
-    else:
-        return None
-    return write_quantity(fitting[0], language) if len(set(fitting)) == 1 else None
 
 
 _ASIDE = re.compile(r"\([^()]*\)|, [+−-]\d.*|[,;] (?:contra|frente a|contre|against|up from|down from) .*")
