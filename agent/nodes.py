@@ -60,6 +60,8 @@ async def _read_task(question: str, query: TransformedQuery, state: Input, runti
         return TaskReading(Task.QUESTION, 1.0)
     answer, _ = last_cited(state["messages"][:-1])
     reading = classify_task(question, query.language, has_answer=bool(answer))
+    if reading.slots.get("kind") == "outside_knowledge":  # whatever is asked, the documents may say it
+        return TaskReading(Task.QUESTION, reading.probability)
     if (
         reading.task is Task.CANNOT_DO
         and reading.slots.get("kind") in ("translate", "write")

@@ -235,6 +235,7 @@ _TABLE_RULE = re.compile(r"[\s|:-]+")
 # Of the best sentences, those in which the network looks for a short answer, and what its finding counts in score: on
 # documents kept aside the right sentence is then the first in 2 to 3 more of 100 questions.
 SPANNED, EXPECTED, NO_ANSWER = 4, 2.0, 3.0
+MOST_ITEM_WORDS = 30  # on average, of a list that is told whole: paragraphs under numbers are no list
 FRONT_MATTER = 3.0  # in score: so much better must front matter be than a sentence; of four told so, one is not
 
 
@@ -351,13 +352,14 @@ def _listed(question: str, best: RankedSentences, language: str) -> tuple[Unit, 
         return ()
     first = best.sentences[best.ranked[0]]
     for unit in read_units(first.excerpt):
-        if unit.kind == "list" and any(
+        is_here = unit.kind == "list" and any(
             unit.spans[0].start <= span.start and span.end <= unit.spans[0].end for span in first.unit.spans
-        ):
+        )
+        if is_here and len(words(unit.text)) <= MOST_ITEM_WORDS * len(unit.items):
             return (unit,)
     scores = [best.scores.get(number, 0.0) for number in range(len(best.sentences))]
     found = gather_list(question, [sentence.unit for sentence in best.sentences], scores, language=language)
-    return tuple(found) if len(found) > 1 and asks_for_list(question) else ()
+    return tuple(found) if len(found) > 1 and found[0].kind in ("row", "item") else ()
 
 
 def _alike(best: RankedSentences) -> list[int]:
