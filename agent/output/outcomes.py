@@ -27,7 +27,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """What one part of a question was answered. `short_answer` is the bare value or span, "" where there is none."""
+    """The answer to one part of a question; `short_answer` is the bare value or span, "" where there is none."""
 
     question: str
     outcome: Outcome

@@ -221,7 +221,7 @@ class PartOutcome(BaseModel):
 
 
 class AnswerOutcome(BaseModel):
-    """Whether the answer answers, apart from whether its statements are supported."""
+    """The outcome of an answer, which says nothing of whether its statements are supported."""
 
     task: str = Field(description="What the message asks for: question, why, list, summarise, catalogue, small_talk …")
     outcome: Literal["answered", "closest", "none"] = Field(

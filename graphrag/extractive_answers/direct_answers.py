@@ -21,6 +21,7 @@ from graphrag.linguistics.periods import Period, breaking_spaces, name, of_day, 
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
 
 Asked = Literal["distance", "duration", "age", "validity"]
+_MARKUP = re.compile(r"[<>\[\]*`|{}\\]")  # of it a part would be told, which reads as something else
 SURE = 0.55  # confidence from which a short answer is told: of those of the wrong sentence, fewer reach it
 LONG_DAYS = 60  # from which years and months say more than days
 _TIME_UNIT = r"(?:dias?|semanas?|mes(?:es)?|anos?|jours?|semaines?|mois|ans?|annees?|days?|weeks?|months?|years?)"
@@ -146,6 +147,8 @@ def direct_answer(
     relative = read_relative(question) if not asks_what_is_late(question) else None
     if relative:
         return say_relative(relative, first, around=around, today=today, language=language)
+    if _MARKUP.search(first.text):
+        return None
     found = find_short_answer(question, first.text, language=language, sentence_language=first.language, context=around)
     return found.text.strip(" .,;:") if found and found.confidence >= SURE else None
 

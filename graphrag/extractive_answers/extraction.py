@@ -358,7 +358,9 @@ def _listed(question: str, best: RankedSentences, language: str) -> tuple[Unit, 
         if is_here and len(words(unit.text)) <= MOST_ITEM_WORDS * len(unit.items):
             return (unit,)
     scores = [best.scores.get(number, 0.0) for number in range(len(best.sentences))]
-    found = gather_list(question, [sentence.unit for sentence in best.sentences], scores, language=language)
+    titles = {sentence.unit.number: sentence.excerpt.title for sentence in best.sentences}
+    units = [sentence.unit for sentence in best.sentences]
+    found = gather_list(question, units, scores, language=language, titles=titles)
     return tuple(found) if len(found) > 1 and found[0].kind in ("row", "item") else ()
 
 

@@ -1,7 +1,7 @@
 """Units of an excerpt that can answer: sentences, lists with their lead-in, rows, definitions, bodies of questions."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -311,11 +311,14 @@ def _folded(question: str) -> str:
     return fold(question).replace("’", "'")
 
 
-def gather_list(question: str, units: Sequence[Unit], scores: Sequence[float], *, language: str) -> list[Unit]:
+def gather_list(
+    question: str, units: Sequence[Unit], scores: Sequence[float], *, language: str, titles: Mapping[int, str]
+) -> list[Unit]:
     """Return the units that answer a request for a list, in their order: the best one and its siblings near it.
 
     Siblings are rows of the same columns, items of the same list, or sentences that hold all the words of the
-    question that the best one holds, with those of their headings. Empty where nothing is an answer.
+    question that the best one holds, with those of their headings; rows need not hold what their document's title or
+    their columns say. Empty where nothing is an answer. `titles`: of the documents, by the number of the excerpt.
     """
     places = [place for place, unit in enumerate(units) if unit.is_answer and scores[place] > 0]
     if not places:
@@ -325,10 +328,14 @@ def gather_list(question: str, units: Sequence[Unit], scores: Sequence[float], *
         return [units[best]]
     asked = content_stems(question, language)
     met = asked & _stems(units[best], language)
+    is_row = units[best].kind == "row"
+    if is_row:
+        columns = " ".join(header for header, _ in units[best].cells)
+        met -= content_stems(f"{titles.get(units[best].number, '')} {units[best].inherited} {columns}", language)
     found: list[Unit] = []
     for place in places:
         unit = units[place]
-        is_near = scores[place] >= NEAR_BEST * scores[best] and unit.kind == units[best].kind
+        is_near = unit.kind == units[best].kind and (is_row or scores[place] >= NEAR_BEST * scores[best])
         if is_near and (place == best or (_is_sibling(unit, units[best]) and met <= _stems(unit, language))):
             found.append(unit)
     return found[:MAX_SHOWN_ITEMS]
@@ -341,7 +348,7 @@ def _stems(unit: Unit, language: str) -> set[str]:
 def _is_sibling(unit: Unit, best: Unit) -> bool:
     if unit.kind == "row":
         same = [header for header, _ in unit.cells] == [header for header, _ in best.cells]
-        return same and not (unit.cells and is_total(unit.cells[0][1]))
+        return same and unit.number == best.number and not (unit.cells and is_total(unit.cells[0][1]))
     if unit.kind == "item":
         return unit.number == best.number and unit.lead == best.lead and unit.headings == best.headings
     return len(unit.headings) == len(best.headings)

@@ -90,7 +90,7 @@ async def test_a_thread_remembers_what_its_answers_cite(library: Services) -> No
         state = await remembering.ainvoke(
             {"messages": [HumanMessage(question)]}, config, context=Context(services=library)
         )
-    assert state["messages"][1].additional_kwargs == {"cited_titles": ["Puente de Arenal"]}
+    assert state["messages"][1].additional_kwargs["cited_titles"] == ["Puente de Arenal"]
     assert state["question"] == "¿y el otro?"
     assert state["query"].original == "¿y el otro?"
 

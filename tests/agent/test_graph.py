@@ -124,7 +124,7 @@ def break_embeddings(services: Services, registry: EmbeddingRegistry) -> Service
 async def test_an_answer_quotes_and_cites_its_document(library: Services) -> None:
     """R8.3, R8.8 Without any model: the evidence's own sentence, its mark, its place in the document."""
     answer = done(await ask(library, COST))
-    assert answer["answer"].startswith("La reparación costó 9.240 euros. [1]")
+    assert answer["answer"].startswith("**9.240 euros** — La reparación costó 9.240 euros. [1]")
     citation = answer["citations"][0]
     assert citation["quote"] == "La reparación costó 9.240 euros."
     assert DOCUMENTS["puente.md"][citation["start_char"] : citation["end_char"]] == citation["quote"]
@@ -182,8 +182,8 @@ async def test_an_empty_collection_is_refused_without_a_model(registry: Embeddin
     services = with_parts(services, chat_model=model)
     events = await ask(services, UNKNOWN[language])
     assert stages(events) == ["retrieve", "rerank", "expand"]
-    assert done(events)["answer"] == say("not_found", language) == "".join(tokens(events))
-    assert (done(events)["found"], done(events)["sources"], model.heard) == (False, [], [])
+    assert done(events)["answer"] == say("empty_collection", language) == "".join(tokens(events))
+    assert (done(events)["outcome"], done(events)["sources"], model.heard) == ("none", [], [])
 
 
 async def test_a_causal_question_follows_the_graph(library: Services) -> None:
@@ -440,7 +440,7 @@ async def test_model_down(library: Services) -> None:
     library = with_parts(library, chat_model=FailingModel())
     answer = done(await ask(library, COST))
     assert answer["degraded"] == ["generate"]
-    assert answer["answer"].startswith("La reparación costó 9.240 euros. [1]")
+    assert answer["answer"].startswith("**9.240 euros** — La reparación costó 9.240 euros. [1]")
 
 
 async def test_a_check_that_fails_in_mid_answer_does_not_end_it(
@@ -467,7 +467,7 @@ async def test_verification_down(library: Services, monkeypatch: pytest.MonkeyPa
     answer = done(await ask(library, COST))
     assert (answer["degraded"], answer["citations"]) == (["verify"], [])
     assert answer["degraded_messages"] == [say("degraded_verify", "es")]
-    assert answer["answer"].startswith("La reparación costó 9.240 euros.")
+    assert answer["answer"].startswith("**9.240 euros** — La reparación costó 9.240 euros.")
 
 
 async def test_everything_that_can_be_done_without_at_once(
@@ -530,7 +530,7 @@ async def test_a_thread_does_not_carry_degraded_over(
     assert second["degraded"] == []
     assert second["question"] == "How often must the boiler be serviced?"
     assert [message.type for message in second["messages"]] == ["human", "ai", "human", "ai"]
-    assert second["messages"][-1].text.startswith("The boiler must be serviced")
+    assert second["messages"][-1].text.startswith("**Twelve months** — The boiler must be serviced")
     assert {passage.document.filename for passage in second["passages"]} == set(DOCUMENTS)
 
 

@@ -26,7 +26,7 @@ from tests.agent.library import ask, data_of, done, open_library, stages, tokens
 from tests.model_server import Behaviour, CutStream, Fail, Garbage, Hang, ModelServer, Reply
 
 COST = "¿Cuánto costó la reparación del puente de Arenal?"
-QUOTED = "La reparación costó 9.240 euros. [1]"  # how the extractive model begins its answer
+QUOTED = "**9.240 euros** — La reparación costó 9.240 euros. [1]"  # how the extractive model begins its answer
 FAST_SECONDS = 5  # a fallback takes no longer than a person waits
 
 

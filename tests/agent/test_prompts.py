@@ -191,7 +191,7 @@ def test_rows_are_told_apart_whatever_their_cells_hold() -> None:
 async def test_the_extractive_model_answers_from_the_prompt() -> None:
     """R8.8 With the mark of the excerpt that it quotes."""
     prompt = prompt_for(make_passage("La boda fue ayer."), make_passage("El puente costó 9.240 euros."))
-    assert (await ExtractiveChatModel().ainvoke(prompt)).text == "El puente costó 9.240 euros. [2]"
+    assert (await ExtractiveChatModel().ainvoke(prompt)).text == "**9.240 euros** — El puente costó 9.240 euros. [2]"
 
 
 @pytest.mark.parametrize("language", DATE_LINES)

@@ -102,7 +102,7 @@ def test_rows_that_do_not_say_what_is_asked_are_not_listed() -> None:
     """R8.4 All rows are alike in their headers."""
     rows = [f"Mes: {month}; Ventas: {sold}" for month, sold in (("octubre", 900), ("diciembre", 1250))]
     passage = row_passage(rows, cells=["A2:B2", "A3:B3"], headers=("Mes", "Ventas"))
-    assert answer("¿Cuánto fueron las ventas en diciembre?", passage, today=TODAY) == f"{rows[1]}. [1]"
+    assert answer("¿Cuánto fueron las ventas en diciembre?", passage, today=TODAY) == f"**1250** — {rows[1]}. [1]"
 
 
 def test_the_period_before_is_not_what_a_line_is_about() -> None:
@@ -112,7 +112,7 @@ def test_the_period_before_is_not_what_a_line_is_about() -> None:
         "Ventas, diciembre de 2025: 1.250, +25 % frente al mes anterior (noviembre de 2025: 1.000): sube 250.",
     ]
     passage = row_passage(lines, cells=["B2:B3", "B3:B4"], headers=())
-    assert answer("¿Cuánto subieron las ventas en noviembre?", passage, today=TODAY) == f"{lines[0]} [1]"
+    assert answer("¿Cuánto subieron las ventas en noviembre?", passage, today=TODAY) == f"**100** — {lines[0]} [1]"
 
 
 def test_a_quoted_cell_is_cited_alone() -> None:

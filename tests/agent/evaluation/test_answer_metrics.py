@@ -80,6 +80,7 @@ def test_citations_are_counted_by_what_they_carry() -> None:
         "citation_precision": pytest.approx(1 / 3),
         "citation_recall": 1 / 2,
         "cited_relevant": 1.0,
+        "conciseness": 1.0,
         "answered": 1.0,
     }
     assert sum(count_statements(answer.verification).values()) == 2
@@ -91,7 +92,18 @@ def test_what_is_right_but_not_cited_is_no_recall() -> None:
     answer = given("El horno H2 falló porque se rompió el retén de la puerta.", OVEN)
     assert answer.verification.statements[0].citations[0].implied
     metrics = measure_answer(answer, relevant=ids(answer))
-    assert metrics == {"citation_recall": 0.0, "cited_relevant": 0.0, "answered": 1.0}
+    assert metrics == {"citation_recall": 0.0, "cited_relevant": 0.0, "conciseness": 1.0, "answered": 1.0}
+
+
+def test_wording_is_measured_by_its_length_and_its_short_answer() -> None:
+    """R10.3 SQuAD's F1 of the bold text that opens the answer; from 35 words on an answer is too long."""
+    short, long = (
+        given("**815 euros** — La pieza costó 815 euros [1].", BRIDGE),
+        given(f"{'muy ' * 70}caro [1].", BRIDGE),
+    )
+    assert measure_answer(short, relevant=ids(short), expected="Costó 815 euros.")["short_answer"] == pytest.approx(0.8)
+    assert measure_answer(long, relevant=ids(long), expected="815 euros")["short_answer"] == 0.0
+    assert measure_answer(long, relevant=ids(long))["conciseness"] == pytest.approx(35 / 71)
 
 
 def test_refusals_are_right_or_wrong_by_the_case() -> None:

@@ -16,7 +16,7 @@ from tests.model_server import Behaviour, CutStream, Fail, Garbage, Hang, ModelS
 
 COST = "¿Cuánto costó la reparación del puente de Arenal?"
 ANSWER = "La reparación costó 9.240 euros [1]."
-QUOTED = "La reparación costó 9.240 euros. [1]"  # how the extractive model begins its answer
+QUOTED = "**9.240 euros** — La reparación costó 9.240 euros. [1]"  # how the extractive model begins its answer
 SECOND = "openai:gpt-5"
 
 

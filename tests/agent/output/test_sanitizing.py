@@ -200,7 +200,7 @@ def without_leaks(text: str, secret: str) -> str:
 @pytest.mark.parametrize("language", RULES)
 def test_rules_are_not_repeated(language: str) -> None:
     """Security 14: the system prompt is cut from an answer, however it is written, but for its first words."""
-    rules = RULES[language].format(not_found=say("not_found", language))
+    rules = RULES[language].format(not_found=say("not_found", language), closest=say("closest", language))
     words = rules.split()
     for told in (rules, rules.upper(), " - ".join(words), f"Sure! {rules} That is all."):
         shown = without_leaks(told, rules)
@@ -212,7 +212,10 @@ def test_rules_are_not_repeated(language: str) -> None:
 def test_the_sentence_for_not_found_passes(language: str) -> None:
     """R8.5, security 14: the rules quote it to be said."""
     sentence = say("not_found", language)
-    assert without_leaks(sentence, RULES[language].format(not_found=sentence)) == sentence
+    assert (
+        without_leaks(sentence, RULES[language].format(not_found=sentence, closest=say("closest", language)))
+        == sentence
+    )
 
 
 def test_short_turns_of_phrase_pass() -> None:

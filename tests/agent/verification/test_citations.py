@@ -194,7 +194,7 @@ def test_a_mark_of_several_numbers_becomes_several_marks(mark: str) -> None:
         ("« La route est fermée. » [1] Elle a coûté. [2]", [("« La route est fermée. »", [1]), ("Elle a coûté.", [2])]),
         ("« La route est fermée. » [1]", [("« La route est fermée. »", [1])]),
         ("El Sr. López [1] vino ayer. Fin. [2]", [("El Sr. López vino ayer.", [1]), ("Fin.", [2])]),
-        ("- El puente [1]\n- La caldera [2]", [("- El puente", [1]), ("- La caldera", [2])]),
+        ("- El puente [1]\n- La caldera [2]", [("El puente", [1]), ("La caldera", [2])]),
         ("Se cerró.\n\n[1]", [("Se cerró.", [1])]),
         ("Se cerró.\n\n[1]\n\nCostó mucho. [2]", [("Se cerró.", [1]), ("Costó mucho.", [2])]),
         ("[1] Se cerró.", [("Se cerró.", [1])]),

@@ -187,7 +187,7 @@ def test_a_list_is_gathered_from_siblings() -> None:
     )
     units = read(text)
     scores = [1.0 if "broke" in unit.text else 0.7 if unit.is_answer else 2.0 for unit in units]
-    found = gather_list("Which machines broke?", units, scores, language="en")
+    found = gather_list("Which machines broke?", units, scores, language="en", titles={})
     assert [unit.text.split()[1] for unit in found] == ["press", "oven"]
 
 
