@@ -10,7 +10,7 @@ from graphrag.extractive_answers.direct_answers import direct_answer, read_relat
 from graphrag.extractive_answers.extraction import Outcome, extract_answer
 from graphrag.extractive_answers.statements import Chain, Excerpt, ExtractedStatement, finished, opened, points_back
 from graphrag.extractive_answers.table_answers import answer_from_table, asks_what_is_late
-from graphrag.extractive_answers.units import Unit, present_list
+from graphrag.extractive_answers.units import AnswerUnit, present_list
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import content_words, fold, labelled, words
 from graphrag.linguistics.numbers import read_quantities
@@ -207,7 +207,7 @@ def compose_answer(
 class _Answer:
     chain: WordedChain
     outcome: Outcome
-    listed: tuple[Unit, ...] = ()  # to be told in place of the chain
+    listed: tuple[AnswerUnit, ...] = ()  # to be told in place of the chain
 
 
 def _answer(question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[Chain] = ()) -> _Answer:
@@ -226,7 +226,9 @@ def _answer(question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], ch
     return _Answer(ordered, "answered" if ordered.told or ordered.beside else "none", listed)
 
 
-def _write_list(units: Sequence[Unit], asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
+def _write_list(
+    units: Sequence[AnswerUnit], asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences
+) -> str:
     languages = {excerpt.number: excerpt.language for excerpt in excerpts}
     clean = [
         replace(

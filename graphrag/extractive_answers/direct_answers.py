@@ -10,7 +10,7 @@ from typing import Literal
 
 from babel.units import format_unit
 
-from graphrag.extractive_answers.short_answers import find_short_answer
+from graphrag.extractive_answers.short_answers import AnswerKind, find_short_answer
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.extractive_answers.table_answers import asks_what_is_late
 from graphrag.linguistics.cell_values import read_numbers
@@ -150,7 +150,15 @@ def direct_answer(
     if _MARKUP.search(first.text):
         return None
     found = find_short_answer(question, first.text, language=language, sentence_language=first.language, context=around)
-    return found.text.strip(" .,;:") if found and found.confidence >= SURE else None
+    if found is None or found.confidence < SURE or (found.kind is AnswerKind.AMOUNT and _has_several(first)):
+        return None
+    return found.text.strip().strip(" .,;:\u00a0\u202f")
+
+
+def _has_several(statement: ExtractedStatement) -> bool:
+    """Return whether a sentence has several amounts of money: which one is meant is the reader's to see."""
+    amounts = [each for each in read_quantities(statement.text, statement.language) if each.is_money]
+    return not statement.is_row and len({each.low for each in amounts}) > 1
 
 
 def _amounts(text: str, language: str) -> list[Quantity]:

@@ -13,7 +13,7 @@ from graphrag.extractive_answers.answer_spans import find_candidates, rank_spans
 from graphrag.extractive_answers.question_reading import read_question as read_asked
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, distinct, finished
 from graphrag.extractive_answers.table_answers import asks_what_is_late, late_rows, say_late
-from graphrag.extractive_answers.units import Unit, asks_for_list, asks_for_procedure, gather_list, read_units
+from graphrag.extractive_answers.units import AnswerUnit, asks_for_list, asks_for_procedure, gather_list, read_units
 from graphrag.linguistics.language import fold, words
 from graphrag.linguistics.rules import Rules, read_rules
 from graphrag.linguistics.sentences import is_heading, plain
@@ -21,6 +21,7 @@ from graphrag.models import Span
 from graphrag.parsers.source_locations import named_cells
 from graphrag.rerankers.bundled import NAME_WEIGHT, MatchedWords, find_words, rarity, read_question
 
+FIGURES = frozenset(("number", "money", "date"))  # kinds of answers
 NEARBY, AROUND, TITLED = 0.5, 0.3, 0.3  # what a word counts in the sentence beside, the passage, the title
 
 
@@ -144,7 +145,7 @@ class SentenceMatcher:
             after=self._sum(self._met_beside(number, +1) - known - titled),
             pairs=len(self._matches[number].pairs) / len(pairs) if pairs else 0.0,
             passage=sentence.score / self._best if self._best else 1.0,
-            figure=float(bool(shown & {"number", "money", "date"})),
+            figure=float(bool(shown & FIGURES)),
             name=float(bool(shown & {"person", "place"})),
             reason=self._reason(sentence.text, shown),
         )
@@ -180,7 +181,11 @@ class SentenceMatcher:
         trust = self.trust(number)
         if trust.covered + trust.alike < LEAST_MET or probability < rules.closest:
             return "none"
-        return "answered" if probability >= rules.answered else "closest"
+        return "answered" if probability >= rules.answered and not self._lacks_figure(number) else "closest"
+
+    def _lacks_figure(self, number: int) -> bool:
+        """Return whether a number or date is asked for and the sentence has none that the question lacks."""
+        return any(kind.name in FIGURES for kind in self._kinds) and not self.fit(number).figure
 
     def added_by(self, number: int, first: int) -> float:
         """Return the share of the question that a sentence holds and `first` does not."""
@@ -234,7 +239,7 @@ _TABLE_RULE = re.compile(r"[\s|:-]+")
 
 # Of the best sentences, those in which the network looks for a short answer, and what its finding counts in score: on
 # documents kept aside the right sentence is then the first in 2 to 3 more of 100 questions.
-SPANNED, EXPECTED, NO_ANSWER = 4, 2.0, 3.0
+SPANNED, EXPECTED, NO_ANSWER = 4, 1.5, 3.0
 MOST_ITEM_WORDS = 30  # on average, of a list that is told whole: paragraphs under numbers are no list
 FRONT_MATTER = 3.0  # in score: so much better must front matter be than a sentence; of four told so, one is not
 
@@ -244,7 +249,7 @@ class _Sentence:
     text: str
     excerpt: Excerpt
     is_statement: bool
-    unit: Unit
+    unit: AnswerUnit
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +259,7 @@ class ExtractedAnswer:
     outcome: Outcome
     statements: tuple[ExtractedStatement, ...] = ()  # empty where nothing comes close
     probability: float = 0.0  # that the evidence answers the question
-    listed: tuple[Unit, ...] = ()  # what a question for a list or a procedure is answered with, in its order
+    listed: tuple[AnswerUnit, ...] = ()  # what a question for a list or a procedure is answered with, in its order
 
 
 def extract_answer(
@@ -346,7 +351,7 @@ def _by_short_answer(
     return sorted(numbers, key=lambda number: -scores[number])
 
 
-def _listed(question: str, best: RankedSentences, language: str) -> tuple[Unit, ...]:
+def _listed(question: str, best: RankedSentences, language: str) -> tuple[AnswerUnit, ...]:
     """Return what a question for a list or for steps is answered with: a whole list, rows, or several sentences."""
     if not (asks_for_list(question) or asks_for_procedure(question)):
         return ()

@@ -41,7 +41,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class AnswerUnit:
     """A part of an excerpt: `spans` of the excerpt's text, `text` as a reader is shown it."""
 
     kind: Kind
@@ -66,7 +66,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _UnitBlock:
     """Sentences of one paragraph."""
 
     kind: str  # of its marker
@@ -93,15 +93,15 @@ def _rules() -> UnitRules:
     return read_rules(UnitRules, "graphrag.extractive_answers", "units")
 
 
-def read_units(excerpt: Excerpt) -> list[Unit]:
+def read_units(excerpt: Excerpt) -> list[AnswerUnit]:
     """Return the units of an excerpt in their order; a list and a question's body come before their parts.
 
     Without the lists and bodies the units do not overlap; what is suspicious and the rules of tables are left out.
     """
-    return list(_Reader(excerpt).read())
+    return list(_UnitReader(excerpt).read())
 
 
-class _Reader:
+class _UnitReader:
     def __init__(self, excerpt: Excerpt) -> None:
         self._excerpt = excerpt
         self._blocks = _read_blocks(excerpt)
@@ -117,7 +117,7 @@ class _Reader:
         self._begins_body = False
         self._led_until = 0  # place from which a lead-in no longer stands over what follows
 
-    def read(self) -> Iterator[Unit]:
+    def read(self) -> Iterator[AnswerUnit]:
         place = 0
         while place < len(self._blocks):
             block = self._blocks[place]
@@ -132,8 +132,8 @@ class _Reader:
             yield from self._single(block, following, place)
             place += 1
 
-    def _unit(self, kind: Kind, spans: Sequence[Span], text: str, **more: object) -> Unit:
-        return Unit(
+    def _unit(self, kind: Kind, spans: Sequence[Span], text: str, **more: object) -> AnswerUnit:
+        return AnswerUnit(
             kind,
             tuple(spans),
             text,
@@ -142,7 +142,7 @@ class _Reader:
             **more,  # type: ignore[arg-type]
         )
 
-    def _single(self, block: _Block, following: _Block | None, place: int) -> Iterator[Unit]:
+    def _single(self, block: _UnitBlock, following: _UnitBlock | None, place: int) -> Iterator[AnswerUnit]:
         shown = block.shown
         if block.kind == "row":
             yield self._unit("row", block.spans, shown, cells=self._cells.get(block.text.strip(), ()))
@@ -168,7 +168,7 @@ class _Reader:
             yield from self._prose(block)
         self._begins_body = False
 
-    def _prose(self, block: _Block) -> Iterator[Unit]:
+    def _prose(self, block: _UnitBlock) -> Iterator[AnswerUnit]:
         if self._begins_body:
             yield self._unit("body", block.spans, block.shown)
         term = _TERM.match(block.shown)
@@ -181,7 +181,7 @@ class _Reader:
             if text:
                 yield self._unit("question" if _ASKS.search(text) else "sentence", (span,), text)
 
-    def _heading_level(self, block: _Block, following: _Block | None) -> int:
+    def _heading_level(self, block: _UnitBlock, following: _UnitBlock | None) -> int:
         """Return the depth of a heading, from 1; 0 where the block is none."""
         text = block.text.strip()
         if hashes := _HASHES.match(block.text):
@@ -224,13 +224,13 @@ class _Reader:
         """Return whether a block is a further paragraph of the item above it."""
         return self._blocks[place].kind == "" and self._blocks[place].indent > self._blocks[first].indent
 
-    def _list(self, blocks: Sequence[_Block]) -> Iterator[Unit]:
+    def _list(self, blocks: Sequence[_UnitBlock]) -> Iterator[AnswerUnit]:
         has_lead = blocks[0].kind not in ITEMS and blocks[0].shown.endswith(":")
         lead_spans = blocks[0].spans[-1:] if has_lead else ()
         if has_lead and len(blocks[0].spans) > 1:
             before = blocks[0].spans[:-1]
             text = self._excerpt.text[before[0].start : before[-1].end]
-            yield from self._prose(_Block("", before, text, 0, True, -1, False))
+            yield from self._prose(_UnitBlock("", before, text, 0, True, -1, False))
         lead = "".join(plain(self._excerpt.text[span.start : span.end]) for span in lead_spans)
         parts = blocks[1:] if has_lead else blocks
         depths: list[int] = []
@@ -256,13 +256,13 @@ class _Reader:
         self._begins_body = False
 
 
-def _is_line(block: _Block) -> bool:
+def _is_line(block: _UnitBlock) -> bool:
     """Return whether a block may be an item without a mark: a line right below the one before it."""
     is_short = len(block.spans) == 1 and len(words(block.text)) <= _MAX_LINE_WORDS
     return block.kind in ("", "name", "dash") and is_short and not block.is_apart and not block.shown.endswith(":")
 
 
-def _read_blocks(excerpt: Excerpt) -> list[_Block]:
+def _read_blocks(excerpt: Excerpt) -> list[_UnitBlock]:
     text = excerpt.text
     starts = {paragraph.start: paragraph.kind for paragraph in find_paragraphs(text)}
     rows = {row.start for row in excerpt.rows} | ({0} if excerpt.rows and excerpt.rows[0].start < 0 else set())
@@ -274,7 +274,7 @@ def _read_blocks(excerpt: Excerpt) -> list[_Block]:
         else:
             groups[-1][1].append(span)
     hidden = [(each.start, each.end) for each in excerpt.suspicious]
-    blocks: list[_Block] = []
+    blocks: list[_UnitBlock] = []
     is_apart = True
     for place, (kind, spans) in enumerate(groups):
         whole = Span(spans[0].start, spans[-1].end)
@@ -285,7 +285,7 @@ def _read_blocks(excerpt: Excerpt) -> list[_Block]:
             indent = shown.start - (text.rfind("\n", whole.start, shown.start) + 1 or whole.start)
             own = raw if len(kept) == len(spans) else "".join(text[span.start : span.end] for span in kept)
             known = place if excerpt.start_char == 0 else -1
-            blocks.append(_Block(kind, kept, own, indent, is_apart, known, place >= len(groups) - 2))
+            blocks.append(_UnitBlock(kind, kept, own, indent, is_apart, known, place >= len(groups) - 2))
         is_apart = raw[len(raw.rstrip()) :].count("\n") > 1
     return blocks
 
@@ -312,8 +312,8 @@ def _folded(question: str) -> str:
 
 
 def gather_list(
-    question: str, units: Sequence[Unit], scores: Sequence[float], *, language: str, titles: Mapping[int, str]
-) -> list[Unit]:
+    question: str, units: Sequence[AnswerUnit], scores: Sequence[float], *, language: str, titles: Mapping[int, str]
+) -> list[AnswerUnit]:
     """Return the units that answer a request for a list, in their order: the best one and its siblings near it.
 
     Siblings are rows of the same columns, items of the same list, or sentences that hold all the words of the
@@ -332,7 +332,7 @@ def gather_list(
     if is_row:
         columns = " ".join(header for header, _ in units[best].cells)
         met -= content_stems(f"{titles.get(units[best].number, '')} {units[best].inherited} {columns}", language)
-    found: list[Unit] = []
+    found: list[AnswerUnit] = []
     for place in places:
         unit = units[place]
         is_near = unit.kind == units[best].kind and (is_row or scores[place] >= NEAR_BEST * scores[best])
@@ -341,11 +341,11 @@ def gather_list(
     return found[:MAX_SHOWN_ITEMS]
 
 
-def _stems(unit: Unit, language: str) -> set[str]:
+def _stems(unit: AnswerUnit, language: str) -> set[str]:
     return content_stems(f"{unit.inherited} {unit.text}", language)
 
 
-def _is_sibling(unit: Unit, best: Unit) -> bool:
+def _is_sibling(unit: AnswerUnit, best: AnswerUnit) -> bool:
     if unit.kind == "row":
         same = [header for header, _ in unit.cells] == [header for header, _ in best.cells]
         return same and unit.number == best.number and not (unit.cells and is_total(unit.cells[0][1]))
@@ -354,7 +354,7 @@ def _is_sibling(unit: Unit, best: Unit) -> bool:
     return len(unit.headings) == len(best.headings)
 
 
-def present_list(question: str, units: Sequence[Unit], *, language: str) -> str:
+def present_list(question: str, units: Sequence[AnswerUnit], *, language: str) -> str:
     """Return a list, a procedure or rows in Markdown, each item with the mark of its excerpt: `- item [1]`."""
     if units and all(unit.kind == "row" and unit.cells for unit in units):
         return _present_rows(question, units, language)
@@ -379,7 +379,7 @@ def _more(count: int, language: str) -> list[str]:
     return ["", _rules().more[language].format(count=left)] if left > 0 else []
 
 
-def _present_rows(question: str, units: Sequence[Unit], language: str) -> str:
+def _present_rows(question: str, units: Sequence[AnswerUnit], language: str) -> str:
     headers = list(dict.fromkeys(header for unit in units for header, _ in unit.cells))
     if len(headers) > MAX_SHOWN_COLUMNS:
         asked = content_stems(question, language)

@@ -39,6 +39,7 @@ SMALLEST = {
     "faults": "--only 500",
     "injection": "--attacks 1",
     "answering": "--queries 2",
+    "judged": "--kind define",
     "page": "--visits 1",
     "estimate": "",
     "transformation": "--rounds 1",

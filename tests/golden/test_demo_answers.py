@@ -57,7 +57,7 @@ def test_right_document_is_cited(answers: dict[str, dict[str, Any]]) -> None:
 
 def test_unanswerable_is_refused(answers: dict[str, dict[str, Any]]) -> None:
     """R8.5: at least 8 of 10."""
-    answered = [case["id"] for case in UNANSWERABLE if answers[case["id"]]["found"]]
+    answered = [case["id"] for case in UNANSWERABLE if answers[case["id"]]["outcome"] == "answered"]
     assert len(answered) <= 2, answered
 
 

@@ -25,7 +25,7 @@ def statements(demo_server: Server) -> list[dict[str, Any]]:
 def test_what_extractive_answers_state_is_supported(statements: list[dict[str, Any]]) -> None:
     """R8.4 Sentences, rows with their headers, labels of parts and what is computed of them."""
     doubted = [
-        (each["text"], each["status"], each.get("reasons")) for each in statements if each["status"] != "supported"
+        (each["statement"], each["status"], each.get("reasons")) for each in statements if each["status"] != "supported"
     ]
     assert len(statements) >= len(CASES)
     assert len(doubted) <= (1 - LEAST_SUPPORTED) * len(statements), doubted
@@ -33,4 +33,4 @@ def test_what_extractive_answers_state_is_supported(statements: list[dict[str, A
 
 def test_no_statement_with_a_mark_is_unsupported(statements: list[dict[str, Any]]) -> None:
     """R8.4 What is cited is carried, in part at least."""
-    assert [each["text"] for each in statements if each["status"] == "unsupported" and each["citations"]] == []
+    assert [each["statement"] for each in statements if each["status"] == "unsupported" and each["citations"]] == []

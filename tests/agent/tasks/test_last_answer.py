@@ -29,12 +29,12 @@ ANSWER = "**9.240 euros** — La reparación costó 9.240 euros. [3] La riada da
     ],
 )
 def test_an_answer_is_shortened_or_listed(form: str, written: str) -> None:
-    """R6.7 Its marks get the numbers that its passages have now."""
+    """R6.3 Its marks get the numbers that its passages have now."""
     assert rewrite(ANSWER, form, passages(TEXT), {3: 1}, "es") == written
 
 
 def test_more_is_told_from_around_each_statement() -> None:
-    """R6.7."""
+    """R6.3."""
     longer = rewrite("La riada dañó dos pilares. [1]", "longer", passages(TEXT), {1: 1}, "es")
     assert longer.startswith(
         "El puente de Arenal se cerró el 3 de mayo. La riada dañó dos pilares. La reparación costó"
@@ -64,12 +64,12 @@ def test_more_is_told_from_around_each_statement() -> None:
     ],
 )
 def test_an_answer_becomes_a_table(answer: str, lines: Sequence[str]) -> None:
-    """R6.7 Rows under their headers, labelled lines in two columns, other statements in one."""
+    """R6.3 Rows under their headers, labelled lines in two columns, other statements in one."""
     assert rewrite(answer, "table", passages(TEXT, TEXT), {1: 1, 2: 2}, "es").splitlines() == lines
 
 
 def test_what_its_passages_no_longer_hold_is_left_out() -> None:
-    """R6.7 A document that was deleted since is not quoted again."""
+    """R6.3 A document that was deleted since is not quoted again."""
     assert (
         rewrite("Uno es verdad. [1] Otro se borró. [2]", "list", passages(TEXT), {1: 1}, "es") == "- Uno es verdad. [1]"
     )

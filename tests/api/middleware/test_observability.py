@@ -93,7 +93,7 @@ def test_the_last_line_of_an_answer_tells_how_it_was_made(watched: Watched) -> N
     assert line["results"]["fusion"] == 1
     assert (line["intent"], line["parts"], line["hyde"], line["language"]) == ("causal", 0, False, "es")
     assert line["strategy"] in ("hybrid", "fulltext", "semantic")
-    assert (line["model"], line["found"]) == ("openai:scripted", True)
+    assert (line["model"], line["outcome"], line["task"]) == ("openai:scripted", "answered", "why")
     assert 0 < line["first_token_ms"] < line["milliseconds"]
     assert line["cited"] == len(watched.answers["chat"].json()["citations"])
     assert line["caches"]["query"] == {"hits": 0, "misses": 1}

@@ -31,12 +31,12 @@ QUESTIONS = {
            "who called the workshop"),
 }  # fmt: skip
 ANSWERS = {
-    "es": "- Cuánto costó la reparación: La reparación costó 1.250 euros. [1]\n"
-    "- Quién avisó al taller: Manuel Ortega avisó al taller a las 7:05. [1]",
-    "fr": "- Combien a coûté la réparation : La réparation a coûté 1 250 euros. [1]\n"
-    "- Qui a prévenu l'atelier : Claire Morel a prévenu l'atelier à 7 h 05. [1]",
-    "en": "- How much did the repair cost: The repair cost £1,250 in all. [1]\n"
-    "- Who called the workshop: Helen Ward called the workshop at 7:05. [1]",
+    "es": "- Cuánto costó la reparación: **1.250 euros** — La reparación costó 1.250 euros. [1]\n"
+    "- Quién avisó al taller: **Manuel Ortega** — Manuel Ortega avisó al taller a las 7:05. [1]",
+    "fr": "- Combien a coûté la réparation : **1 250 euros** — La réparation a coûté 1 250 euros. [1]\n"
+    "- Qui a prévenu l'atelier : **Claire Morel** — Claire Morel a prévenu l'atelier à 7 h 05. [1]",
+    "en": "- How much did the repair cost: **£1,250** — The repair cost £1,250 in all. [1]\n"
+    "- Who called the workshop: **Helen Ward** — Helen Ward called the workshop at 7:05. [1]",
 }
 MARK = re.compile(r" \[(\d+)\]")
 
@@ -50,7 +50,8 @@ def answer(
     today: date = TODAY,
 ) -> str:
     """Of excerpts that are given as (language, text)."""
-    excerpts = [Excerpt(number, "Informe", text, spoken) for number, (spoken, text) in enumerate(texts, start=1)]
+    numbered = enumerate(texts, start=1)
+    excerpts = [Excerpt(number, "Informe", text, spoken, score=0.5) for number, (spoken, text) in numbered]
     return compose_answer(
         AnswerRequest(question, language, today, parts, compares), excerpts, own=OWN_SENTENCES[language]
     )
@@ -106,16 +107,19 @@ def test_a_part_is_called_as_the_person_wrote_it() -> None:
     [
         ("es", "¿Cuánto cuesta el tren frente al avión?", ("cuánto cuesta el tren", "cuánto cuesta el avión"),
          (("es", "El tren de Soria cuesta 60 euros."), ("es", "El avión de Soria cuesta 150 euros.")),
-         "- Tren: El tren de Soria cuesta 60 euros. [1]\n- Avión: El avión de Soria cuesta 150 euros. [2]\n"
+         "- Tren: **60 euros** — El tren de Soria cuesta 60 euros. [1]\n"
+         "- Avión: **150 euros** — El avión de Soria cuesta 150 euros. [2]\n"
          "- Diferencia (avión − tren): 150 − 60 = 90 € (+150 %). [1][2]"),
         ("fr", "Combien coûte le train par rapport à l'avion ?", ("combien coûte le train", "combien coûte l'avion"),
          (("fr", "Le train de Lyon coûte 60 euros."), ("fr", "Pour Lyon, l'avion coûte 150 euros.")),
-         "- Train : Le train de Lyon coûte 60 euros. [1]\n- Avion : Pour Lyon, l'avion coûte 150 euros. [2]\n"
+         "- Train : **60 euros** — Le train de Lyon coûte 60 euros. [1]\n"
+         "- Avion : **150 euros** — Pour Lyon, l'avion coûte 150 euros. [2]\n"
          "- Différence (avion − train) : 150 − 60 = 90 € (+150 %). [1][2]"),
         ("en", "How much is the train to Leeds compared with the plane?",
          ("how much is the train to Leeds", "how much is the plane to Leeds"),
          (("en", "The train to Leeds costs £60."), ("es", "El avión (plane) a Leeds cuesta 150 libras.")),
-         "- Train: The train to Leeds costs £60. [1]\n- Plane: “El avión (plane) a Leeds cuesta 150 libras.” [2]\n"
+         "- Train: **£60** — The train to Leeds costs £60. [1]\n"
+         "- Plane: **£150** — “El avión (plane) a Leeds cuesta 150 libras.” [2]\n"
          "- Difference (plane − train): 150 − 60 = £90 (+150%). [1][2]"),
     ],
 )  # fmt: skip
@@ -131,11 +135,11 @@ def test_compared_things_stand_side_by_side(
     [
         ("es", "¿Cuánto costó la retirada (recall) de Almendrina?",
          ("en", "The Almendrina recall cost €48,600 in all."),
-         "48.600 € — «The Almendrina recall cost €48,600 in all.» [1]"),
+         "**48.600 €** — «The Almendrina recall cost €48,600 in all.» [1]"),
         ("fr", "Quand le lot A-2517 a-t-il été rappelé ?", ("en", "Lot A-2517 was recalled on 16 April 2025."),
-         "16 avril 2025 — « Lot A-2517 was recalled on 16 April 2025. » [1]"),
+         "**16 avril 2025** — « Lot A-2517 was recalled on 16 April 2025. » [1]"),
         ("en", "How many packs of Almendrina A-2517?", ("fr", "Le lot A-2517 d'Almendrina comptait 3 200 paquets."),
-         "3,200 — “Le lot A-2517 d'Almendrina comptait 3 200 paquets.” [1]"),
+         "**3,200** — “Le lot A-2517 d'Almendrina comptait 3 200 paquets.” [1]"),
     ],
 )  # fmt: skip
 def test_what_alone_is_asked_for_is_said_first(
@@ -159,17 +163,17 @@ def test_two_amounts_are_left_to_the_reader() -> None:
         (
             "es",
             "¿Hace cuánto se paró el horno H2?",
-            "Hace 8 meses (271 días), a 29 de enero de 2026 — El horno H2 se paró",
+            "**Hace 8 meses (271 días), a 29 de enero de 2026** — El horno H2 se paró",
         ),
         (
             "fr",
             "Il y a combien de jours que le four H2 s'est arrêté ?",
-            "Il y a 271 jours, au 29 janvier 2026 — Le four H2",
+            "**Il y a 271 jours, au 29 janvier 2026** — Le four H2",
         ),
         (
             "en",
             "How long ago did oven H2 break down?",
-            "8 months (271 days) ago, as of 29 January 2026 — Oven H2 broke down",
+            "**8 months (271 days) ago, as of 29 January 2026** — Oven H2 broke down",
         ),
     ],
 )
@@ -188,7 +192,8 @@ def test_a_row_of_a_table_is_shown_with_its_headers() -> None:
     headers = "| Fournisseur | Marchandise | Reçu |\n|---|---|---|\n"
     text = f"{headers}| Laiterie Montbrune | 18 tonnes de beurre | 7 février |\n"
     said = answer("Quel fournisseur a livré le beurre ?", ("fr", text), language="fr")
-    assert said == "Fournisseur: Laiterie Montbrune; Marchandise: 18 tonnes de beurre; Reçu: 7 février. [1]"
+    row = "Fournisseur: Laiterie Montbrune; Marchandise: 18 tonnes de beurre; Reçu: 7 février."
+    assert said == f"**Laiterie Montbrune** — {row} [1]"
 
 
 def test_a_mark_in_a_document_or_in_a_question_is_none_of_ours() -> None:

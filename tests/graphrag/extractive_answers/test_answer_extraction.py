@@ -419,7 +419,7 @@ def test_headings_table_rules_and_scraps_are_no_statements() -> None:
     text = (
         "# El horno H2 de la sala\n\n| Día | Horno |\n|---|---|\n| lunes 5 | el horno H2 parado |\n\nHorno. El horno:\n"
     )
-    assert answer("horno", text, language="es") == ["lunes 5 · el horno H2 parado."]
+    assert answer("horno", text, language="es") == ["Día: lunes 5; Horno: el horno H2 parado."]
 
 
 def test_an_underlined_heading_is_no_statement() -> None:

@@ -11,7 +11,7 @@ from graphrag.extractive_answers.prompt_format import AnswerPrompt, QuestionAnal
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.models import Intent
 
-ANSWER = "La reparación costó 1.250 euros. [1]"
+ANSWER = "**1.250 euros** — La reparación costó 1.250 euros. [1]"
 QUESTION = "¿Cuánto costó la reparación?"
 PLAIN = QuestionAnalysis()
 

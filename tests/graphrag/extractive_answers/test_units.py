@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphrag.extractive_answers.statements import Excerpt
 from graphrag.extractive_answers.units import (
-    Unit,
+    AnswerUnit,
     asks_for_list,
     asks_for_procedure,
     gather_list,
@@ -21,11 +21,11 @@ from graphrag.models import Span
 NUMBERED = "# Reset\n\nTo reset the meter:\n\n1. Open the lid.\n2. Press the red button.\n3. Close the lid.\n"
 
 
-def read(text: str, language: str = "en", *, start_char: int = 0) -> list[Unit]:
+def read(text: str, language: str = "en", *, start_char: int = 0) -> list[AnswerUnit]:
     return read_units(Excerpt(1, "Notes", text, language, start_char))
 
 
-def of_kind(units: list[Unit], kind: str) -> list[str]:
+def of_kind(units: list[AnswerUnit], kind: str) -> list[str]:
     return [unit.text for unit in units if unit.kind == kind]
 
 
