@@ -183,7 +183,7 @@ class MarkupFilter:
         """A page would take what stands right after an address into it, and a full stop with more after it."""
         ends, is_stop = following.isspace() or following == ")", following in ".,;!?"
         before, self._after_address = self._after_address, ""
-        if before == "address" and is_stop:
+        if following == "*" or (before == "address" and is_stop):  # bold that ends there
             self._after_address = "stop"
             return False
         return not ends

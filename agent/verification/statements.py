@@ -171,6 +171,9 @@ class StatementStream:
         self.open = None
 
 
+_SHORT_ANSWER = re.compile(r"\*\*([^*\n]{1,300})\*\*\s*[—–:]\s*(?=[^\n]*\1)")  # that the words after it repeat
+
+
 def content_of(statement: str) -> str:
-    """Return the part of it that is about the documents: without an opening of ours."""
-    return _LIKE_A_MARK.sub(" ", without_lead(statement))
+    """Return the part of it that is about the documents: without an opening of ours, and with nothing said twice."""
+    return _LIKE_A_MARK.sub(" ", _SHORT_ANSWER.sub("", without_lead(statement)))
