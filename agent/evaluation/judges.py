@@ -183,7 +183,7 @@ def _score(statement: str, context: Sequence[Sentence], passages: Sequence[Passa
 
     A fact that they don't share counts most.
     """
-    said = content_of(plain(statement))
+    said = plain(content_of(statement))
     language = language_of(said, [passages[0].document.language])
     evidence = find_evidence(said, language, context, passages)
     nearest = find_support(statement, evidence.passage, today=date.today()).score

@@ -108,7 +108,7 @@ class SupportFinding:
 def find_support(statement: str, passage: Passage, *, today: date | None = None) -> SupportFinding:
     spans = sentence_spans(passage)
     texts = [passage.content[span.start : span.end] for span in spans]
-    said = content_of(plain(statement))
+    said = plain(content_of(statement))
     now = Moment(0, 0, year=today.year, month=today.month, day=today.day) if today else None
     shown = _as_shown(passage, texts)
     repeated = [at for at, text in enumerate(shown) if _is_repeated(text, said)]
