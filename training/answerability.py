@@ -4,9 +4,9 @@
 
 DATA is a folder as `training.prompts` writes it, of `SET.jsonl`, a question a line: `id`, `text`, `answer` (texts),
 `answerable`, `relevant` (documents that answer) and `prompt` (as a chat model is given it). The sets in `FITTED` have a
-second file, `SET-lacking.jsonl`, of questions whose document was taken away. Half of the documents are kept aside: nothing is
-fitted or chosen on them. Questions that were written to look answerable (`MEASURED`) are only measured: fitted with
-them too, the model tells them hardly better (area under the curve .56 instead of .55) and the others worse.
+second file, `SET-lacking.jsonl`, of questions whose document was taken away. Half of the documents are kept aside:
+nothing is fitted or chosen on them. Questions that were written to look answerable (`MEASURED`) are only measured:
+fitted with them too, the model tells them hardly better (area under the curve .56 instead of .55), the others worse.
 """
 
 import argparse

@@ -68,12 +68,13 @@ class _Lexicon(NamedTuple):
 
 _SERIES = {"numbers": ("c", 1, 1), "tens": ("c", 30, 10), "ordinals": ("N", 1, 1)}  # kind, first value, step
 _TOKEN = (
-    r"(?P<phrase>{phrases})(?!\w)|(?P<clock>{clock})"
+    r"(?P<phrase>{phrases})(?:(?<=\.)|(?!\w))|(?P<clock>{clock})"
     r"|(?P<number>\d+(?:[-–./,]\d+)*(?:\.?[ºª°]|\.er(?!\w)|'s(?!\w)|[^\W_]+)?)|(?P<word>[^\W\d]\w*)|(?P<mark>[^\w\s])"
 )
 _COUNTS = frozenset("cdnyY")
 _MARKS = {"–": "-", "•": "|", "*": "|"} | dict.fromkeys("«»“”", '"') | {mark: mark for mark in "-/,'|&(\""}
 _ROMAN = re.compile(r"([ivx]{1,5})(?:e|eme|er)?")
+_NEXT_WORD = re.compile(r"\s?([^\W\d]{0,12})")
 _ISO_TIME = re.compile(r"(?<=\d)t(?=\d\d:)")
 
 
@@ -124,8 +125,12 @@ def read_tokens(text: str, language: str) -> list[Token]:
             if end - start <= MAX_CHUNK_CHARS and date_rules().amount.search(flat, max(0, start - 1), end + 2):
                 found.append(Token("€", start, end))
             elif (
-                last.end == start and found[-2].kind in "MZVQ" and len(match[0]) == 2 and match["number"]
-            ):  # «dic-25», "Q1'25"
+                last.end == start
+                and found[-2].kind in "MZVQH"
+                and len(match[0]) == 2
+                and match["number"]
+                and _NEXT_WORD.match(flat, end)[1] not in months()  # type: ignore[index]  # it also matches nothing
+            ):  # «dic-25», "Q1'25", but not "26 July–11 August"
                 found.append(Token("y", start, end, 2000 + int(match[0])))
             else:
                 found += _of_number(match[0], start)

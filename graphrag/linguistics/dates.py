@@ -144,7 +144,7 @@ def _read(
 
 _START, _END = DateExpression(0, 0), DateExpression(MAX_PERIOD_CHARS, MAX_PERIOD_CHARS)
 _DAYS = {"z": 1, "k": 7, "v": 15}
-_MONTHS = {"x": 1, "q": 3, "s": 6, "l": 12, "E": 12}
+_MONTHS = {"x": 1, "q": 3, "s": 6, "l": 12, "E": 12, "D": 120}
 
 
 def _shifted(day: date, months_later: int) -> date:
@@ -281,6 +281,17 @@ class _Reading:
         days = (moment.days(year) for year in (today.year, today.year + turn))
         return next((each for each in days if each and (not turn or (each[0] - start).days * turn > 0)), None)
 
+    def _nth_weekday(self, rule: str, match: _Match) -> list[_Found]:
+        """Read «el primer lunes de marzo», "the final Friday in May"."""
+        nth, weekday = self._value(match, "nth") or 0, self._value(match, "weekday") or 0
+        year, month = self._value(match, "year") or self.year, self._value(match, "month") or 0
+        if not year or not nth or not -1 <= nth <= 5:
+            return []
+        days = [date(year, month, day) for day in range(1, monthrange(year, month)[1] + 1)]
+        days = [day for day in days if day.weekday() == weekday]
+        place = nth - 1 if nth > 0 else nth
+        return [_Found(rule, *match.span(), days=(days[place],) * 2)] if place < len(days) else []
+
     def _mention(self, rule: str, match: _Match) -> list[_Found]:
         return [replace(each, rule=rule) for each in self._parts("month", match)]
 
@@ -336,6 +347,7 @@ class _Reading:
 
     def _turn(self, rule: str, match: _Match) -> list[_Found]:
         turn, unit, weekday = self._value(match, "turn") or 0, match["unit"], self._value(match, "weekday")
+        turn *= 1 + ("twice" in match.re.groupindex)  # "the week before last"
         if self.language == "en" and self.text[self.tokens[match.start("unit")].end - 1] == "s":
             return []  # "the food will last weeks"
         if unit in _MONTHS:
@@ -367,6 +379,8 @@ class _Reading:
         for left, right in reversed(list(pairwise(kept))):
             if not (left.moment and right.moment and self._are_linked(left, right)) or left.moment.year:
                 continue
+            if right.days and not left.days:  # «de mayo a julio del año pasado»
+                left.days = left.moment.days(right.days[0].year)
             left.moment = replace(left.moment, year=right.moment.year)
             days, last = self._days_of(left), self._days_of(right)
             if days and last and days > last and _RANGE.fullmatch(self.kinds, left.stop, right.begin):

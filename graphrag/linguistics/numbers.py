@@ -25,10 +25,18 @@ from graphrag.linguistics.rules import AnyCase, Rules, WordList, WordSet, read_r
 TIME = "time"
 WHOLE = "whole"  # the unit of «un tercio»
 MOST_DECIMALS = 6
+MILLION = 1_000_000
 
 
 def _by_word(raw: Mapping[Any, str]) -> dict[str, Any]:
     return {word: value for value, words in raw.items() for word in words.split()}
+
+
+def _with_compounds(raw: Mapping[Any, str]) -> dict[str, Any]:
+    """Add «vigesimosegunda» to «vigésimo» and «segunda»."""
+    table = _by_word(raw)
+    tens = [word for word, value in table.items() if value in range(10, 100, 10) and word.endswith("o")]
+    return {ten + one: table[ten] + value for ten in tens for one, value in table.items() if value < 10} | table
 
 
 Factor = Annotated[float, BeforeValidator(lambda written: float(Fraction(str(written))))]
@@ -48,7 +56,7 @@ class NumberWords(Rules):
     numbers: ByWord  # below a hundred
     hundreds: ByWord
     scales: ByWord
-    ordinals: ByWord
+    ordinals: Annotated[dict[str, int], BeforeValidator(_with_compounds)]
     parts: ByWord
     added: ByWord
     words: dict[str, WordSet]
@@ -243,7 +251,8 @@ def read_words(words: Sequence[str], start: int, language: str, group: int = 0) 
             total = (total + group) * scale if is_product else total + max(1, group) * scale
             group = 0
         elif (value := table.ordinals.get(word)) and (is_ordinal or language != "es" or not (group or total)):
-            if value < 100 and not _fits(group, value, language):
+            is_teen = language == "es" and is_ordinal and group == 10 and value < 10  # «décimo segunda»
+            if value < 100 and not is_teen and not _fits(group, value, language):
                 break
             group, is_ordinal = (group + value if value < 100 else max(1, group) * value), True
         elif word not in table.words["and"] or end == start or not _joins(words, at, group, language):
@@ -286,8 +295,10 @@ _TOKEN = re.compile(
 _MARKED = re.compile(r"(?<!\d)\d++(?:[.,]\d++)+")
 _FRACTION = re.compile(r"(\d{1,2})[/⁄](\d{1,3})")
 _DENOMINATORS = frozenset({2, 3, 4, 5, 6, 8, 10, 16, 100})  # others are dates, or of what is out of how many
+_APOSTROPHE = re.compile(r"(?<=\d)['’](?=\d\d?$)")
 _YEAR = re.compile(r"(?:1\d|20)\d\d(?:[-–](?:1\d|20)\d\d)?")
 _ZEROS = re.compile(r"^0+(?=\d+$)")
+_MILLIONS = re.compile(r"\d{1,3}(?:.\d{3})*(?:.000){2}", re.DOTALL)
 _THREE = re.compile(r"\d{3}")
 _DASH = re.compile(r"(?<=\d)[-–—](?=\d)")
 _PADDING = 8
@@ -361,6 +372,8 @@ class _Reader:
             elif amount := self._range(place):
                 found.append(amount)
                 next_ = self.last = amount.to
+            elif not is_digits:  # «habitación doscientos cuatro»
+                next_ = self.at
         return self._without_dates(found)
 
     def _end(self, token: int) -> int:
@@ -388,8 +401,8 @@ class _Reader:
         found = self._amount(first)
         if found is None or found.quantity.is_ordinal:
             return found
-        articles = self.table.words["articles"]
-        for opener in (found.first - 1 - (self.words[found.first - 1] in articles), None):  # «entre un 10 y un 15 %»
+        articles = self.table.words["articles"] | self.table.words["definite"]
+        for opener in (found.first - 1 - (self.words[found.first - 1] in articles), None):  # «entre el 10 y el 15 %»
             word = "" if opener is None else self.words[opener] or "\n"
             if self.words[found.to] in self.rules.ranges.get(word, ()):
                 self.last, next_ = found.to, found.to + 1
@@ -428,6 +441,7 @@ class _Reader:
         if kind == "ordinal":
             return self._ordinal(first, low)
         more, scale = self._scale(kind, low, is_priced=is_priced)
+        spoken_scale = rules.scales.get(words[self.at - 1], 1)  # «seis mil»
         low, high = round((low + more) * scale, 9), round((high + more) * scale, 9)
         unit = rules.prices[words[first]] if is_priced else ""
         own, end = self._unit(self.at, is_digits=is_digits, is_share=kind == "share")
@@ -457,12 +471,15 @@ class _Reader:
         unit = unit or (WHOLE if kind == "share" else "")
         is_article = kind in ("article", "half")
         quantity = Quantity(low, high, unit, counted, start, self._end(self.at - 1), is_article=is_article)
-        return _Amount(quantity, first, self.at, scale)
+        return _Amount(quantity, first, self.at, max(scale, spoken_scale))
 
     def _ordinal(self, first: int, value: float) -> _Amount | None:
         last, rules = self.at - 1, self.rules.words
         is_compound = self.text[self._end(last) : self._end(last) + 1] == "-"  # "second-hand"
-        is_vague = self.words[last] in rules["before_nouns"] and not self._is_content(self.at)
+        is_meant = self._is_content(self.at) or self.words[first - 1] in self.table.words["definite"]
+        is_vague = (
+            last == first and self.words[last] in rules["before_nouns"] and not is_meant
+        )  # «primero», not «el primero»
         is_name = self.raw[first][:1].isupper() and self.raw[self.at][:1].isupper()
         if is_compound or is_vague or is_name or self.words[self.at] in rules["periods"]:
             return None
@@ -471,6 +488,7 @@ class _Reader:
 
     def _digits(self) -> _Number | None:
         word = self.words[self.at]
+        word = _APOSTROPHE.sub(",", word) if self.language == "es" else word  # «1'5 litros»
         self.at += 1
         if share := _FRACTION.fullmatch(word):
             part, whole = int(share[1]), int(share[2])
@@ -485,7 +503,7 @@ class _Reader:
             low, high = -low, high if len(values) > 1 else -low
         dotted = self.at + (self.words[self.at] == "." and self._touches(self.at))
         is_ending = self.words[dotted] in self.table.words["endings"] and not self.raw[dotted].isupper()  # 3.º, 1er
-        if is_ending and self._touches(dotted) and word.isdecimal():
+        if is_ending and self._touches(dotted) and low == high and low.is_integer():
             self.at = dotted + 1
             return _Number(low, high, "ordinal")
         if share := _FRACTION.fullmatch(self.words[self.at]):  # 1 1/2
@@ -540,6 +558,9 @@ class _Reader:
         if scale == 1000 and self.language == "es" and _THREE.fullmatch(words[self.at]):  # «15 mil 500»
             more = int(words[self.at]) / 1000
             self.at += 1
+        if scale == MILLION and self.language == "es" and words[self.at + 1] == "mil" and words[self.at].isdecimal():
+            more = int(words[self.at]) / 1000  # «1 millón 200 mil»
+            self.at += 2
         if collective := rules.collectives.get(words[self.at]):
             scale *= collective
             self.at += 1
@@ -603,6 +624,7 @@ class _Reader:
         rules, words = self.rules, self.words
         before = words[first - 1]
         is_scaled = before in rules.scales or before in rules.collectives or self.raw[first - 1] in rules.suffixes
+        is_scaled = is_scaled or (is_digits and _MILLIONS.fullmatch(before) is not None)  # «2.000.000 de euros»
         if words[first] in ("de", "d", "of") and (is_share or is_scaled):
             first += 1 + (is_share and words[first + 1] in self.table.words["articles"])
         word, raw = words[first], self.raw
@@ -636,6 +658,7 @@ class _Reader:
             before -= 1
         is_initial = words[before - 1] in _OPENS
         is_capital = raw[before].isalpha() and not raw[before].islower()  # a name, but where a sentence begins
+        is_negation = words[first - 1] == "no" and self.language == "es"  # «somos ocho, no 11»
         is_verb = words[to] in rules["verbs"] or (
             self._is_content(to) and raw[to].islower() and not self._is_plural(to)
         )
@@ -645,7 +668,7 @@ class _Reader:
         is_capital = is_capital and (not is_initial or not raw[before][1:].islower() or is_named)
         is_long = len(digits) > _MOST_DIGITS or (len(digits) == 5 and raw[to].istitle())  # 28013 Madrid
         return (
-            (words[before] in rules["labels"] and first != self.last)
+            (words[before] in rules["labels"] and first != self.last and not is_negation)
             or (raw[to][:1].isalpha() and self._touches(to))
             or (is_capital and before == first - 1 and not self.text.isupper())
             or (digits.isdecimal() and (is_long or (digits[0] == "0" and len(digits) > 1)))

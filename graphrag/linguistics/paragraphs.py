@@ -19,6 +19,7 @@ _MARKER = re.compile(
     rf"""\s*(?:
     (?P<alone>\#{{1,6}}(?:\s|$)|\||\*{{3,}}\s*$|```|~~~)  # heading, table row, rule, code
     |(?P<line>>|[—–](?=\s?[{CAPITALS}¿¡«“\"]))  # quotation, dialogue
+    |(?P<stamp>\[[\d/.,\ -]{{0,12}}\d\d?:\d\d(?::\d\d)?\]\s|\d{{4}}-\d\d-\d\d[\ T]\d\d:\d\d)  # chat, log
     |(?P<dash>—\s)
     |(?P<bullet>[{BULLETS}]\s|•|-(?=[^\W\d_]{{2}})|\[[ xX]\]\s)
     |\(?(?P<number>\d{{1,3}})
@@ -200,7 +201,7 @@ def _read_marker(raw: str, written: str, expected: int, *, is_below_row: bool) -
 
 def _begins_paragraph(line: _Line, before: _Line, first: _Line) -> bool:
     """Tell whether a line does not continue the line before it, in a paragraph that begins with `first`."""
-    if line.kind in ("alone", "line", "bullet", "letter") or before.kind == "alone":
+    if line.kind in ("alone", "line", "stamp", "bullet", "letter") or before.kind == "alone":
         return True
     if _RULER.fullmatch(line.text):
         return before.ends_sentence

@@ -19,6 +19,7 @@ class SentenceRules(Rules):
     postscript: AnyCase
     time_words: WordSet
     starters: WordSet
+    starting_endings: AnyCase
     particles: WordSet
     lettered: WordSet
     unfinished: WordSet
@@ -223,7 +224,7 @@ class _Stop:
             return True
         word, rules = self._next_word(letter), sentence_rules()
         after = letter + len(word)
-        if word not in rules.starters or self.text.startswith(".", after):
+        if not (word in rules.starters or rules.starting_endings.fullmatch(word)) or self.text.startswith(".", after):
             return False
         return word not in rules.particles or not self.text[after + 1 : after + 2].isupper()
 

@@ -7,7 +7,7 @@ from tests.benchmarks.linguistics import measure
 # Shares of what is right among all that was wanted or found, a little below what was reached.
 LEAST = {
     "sentences": {"es": 0.96, "fr": 0.97, "en": 0.97},
-    "numbers": {"es": 0.92, "fr": 0.96, "en": 0.96},
+    "numbers": {"es": 0.93, "fr": 0.96, "en": 0.96},
     "dates": {"es": 0.96, "fr": 0.96, "en": 0.94},
     "negation": {"es": 0.96, "fr": 0.95, "en": 0.93},
     "names": {"es": 0.89, "fr": 0.885, "en": 0.98},
