@@ -77,6 +77,7 @@ class _Vocabulary:
 
     def __init__(self, concepts: Sequence[Concept], language: str) -> None:
         self._plurals, self._feminines = _PLURALS[language], _FEMININES[language]
+        self.keys = lru_cache(maxsize=CACHED_WORDS)(self._find_keys)
         known = {word.partition(" ")[0].lower() for concept in concepts for word in concept.words[language]}
         self._lemmas = _LemmaTable(dict(_read_lemmas(language, known)))
         # Of names there are none: they are no words of the language.
@@ -98,13 +99,13 @@ class _Vocabulary:
                     senses = self.words.setdefault(first, {})
                 senses[concept.name] = weight
 
-    def keys(self, folded: str) -> list[str]:
+    def _find_keys(self, folded: str) -> tuple[str, ...]:
         """Return the dictionary forms that a folded word may be a form of, itself first."""
         singulars = list(_replace_endings(folded, self._plurals))
         keys = [folded, *singulars, *self._lemmas.get(folded), *_ENCLITIC.findall(folded)]
         if not any(key in self.words for key in keys):
             keys += [key for number in (folded, *singulars) for key in _replace_endings(number, self._feminines)]
-        return list(dict.fromkeys(keys))
+        return tuple(dict.fromkeys(keys))
 
     def find_senses(self, folded: str) -> dict[str, float]:
         """Return the concepts of a word, by name; the lemma of a form that is itself a word counts as ambiguous."""
