@@ -39,6 +39,7 @@ REGULARISATION = 12.0  # scikit-learn's C
 # Of the tune part's questions, half of which are written to look like the tasks without search. Of ordinary questions
 # a tenth as many are then read so.
 MOST_WRONGLY_SEARCHLESS = 0.03
+_LIST = re.compile(r"\[[^\[\]]*\]")  # whose alternatives are all taken: they are other sentences
 _ALTERNATIVES = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = re.compile(r"\{(\w+)\}")
 _ACCENTS = str.maketrans("áéíóúüñàâçèêëîïôùû¿¡", "aeiouunaaceeeiiouu  ")
@@ -48,7 +49,7 @@ COURTESY = {
     "en": (("Hi, ", "Hello! ", "Thanks. ", "Sorry, ", "ok, "), (" please", ", thanks", " pls")),
     "other": (("",), ("",)),
 }
-FOLDS = 4
+FOLDS = 2
 ASKING = frozenset({Task.LIST, Task.COMPARE, Task.DEFINE, Task.LOOK_UP, Task.YES_NO, Task.WHY, Task.WHAT_FOLLOWED})
 
 
@@ -79,15 +80,18 @@ def find_words() -> tuple[frozenset[int], frozenset[int]]:
     The values of slots don't count: they are what messages are about.
     """
     counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    small_talk: set[str] = set()
     for language in LANGUAGES:
         for line in (FOLDER / f"{language}.tsv").read_text(encoding="utf-8").splitlines():
             name, text = line.split("\t")
             if not name.startswith("{"):
                 found = {fold(word) for word in re.findall(r"[^\W_]+", _SLOT.sub(" ", text))}
                 counts[Task(name) in WITHOUT_SEARCH].update(found)
+                small_talk |= found if name == Task.SMALL_TALK else set()
+    small_talk -= counts[False].keys()  # all its words are its own, however rare
     marks = {product.hash_name(token) for token in ("0", "filename", "quoted")}
     every = counts[True] + counts[False]
-    signals = {word for word, count in counts[True].items() if count > max(1, counts[False][word])}
+    signals = {word for word, count in counts[True].items() if count > max(1, counts[False][word])} | small_talk
     return (
         frozenset(product.hash_name(word) for word, count in every.items() if count > 1) | marks,
         frozenset(map(product.hash_name, signals)),
@@ -135,7 +139,8 @@ def make_examples(clusters: Sequence[tuple[Task, str]], language: str, chance: r
     found = []
     for task, pattern in clusters:
         sentences = sorted({expand(pattern, chance) for _ in range(3 * VARIANTS)})
-        chosen = chance.sample(sentences, min(VARIANTS, len(sentences)))
+        sentences = sorted(set(pattern[1:-1].split("|"))) if _LIST.fullmatch(pattern) else sentences
+        chosen = sentences if _LIST.fullmatch(pattern) else chance.sample(sentences, min(VARIANTS, len(sentences)))
         variants = max(1, 8 // len(chosen))
         found.append(
             [

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from graphrag.linguistics.language import all_stop_words, fold, visible
 from graphrag.linguistics.normalization import flatten, without_quotes
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
+from graphrag.query_transformation.intent import find_intent
 from graphrag.query_transformation.phrases import read_question_grammar
-from graphrag.query_transformation.transformation import find_intent
 
 
 class Task(StrEnum):
