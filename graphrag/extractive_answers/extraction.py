@@ -225,6 +225,7 @@ MAX_LATE = 10  # rows
 NEAR_BEST = 4.0  # in score: further below the best row another one is not worth adding
 # In score: how far below the best sentence another one is as good; how far one that adds this share of the question.
 AS_GOOD, ADDS_WITHIN, ADDED = 0.7, 1.5, 0.25
+FITS_WITHIN, MOST_WORDS = 2.5, 45  # and how far below one may be that keeps the answer to so many words
 MIN_WORDS = 4
 
 # What has a form of its own is in a sentence or is not.
@@ -385,10 +386,13 @@ def _second(best: RankedSentences) -> list[int]:
     """Return the sentences that are as good as the best one, or hardly worse and say what it lacks."""
     first, *others = best.ranked
     below = {number: best.scores[first] - best.scores[number] for number in others}
+    room = MOST_WORDS - len(words(best.sentences[first].text))
     return [
         number
         for number in others
-        if below[number] <= AS_GOOD or (below[number] <= ADDS_WITHIN and best.matcher.added_by(number, first) >= ADDED)
+        if below[number] <= AS_GOOD
+        or (below[number] <= ADDS_WITHIN and best.matcher.added_by(number, first) >= ADDED)
+        or (below[number] <= FITS_WITHIN and len(words(best.sentences[number].text)) <= room)
     ]
 
 
