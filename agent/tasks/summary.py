@@ -24,7 +24,7 @@ from graphrag.linguistics.language import content_stems, stem, words
 from graphrag.models import Chunk, Collection, Document, Passage
 from graphrag.protocols import ChunkStore
 
-MOST_CHUNKS = 2_000  # of a document that are read
+MOST_CHUNKS = 2_000  # that are read, shared by the documents: of many, their beginnings
 MOST_DOCUMENTS = 200  # of a collection that are read, the newest ones
 MOST_TARGETS = 3  # documents that are summarised point by point; of more, each has a line
 POINTS = 7
@@ -75,7 +75,8 @@ async def read_documents(
     documents: Sequence[Document], *, store: ChunkStore, collection: Collection
 ) -> list[SummarisedDocument]:
     """Read the documents, those without text left out."""
-    chunks = await store.read_chunks(collection, [(each.id, 0, MOST_CHUNKS) for each in documents])
+    last = MOST_CHUNKS // max(1, len(documents))
+    chunks = await store.read_chunks(collection, [(each.id, 0, last) for each in documents])
     return [SummarisedDocument(each, chunks[each.id]) for each in documents if chunks.get(each.id)]
 
 
