@@ -20,7 +20,7 @@ from agent.output.events import sources_event, status_event, token_event
 from agent.prompts import build_plain_prompt, build_prompt, history_window, write_chains
 from agent.state import Input, State
 from agent.tasks.last_answer import CITED_PASSAGES, FORMS, describe_cited, last_cited, read_cited, rewrite
-from agent.tasks.replies import describe_catalogue, reply_to_small_talk
+from agent.tasks.replies import describe_catalogue, language_of_small_talk, reply_to_small_talk
 from agent.tasks.summary import MOST_DOCUMENTS, find_targets, read_documents, read_since
 from agent.tasks.summary import summarise as write_summary
 from agent.verification.checking import Verification
@@ -50,6 +50,8 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     query, degraded = await pipeline.transform(question, _exchanges(state["messages"][:-1]), refined_for=refined_for)
     empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
     reading = await _read_task(question, query, state, runtime)
+    if reading.task is Task.SMALL_TALK:
+        query = replace(query, language=language_of_small_talk(question, query.language))
     left_out = Overwrite([*context.degraded, *degraded])
     return {"question": question, "query": query, "task": reading, "degraded": left_out, **empty}
 

@@ -24,6 +24,7 @@ from graphrag.models import Passage, SourceLocation
 from graphrag.models.graph import CausalPath
 from graphrag.observability.request_context import collect_timings, note
 from graphrag.observability.telemetry import count_degraded, measure_first_token, stage
+from graphrag.query_transformation.tasks import Task
 from graphrag.resilience.deadline import lacks_time, seconds_left
 
 
@@ -189,7 +190,7 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
         "warnings": state["warnings"],
         "unsupported_statements": list(verification.unsupported_statements),
         "task": state["task"].task.value,
-        **describe_outcome(verification.answer, query),
+        **describe_outcome(verification.answer, query, is_summary=state["task"].task is Task.SUMMARISE),
         "found": read_outcome(verification.answer, query.language) is not Outcome.NONE,
         "reliability": round(len(used) / len(passages), 3) if passages else 0.0,
         "language": query.language,

@@ -47,12 +47,13 @@ def read_short_answer(text: str) -> str:
     return _MARK.sub("", match["short"]).strip(" .:") if match else ""
 
 
-def describe_outcome(answer: str, query: TransformedQuery) -> dict[str, Any]:
+def describe_outcome(answer: str, query: TransformedQuery, *, is_summary: bool = False) -> dict[str, Any]:
+    """Return what of an answer's outcome the API tells; the bold text that opens a summary is a heading."""
     outcome = read_outcome(answer, query.language)
     parts = _parts(answer, query, outcome) if query.is_complex else []
     return {
         "outcome": outcome.value,
-        "short_answer": read_short_answer(answer) if outcome is Outcome.ANSWERED else "",
+        "short_answer": read_short_answer(answer) if outcome is Outcome.ANSWERED and not is_summary else "",
         "answer_kind": read_answer_kind(query.standalone, query.language).value,
         "parts": [asdict(part) for part in parts],
     }

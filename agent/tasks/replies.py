@@ -18,6 +18,7 @@ MOST_LISTED = 20  # documents
 
 
 class ReplyRules(Rules):
+    own_words: dict[str, Pattern]  # of small talk, by language: one word is too little to tell it by its letters
     thanks: Pattern
     goodbye: Pattern
     greeting: Pattern
@@ -28,6 +29,13 @@ class ReplyRules(Rules):
 @lru_cache(maxsize=1)
 def _rules() -> ReplyRules:
     return read_rules(ReplyRules, "agent.tasks", "replies")
+
+
+def language_of_small_talk(message: str, default: str) -> str:
+    """Return the language that alone has the message's words of small talk as its own."""
+    flat = fold(message)
+    found = [language for language, words_ in _rules().own_words.items() if words_.search(flat)]
+    return found[0] if len(found) == 1 else default
 
 
 def reply_to_small_talk(message: str, language: str) -> str:

@@ -1,9 +1,11 @@
 """Summaries: which documents are asked for, their text, and what is quoted of them with the passages that hold it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
+from math import log
 from pathlib import PurePath
 
 from babel.dates import format_date
@@ -20,7 +22,8 @@ from graphrag.extractive_answers.summaries import (
 )
 from graphrag.extractive_answers.summary_candidates import SummarySource, source_of_chunks
 from graphrag.linguistics.dates import read_dates
-from graphrag.linguistics.language import content_stems, stem, words
+from graphrag.linguistics.language import content_words, stem, words
+from graphrag.linguistics.lexicon import meanings, share_meaning
 from graphrag.models import Chunk, Collection, Document, Passage
 from graphrag.protocols import ChunkStore
 
@@ -57,18 +60,27 @@ class SummarisedDocument:
 
 
 def find_targets(target: str, language: str, documents: Sequence[Document]) -> list[Document]:
-    """Return the documents whose title or file name has most of the target's words; none where all have few."""
-    wanted = content_stems(target, language)
-    if not wanted:
-        return []
-    shares = {each.id: len(wanted & _title_stems(each, language)) / len(wanted) for each in documents}
+    """Return the documents whose title or file name holds most of the target's words, in any language.
+
+    A word counts by how few documents have it: every second report is a report. None where all hold little.
+    """
+    wanted = list(dict.fromkeys(content_words(target, language)))
+    held = {each.id: {word for word in wanted if _is_titled(word, language, each)} for each in documents}
+    counts = Counter(word for found in held.values() for word in found)
+    weights = {word: log(1 + len(documents) / (counts[word] or 1)) for word in wanted}
+    shares = {key: sum(weights[word] for word in found) / sum(weights.values()) for key, found in held.items()}
     best = max(shares.values(), default=0.0)
     return [each for each in documents if shares[each.id] == best] if best >= LEAST_NAMED else []
 
 
-def _title_stems(document: Document, language: str) -> set[str]:
+def _is_titled(word: str, language: str, document: Document) -> bool:
     text = f"{document.title} {PurePath(document.filename).stem}".replace("_", " ").replace("-", " ")
-    return {stem(word, each) for word in words(text) for each in {language, document.language}}
+    titled, known = words(text), meanings(word, language)
+    return any(
+        stem(word, language) in (stem(other, language), stem(other, document.language))
+        or share_meaning(known, meanings(other, document.language)) == 1.0
+        for other in titled
+    )
 
 
 async def read_documents(

@@ -98,3 +98,15 @@ async def test_a_language_model_writes_the_summary_from_the_same_passages(librar
     answer = done(await ask(services, "Resume el informe del puente"))
     assert (answer["task"], answer["answer"]) == ("summarise", "**Riada** — Dañó dos pilares. [1]")
     assert [source["filename"] for source in answer["sources"]] == ["puente.md"]
+
+
+@pytest.mark.parametrize(("message", "language"), [("Hello", "en"), ("Hola", "es"), ("Salut !", "fr")])
+async def test_a_greeting_is_answered_in_its_language(library: Services, message: str, language: str) -> None:
+    """R6.1 One word has too few letters to tell a language by."""
+    answer = done(await ask(library, message))
+    assert (answer["answer"], answer["language"]) == (say("small_talk_greeting", language), language)
+
+
+async def test_the_heading_of_a_summary_is_no_short_answer(library: Services) -> None:
+    """R8.1."""
+    assert done(await ask(library, "Summarise all the documents"))["short_answer"] == ""
