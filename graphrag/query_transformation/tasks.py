@@ -44,6 +44,7 @@ class Task(StrEnum):
 
 TASKS = tuple(Task)
 WITHOUT_SEARCH = frozenset(TASKS[:6])  # of the documents by the message's own words
+LEAST_SURE = 0.5  # probability of the one task without a search: of several likely ones, none is sure
 _SEARCHLESS = np.array([task in WITHOUT_SEARCH for task in TASKS])
 _WITHOUT_TOPIC = np.isin(TASKS, [Task.SMALL_TALK, Task.ABOUT_CAUSEWAY, Task.TRANSFORM_ANSWER])
 _NO_TASK = np.zeros(len(TASKS), bool)
@@ -251,9 +252,9 @@ def choose_task(probabilities: NDArray[np.float64], model: TaskModel, *, has_ans
     shares = probabilities.copy()
     if not has_answer and shares.argmax() == _TRANSFORM_ANSWER:
         return Task.QUESTION, float(shares[_TRANSFORM_ANSWER] + shares[_QUESTION])
-    if shares[_SEARCHLESS].sum() >= model.no_search_threshold:
-        may_be = _SEARCHLESS & (has_answer | (np.arange(len(TASKS)) != _TRANSFORM_ANSWER))
-        best = int(np.where(may_be, shares, 0).argmax())
+    may_be = _SEARCHLESS & (has_answer | (np.arange(len(TASKS)) != _TRANSFORM_ANSWER))
+    best = int(np.where(may_be, shares, 0).argmax())
+    if shares[_SEARCHLESS].sum() >= model.no_search_threshold and shares[best] >= LEAST_SURE:
         return TASKS[best], float(shares[best])
     shares[_QUESTION] += shares[_SEARCHLESS].sum()
     shares[_SEARCHLESS] = 0
