@@ -149,7 +149,7 @@ async def test_a_collection_is_made_chosen_and_deleted(server: Server, api: http
     await page.reload()
     await expect(choice).to_have_value(name)
     turn = await visited.answered("Why did the boiler stop?")
-    await expect(turn.locator(".answer")).to_contain_text("I found no relevant information")
+    await expect(turn.locator(".answer")).to_contain_text("There are no documents here yet")
     await choice.select_option("notas")
     turn = await visited.answered("Why did the boiler stop?")
     await expect(turn.locator(".answer")).to_contain_text("the valve was blocked")
