@@ -62,12 +62,12 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
     )
     builder.add_node(
         "summarise",
-        in_span(nodes.summarise),
+        preparing(nodes.summarise),
         metadata=node_metadata("Summarises a document, several or the collection"),
     )
     builder.add_node(
         "recall",
-        in_span(nodes.recall),
+        preparing(nodes.recall),
         metadata=node_metadata("Reads again what the last answer cites, for another form of it"),
     )
     builder.add_node(

@@ -17,6 +17,7 @@ from agent.context_window import Window, fit, log_cut
 from agent.messages import is_not_found, say
 from agent.output.answer_writing import first_answer, write_answer
 from agent.output.events import sources_event, status_event, token_event
+from agent.output.sanitizing import sanitize
 from agent.prompts import build_plain_prompt, build_prompt, history_window, write_chains
 from agent.state import Input, State
 from agent.tasks.last_answer import CITED_PASSAGES, FORMS, describe_cited, last_cited, read_cited, rewrite
@@ -85,9 +86,9 @@ async def reply(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         case Task.CATALOGUE:
             change["collection"] = collection = await _collection(runtime)
             documents = await runtime.context.services.store.list_documents(collection)
-            text = describe_catalogue(
-                state["question"], language, reading.slots.get("kind", "list"), collection, documents
-            )
+            kind = reading.slots.get("kind", "list")
+            listed = describe_catalogue(state["question"], language, kind, collection, documents)
+            text = sanitize(listed, (), documents)
         case Task.TRANSFORM_ANSWER:
             text = say("nothing_to_rewrite", language)
         case _:
@@ -109,9 +110,14 @@ async def summarise(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if not read:
         return change
     summary = await asyncio.to_thread(write_summary, read, language, since=since, today=today)
-    get_stream_writer()(sources_event(summary.passages, []))
-    change["passages"] = summary.passages
-    return change if _has_model(runtime.context, collection) else {**change, **_write(summary.text)}
+    if _has_model(runtime.context, collection):
+        passages, warnings = await asyncio.to_thread(_prepare, summary.passages, state, services)
+        written = {}
+    else:
+        passages, warnings = summary.passages, _warn_of_instructions(summary.passages, language)
+        written = _write(summary.text, passages)
+    get_stream_writer()(sources_event(passages, []))
+    return {**change, "passages": passages, "warnings": warnings, **written}
 
 
 async def _choose_documents(
@@ -142,7 +148,8 @@ async def recall(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     collection = await _collection(runtime)
     answer, cited = last_cited(state["messages"][:-1])
     passages, numbers = await read_cited(cited, store=runtime.context.services.store, collection=collection)
-    change = {"collection": collection, "passages": passages}
+    warnings = _warn_of_instructions(passages, state["query"].language)
+    change = {"collection": collection, "passages": passages, "warnings": warnings}
     get_stream_writer()(sources_event(passages, []))
     if _has_model(runtime.context, collection) and passages:
         return change
@@ -150,13 +157,14 @@ async def recall(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if form not in FORMS:
         return {**change, "passages": [], **_write(say("cannot_rewrite", language))}
     written = rewrite(answer, form, passages, numbers, language)
-    return {**change, **_write(written or say("nothing_to_rewrite", language))}
+    return {**change, **(_write(written, passages) if written else _write(say("nothing_to_rewrite", language)))}
 
 
-def _write(text: str) -> dict[str, Any]:
-    """Stream a text of ours and return it as the answer."""
-    get_stream_writer()(token_event(text))
-    return {"messages": [AIMessage(text)], "chat_model": EXTRACTIVE}
+def _write(text: str, quoted: Sequence[Passage] = ()) -> dict[str, Any]:
+    """Stream a text and return it as the answer; where it quotes passages, without their markup."""
+    shown = sanitize(text, quoted) if quoted else text
+    get_stream_writer()(token_event(shown))
+    return {"messages": [AIMessage(shown)], "chat_model": EXTRACTIVE}
 
 
 def _exchanges(messages: Sequence[AnyMessage]) -> list[Exchange]:
@@ -271,8 +279,12 @@ def _prepare(passages: Sequence[Passage], state: State, services: Services) -> t
         services.bundled_embeddings.count_tokens,
     )
     kept = fit(passages, window, language=language, beside=write_chains(state["paths"], passages, language))
-    names = dict.fromkeys(passage.document.filename for passage in kept if find_instructions(passage.content))
-    return kept, [say("suspicious_source", language).format(name) for name in names]
+    return kept, _warn_of_instructions(kept, language)
+
+
+def _warn_of_instructions(passages: Sequence[Passage], language: str) -> list[str]:
+    names = dict.fromkeys(passage.document.filename for passage in passages if find_instructions(passage.content))
+    return [say("suspicious_source", language).format(name) for name in names]
 
 
 async def generate(state: State, runtime: Runtime[Context]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from agent.output.markup import MarkupFilter, find_addresses
 from agent.verification.statements import MarkFilter
 from graphrag.linguistics.language import fold, visible
-from graphrag.models import Passage
+from graphrag.models import Document, Passage
 
 LONGEST = 7  # words in a row that an answer may share with the rules
 FREE = 3  # words in a row that are passed on at once: common turns of phrase, before which nothing waits
@@ -84,9 +84,10 @@ class AnswerFilter:
     it to a tag or an address.
     """
 
-    def __init__(self, passages: Sequence[Passage], *, secret: str = "") -> None:
-        documents = {passage.document.id: passage.document for passage in passages}.values()
-        names = [text for document in documents for text in (document.title, document.filename)]
+    def __init__(self, passages: Sequence[Passage], *, documents: Sequence[Document] = (), secret: str = "") -> None:
+        """`documents`: those that the answer may name without quoting them."""
+        known = {each.id: each for each in (*documents, *(passage.document for passage in passages))}.values()
+        names = [text for document in known for text in (document.title, document.filename)]
         self._marks = MarkFilter(len(passages))
         self._markup = MarkupFilter(find_addresses([*names, *(passage.content for passage in passages)]))
         self._leaks = LeakFilter(secret)
@@ -110,3 +111,9 @@ class AnswerFilter:
     def flush(self) -> str:
         text = self._markup.feed(self._marks.flush()) + self._markup.flush()
         return self._leaks.feed(text) + self._leaks.flush()
+
+
+def sanitize(text: str, passages: Sequence[Passage], documents: Sequence[Document] = ()) -> str:
+    """Return a whole text as AnswerFilter lets it through."""
+    shown = AnswerFilter(passages, documents=documents)
+    return shown.feed(text) + shown.flush()

@@ -14,7 +14,9 @@ from langchain_core.messages import AnyMessage
 from agent.messages import say
 from agent.output.outcomes import read_short_answer
 from agent.verification.statements import Statement, find_statements
+from graphrag.extractive_answers.statements import without_marks
 from graphrag.linguistics.sentences import is_heading, plain, split_sentences
+from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Chunk, Collection, Passage
 from graphrag.parsers.source_locations import overlapping
 from graphrag.protocols import ChunkStore
@@ -134,12 +136,17 @@ def _bare(text: str) -> str:
 def _with_neighbours(text: str, statement: Statement, passages: Sequence[Passage], numbers: Mapping[int, int]) -> str:
     """Return a statement with the sentence before it and the two after it, as its passage has them."""
     passage = passages[numbers[next(number for number in statement.numbers if number in numbers)] - 1]
-    spans = split_sentences(passage.content)
+    orders = find_instructions(passage.content)
+    spans = [
+        span
+        for span in split_sentences(passage.content)
+        if not any(order.start < span.end and span.start < order.end for order in orders)
+    ]
     wanted = " ".join(text.split()).rstrip(".…")
     for index, span in enumerate(spans):
         if wanted in " ".join(plain(passage.content[span.start : span.end]).split()):
             near = (plain(passage.content[each.start : each.end]) for each in spans[max(0, index - 1) : index + 3])
-            return " ".join(each for each in near if each and not is_heading(each))
+            return without_marks(" ".join(each for each in near if each and not is_heading(each)))
     return text
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from math import log
@@ -12,6 +12,8 @@ from babel.dates import format_date
 
 from agent.messages import say
 from agent.tasks.last_answer import make_passage
+from graphrag.extractive_answers.prompt_format import map_spans
+from graphrag.extractive_answers.statements import without_marks
 from graphrag.extractive_answers.summaries import (
     SummaryPoint,
     summarise_collection,
@@ -24,6 +26,7 @@ from graphrag.extractive_answers.summary_candidates import SummarySource, source
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import content_words, stem, words
 from graphrag.linguistics.lexicon import meanings, share_meaning
+from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Chunk, Collection, Document, Passage
 from graphrag.protocols import ChunkStore
 
@@ -49,7 +52,10 @@ class SummarisedDocument:
 
     @property
     def source(self) -> SummarySource:
-        return source_of_chunks(self.document, self.chunks)
+        """Return its text without instructions for a language model and marks; each character keeps its place."""
+        source = source_of_chunks(self.document, self.chunks)
+        text = map_spans(source.text, find_instructions(source.text), lambda order: " " * len(order))
+        return replace(source, text=without_marks(text))
 
     def passage_of(self, start: int, end: int) -> Passage:
         """Return the chunks that hold [start, end) of the text as one passage."""

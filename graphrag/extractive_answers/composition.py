@@ -8,7 +8,15 @@ from datetime import date
 from graphrag.extractive_answers.chain_wording import WordedChain, word_chain
 from graphrag.extractive_answers.direct_answers import direct_answer, read_relative, say_difference
 from graphrag.extractive_answers.extraction import Outcome, extract_answer
-from graphrag.extractive_answers.statements import Chain, Excerpt, ExtractedStatement, finished, opened, points_back
+from graphrag.extractive_answers.statements import (
+    Chain,
+    Excerpt,
+    ExtractedStatement,
+    finished,
+    opened,
+    points_back,
+    without_marks,
+)
 from graphrag.extractive_answers.table_answers import answer_from_table, asks_what_is_late
 from graphrag.extractive_answers.units import AnswerUnit, present_list
 from graphrag.linguistics.dates import read_dates
@@ -128,7 +136,6 @@ def _names(statement: ExtractedStatement) -> set[str]:
 MAX_LABEL = 70  # characters
 _QUESTION_MARKS = " \t\n¿?¡!.,;:"
 _LINKING = re.compile(r"^(?:d['’]|(?:de|du|des|del|of|the|el|la|los|las|le|les) |l['’])+", re.IGNORECASE)
-_MARK = re.compile(r"\[([\d\s,;]*)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +240,10 @@ def _write_list(
     clean = [
         replace(
             unit,
-            text=_without_marks(unit.text),
-            lead=_without_marks(unit.lead),
-            items=tuple(replace(item, text=_without_marks(item.text)) for item in unit.items),
-            cells=tuple((_without_marks(header), _without_marks(value)) for header, value in unit.cells),
+            text=without_marks(unit.text),
+            lead=without_marks(unit.lead),
+            items=tuple(replace(item, text=without_marks(item.text)) for item in unit.items),
+            cells=tuple((without_marks(header), without_marks(value)) for header, value in unit.cells),
         )
         for unit in units
     ]
@@ -267,14 +274,9 @@ def _direct(
 
 def _marked(statement: ExtractedStatement, asked: AnswerRequest) -> str:
     """A sentence in another language in quotation marks: it is not ours."""
-    text = _without_marks(statement.text)
+    text = without_marks(statement.text)
     is_quote = statement.language != asked.language and not statement.is_row
     return f"{_quoted(text, asked.language) if is_quote else text} [{statement.number}]"
-
-
-def _without_marks(text: str) -> str:
-    """«[3]» in a document or a question would be read as a mark of ours."""
-    return _MARK.sub(r"(\1)", text)
 
 
 def _quoted(text: str, language: str) -> str:
@@ -388,5 +390,5 @@ def _own_words(part: str, question: str) -> str:
 
 
 def _short(text: str) -> str:
-    label = " ".join(_without_marks(text).split())
+    label = " ".join(without_marks(text).split())
     return label if len(label) <= MAX_LABEL else f"{label[:MAX_LABEL].rpartition(' ')[0] or label[:MAX_LABEL]}…"

@@ -1,5 +1,6 @@
 """Excerpts that are read, and the statements extracted from them."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -77,6 +78,11 @@ def finished(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…", ":", "»", '"')) else f"{text}."
 
 
+def without_marks(text: str) -> str:
+    """Return a document's or a question's text, of which «[3]» would be read as a mark of ours; it stays as long."""
+    return _MARK.sub(r"(\1)", text)
+
+
 def points_back(text: str) -> bool:
     return _rules().points_back.match(fold(text).replace("’", "'")) is not None
 
@@ -87,6 +93,7 @@ def opened(text: str) -> str:
     return text[:1].upper() + text[1:] if first.islower() and first.isalpha() else text
 
 
+_MARK = re.compile(r"\[([\d\s,;]*)\]")
 SAME = 0.6  # share of words from which two sentences say the same
 
 
