@@ -19,6 +19,7 @@ from graphrag.db.database import Database
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.registry import EmbeddingRegistry, load_models
 from graphrag.errors import IndexUnavailable, InvalidSettings
+from graphrag.extractive_answers import short_answers
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.file_storage import open_files
 from graphrag.ingestion.outbox import Outbox, OutboxDelivery
@@ -34,6 +35,7 @@ from graphrag.observability.pseudonyms import Pseudonyms
 from graphrag.observability.telemetry import log
 from graphrag.parsers.isolation import DocumentViewer, IsolatedParser
 from graphrag.protocols import Cache, ChunkIndex, ChunkStore, FileStorage, GraphStore
+from graphrag.query_transformation import tasks
 from graphrag.query_transformation.phrases import load_question_grammars
 from graphrag.query_transformation.refinement import Refiner
 from graphrag.rerankers import Rerankers, open_cross_encoder, open_rerankers
@@ -124,7 +126,7 @@ class Services:
         """
         await self.authentication.open()
         opening = self.database.open_or_await() if awaits_database else self.database.open()
-        for_questions = (lexicon.load, load_question_grammars) if answers else ()
+        for_questions = (lexicon.load, load_question_grammars, tasks.load, short_answers.load) if answers else ()
         loading = (self.embeddings.load, language.load, *for_questions)
         await asyncio.gather(opening, *map(asyncio.to_thread, loading))
         if self.cross_encoder:

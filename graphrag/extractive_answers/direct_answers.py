@@ -22,9 +22,7 @@ from graphrag.linguistics.rules import Pattern, Rules, read_rules
 
 Asked = Literal["distance", "duration", "age", "validity"]
 _MARKUP = re.compile(r"[<>\[\]*`|{}\\]")  # of it a part would be told, which reads as something else
-SURE = 0.55  # confidence from which a short answer is told: of those of the wrong sentence, fewer reach it
 LONG_DAYS = 60  # from which years and months say more than days
-_TIME_UNIT = r"(?:dias?|semanas?|mes(?:es)?|anos?|jours?|semaines?|mois|ans?|annees?|days?|weeks?|months?|years?)"
 
 
 class DirectAnswerRules(Rules):
@@ -150,7 +148,7 @@ def direct_answer(
     if _MARKUP.search(first.text):
         return None
     found = find_short_answer(question, first.text, language=language, sentence_language=first.language, context=around)
-    if found is None or found.confidence < SURE or (found.kind is AnswerKind.AMOUNT and _has_several(first)):
+    if found is None or (found.kind is AnswerKind.AMOUNT and _has_several(first)):
         return None
     return found.text.strip().strip(" .,;:\u00a0\u202f")
 

@@ -240,9 +240,9 @@ _TABLE_RULE = re.compile(r"[\s|:-]+")
 
 # Of the best sentences, those in which the network looks for a short answer, and what its finding counts in score: on
 # documents kept aside the right sentence is then the first in 2 to 3 more of 100 questions.
-SPANNED, EXPECTED, NO_ANSWER = 4, 1.5, 3.0
+RANKED_AGAIN, EXPECTED_F1_WEIGHT, NO_ANSWER_WEIGHT = 4, 1.5, 3.0
 MOST_ITEM_WORDS = 30  # on average, of a list that is told whole: paragraphs under numbers are no list
-FRONT_MATTER = 3.0  # in score: so much better must front matter be than a sentence; of four told so, one is not
+FRONT_MATTER_PENALTY = 3.0  # in score: so much better must front matter be than a sentence; of four told so, one is not
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,12 +330,12 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str) -> R
     scores = {
         number: matcher.score(number)
         - (ACROSS if sentences[number].excerpt.language != language else 0.0)
-        - (FRONT_MATTER if sentences[number].unit.kind == "front_matter" else 0.0)
+        - (FRONT_MATTER_PENALTY if sentences[number].unit.kind == "front_matter" else 0.0)
         for number in candidates
     }
     ranked = sorted(candidates, key=lambda number: -scores[number])
-    first = _by_short_answer(question, language, sentences, scores, ranked[:SPANNED])
-    return RankedSentences(matcher, sentences, scores, [*first, *ranked[SPANNED:]])
+    first = _by_short_answer(question, language, sentences, scores, ranked[:RANKED_AGAIN])
+    return RankedSentences(matcher, sentences, scores, [*first, *ranked[RANKED_AGAIN:]])
 
 
 def _by_short_answer(
@@ -348,7 +348,8 @@ def _by_short_answer(
     for number in numbers:
         spans = find_candidates(asked, sentences[number].text, sentences[number].excerpt.language)
         found = rank_spans(spans) if spans else None
-        scores[number] += EXPECTED * found.expected_f1 - NO_ANSWER * found.no_answer if found else -NO_ANSWER
+        expected_f1, no_answer = (found.expected_f1, found.no_answer) if found else (0.0, 1.0)
+        scores[number] += EXPECTED_F1_WEIGHT * expected_f1 - NO_ANSWER_WEIGHT * no_answer
     return sorted(numbers, key=lambda number: -scores[number])
 
 

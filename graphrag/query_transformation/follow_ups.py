@@ -10,7 +10,7 @@ from graphrag.linguistics import language as languages
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stem, stop_words
 from graphrag.linguistics.language import words as words_of
 from graphrag.linguistics.normalization import flatten
-from graphrag.linguistics.rules import Pattern, Rules, WordSet, read_rules
+from graphrag.linguistics.rules import Pattern, Rules, read_rules
 from graphrag.query_transformation.decomposition import Antecedents, find_antecedents, words_of_opening
 from graphrag.query_transformation.dependence import depends_on_conversation
 from graphrag.query_transformation.phrases import (
@@ -60,7 +60,6 @@ class FollowUpRules(Rules):
     identity: Pattern
     asks_who: Pattern
     asks_which: Pattern
-    before_topic: WordSet  # words of a question phrase or of a verb, which say nothing of the topic
     small_talk: Pattern
 
 

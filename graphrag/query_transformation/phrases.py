@@ -1,4 +1,4 @@
-"""Phrases of a question, and the grammar of the three languages that finds them."""
+"""Grammar of questions, from tables of patterns: noun phrases, what is asked for, names, intent."""
 
 import re
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from graphrag.linguistics.names import find_names
 from graphrag.linguistics.normalization import QUOTED
 from graphrag.linguistics.rules import AnyCase, Pattern, Rules, WordSet, read_rules
 from graphrag.linguistics.sentence_stops import abbreviation
+from graphrag.models import Direction, Intent
 
 Gender = Literal["", "m", "f"]
 MOST_NAMES = 20
@@ -24,7 +25,6 @@ class Asking(Rules):
     leads: AnyCase  # what a question phrase may follow: a stop, or «dime», "can you find out" without a question mark
     polite: AnyCase  # what may stand before all that
     relative: Pattern  # after a comma: it may go on with what was said
-    before_noun: WordSet  # question words that a noun may follow: «qué», "how many"
 
 
 class Intents(Rules):
@@ -294,3 +294,32 @@ def _find_focus(flat: str, start: int, asking: Asking) -> int | None:
         else:
             found.append(position)
     return min(found, default=doubtful)
+
+
+def find_intent(flat: str, grammar: QuestionGrammar, *, end: int | None = None) -> tuple[Intent, Direction | None]:
+    """Return the intent of flattened text without quotes; `end` is that of its first part.
+
+    Nouns of causes, dates and comparisons count only if they are what is asked for.
+    """
+    intents = grammar.intents
+    start = beginning(flat, grammar.asking)
+    asked = flat[start : end if end and end > start else None]
+    if intents.effects.match(asked):
+        return Intent.CAUSAL, "effects"
+    if intents.causes.match(asked) and not intents.compares.match(asked):
+        return Intent.CAUSAL, "causes"
+    if intents.times.match(asked):
+        return Intent.TEMPORAL, None
+    if _compares(flat[start:], grammar) or _compares(flat, grammar, anywhere_only=True):
+        return Intent.COMPARATIVE, None
+    asks_nothing_else = find_focus(flat, grammar.asking) is None
+    if intents.timely.match(asked) or (asks_nothing_else and intents.last_time.search(asked)):
+        return Intent.TEMPORAL, None
+    return Intent.FACTUAL, None
+
+
+def _compares(asked: str, grammar: QuestionGrammar, *, anywhere_only: bool = False) -> bool:
+    plain = grammar.intents.not_comparing.sub(" ", asked)
+    if not anywhere_only and grammar.intents.compares.match(plain):
+        return True
+    return grammar.intents.found_comparing.search(plain) is not None

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from graphrag.linguistics.language import all_stop_words, fold, visible
 from graphrag.linguistics.normalization import flatten, without_quotes
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
-from graphrag.query_transformation.intent import find_intent
-from graphrag.query_transformation.phrases import read_question_grammar
+from graphrag.query_transformation.phrases import find_intent, read_question_grammar
 
 
 class Task(StrEnum):
@@ -238,6 +237,12 @@ def read_model() -> TaskModel:
         search_threshold=float(thresholds[0]),
         no_search_threshold=float(thresholds[1]),
     )
+
+
+def load() -> None:
+    """Read the model, which the first message would wait for otherwise."""
+    read_model()
+    _rules()
 
 
 def classify_task(message: str, language: str, *, has_answer: bool = False) -> TaskReading:

@@ -20,9 +20,9 @@ from graphrag.query_transformation.follow_ups import (
     contextualize,
     find_language,
 )
-from graphrag.query_transformation.intent import find_intent
 from graphrag.query_transformation.phrases import (
     QuestionGrammar,
+    find_intent,
     find_named,
     read_question_grammar,
 )

@@ -90,7 +90,10 @@ async def test_a_thread_remembers_what_its_answers_cite(library: Services) -> No
         state = await remembering.ainvoke(
             {"messages": [HumanMessage(question)]}, config, context=Context(services=library)
         )
-    assert state["messages"][1].additional_kwargs["cited_titles"] == ["Puente de Arenal"]
+    kept = state["messages"][1].additional_kwargs
+    assert kept.keys() == {"cited_titles", "cited_passages"}
+    assert kept["cited_titles"] == ["Puente de Arenal"]
+    assert {passage["number"] for passage in kept["cited_passages"]} == {1}
     assert state["question"] == "¿y el otro?"
     assert state["query"].original == "¿y el otro?"
 
