@@ -31,6 +31,8 @@ MOST_KEYWORDS = 3
 LEAST_WORDS_OF_MEANING = 9  # so many words that carry meaning outvote a wording that the documents do not share
 _QUOTED = re.compile(r'"(?=\S)([^"]{2,})(?<=\S)"|«([^«»]{2,})»|“([^“”]{2,})”')
 _IDENTIFIER = re.compile(r"\d")  # A-2517, L4, 2025: to be found as they are written
+_PIECE = r"\w+(?:[.+-]\w+)*"
+_JOINED = re.compile(rf"\b{_PIECE}(?:[/@]{_PIECE})+|\b[^\W\d]\w*(?:\.\w+)+")
 _NAME = re.compile(r"(?<=\w[ ,'’])[A-ZÀ-ÖØ-Þ]\w")
 
 
@@ -47,6 +49,11 @@ def choose_strategy(question: str, language: str, *, model_is_strong: bool) -> t
 
 def quoted_phrases(text: str) -> list[str]:
     return ["".join(groups).strip() for groups in _QUOTED.findall(text)]
+
+
+def joined_words(text: str) -> list[str]:
+    """Return what full text may keep whole, as written: `INV/2025/0042`, `ana@example.org`, `12/03/2026`, `v2.3.1`."""
+    return _JOINED.findall(text)
 
 
 def _is_keywords(question: str, language: str) -> bool:
@@ -216,7 +223,7 @@ class _Search:
     async def _fulltext(self) -> list[Hit]:
         query = self.query
         with stage("fulltext"):
-            words = languages.content_words(self.text, query.transformed.language)
+            words = [*languages.content_words(self.text, query.transformed.language), *joined_words(self.text)]
             if not words:
                 return []
             return await self.store.search_fulltext(

@@ -260,6 +260,20 @@ async def test_inflected_forms_and_accents_match(shelf: Shelf) -> None:
     assert len(await shelf.found("machine")) == 2
 
 
+@pytest.mark.parametrize("words", [("E", "108"), ("108",)])
+async def test_codes_are_found_by_their_parts(shelf: Shelf, words: tuple[str, ...]) -> None:
+    """R4.3 The number of a code is a word, whatever stands before it."""
+    await shelf.put("Commande: E-107; Statut: Livrée", "Commande: E-108; Statut: En douane", "Prévoir 1080 unités")
+    assert await shelf.found(*words) == ["Commande: E-108; Statut: En douane"]
+
+
+async def test_joined_words_are_found_as_written(shelf: Shelf) -> None:
+    """R4.3 What a parser keeps whole is found beside its parts."""
+    await shelf.put("Invoice INV/2025/0041 is open.", "Invoice INV/2025/0042 was paid.")
+    words = ("INV", "2025", "0042", "INV/2025/0042")
+    assert (await shelf.found(*words))[0] == "Invoice INV/2025/0042 was paid."
+
+
 async def test_phrase_must_match_as_a_phrase(shelf: Shelf) -> None:
     """R4.3 phrases in quotes."""
     await shelf.put("El aviso de fuga llegó tarde.")

@@ -168,6 +168,8 @@ WITH collection AS MATERIALIZED (
             SELECT unnest(tsvector_to_array(causeway.stems(language, word))) AS lexeme, true AS is_stem
             UNION ALL
             SELECT unnest(tsvector_to_array(causeway.lexemes(language, word))), false
+            UNION ALL
+            SELECT '-' || word, true WHERE word ~ '^\d+(\.\d+)*$'  -- the parser takes the hyphen of «E-108» for a sign
          ) AS forms
     GROUP BY word_number, lexeme
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.retrieval.hybrid import choose_strategy, quoted_phrases
+from graphrag.retrieval.hybrid import choose_strategy, joined_words, quoted_phrases
 
 LONG = {
     "es": "explica cómo el deterioro gradual del equipo afecta la calidad final del producto durante el invierno",
@@ -78,3 +78,17 @@ def test_phrases_stand_in_any_quotes() -> None:
     """R4.3"""
     text = """the "first one", « la deuxième », “el tercero”, 'none', "x" and "half"""
     assert quoted_phrases(text) == ["first one", "la deuxième", "el tercero"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Was INV/2025/0042 paid on 12/03/2026?", ["INV/2025/0042", "12/03/2026"]),
+        ("¿Quién escribió desde ana.lopez@example.org?", ["ana.lopez@example.org"]),
+        ("Depuis quand la version v2.3.1 est-elle installée ?", ["v2.3.1"]),
+        ("How much is E-108, or 12.000 in all?", []),
+    ],
+)
+def test_words_joined_by_signs_are_searched_for_as_written(text: str, expected: list[str]) -> None:
+    """R4.3"""
+    assert joined_words(text) == expected
