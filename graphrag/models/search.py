@@ -72,7 +72,7 @@ class TransformedQuery:
     is_multi_hop: bool = False  # one thing must be found first to ask for another
     entities: tuple[str, ...] = ()  # names in it
     dates: tuple[TemporalContext, ...] = ()  # periods named in it
-    search_text: str = ""  # of a follow-up: what it asks, told so that it is understood alone
+    search_text: str = ""  # what is asked, understood alone, where the question does not say it so: of a follow-up, say
     hypothetical_answer: str = ""  # to an abstract question: what a passage that answers it might say
     strategy: str = ""  # why the question, or another text, is searched for
 

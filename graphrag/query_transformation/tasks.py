@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrag.linguistics.language import all_stop_words, fold, visible
+from graphrag.linguistics.language import all_stop_words, fold, visible, words
 from graphrag.linguistics.normalization import flatten, without_quotes
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
 from graphrag.query_transformation.phrases import find_intent, read_question_grammar
@@ -43,6 +43,7 @@ class Task(StrEnum):
 
 TASKS = tuple(Task)
 WITHOUT_SEARCH = frozenset(TASKS[:6])  # of the documents by the message's own words
+LEAST_ASKED = 3  # words that are left of a question
 LEAST_SURE = 0.5  # probability of the one task without a search: of several likely ones, none is sure
 _SEARCHLESS = np.array([task in WITHOUT_SEARCH for task in TASKS])
 _WITHOUT_TOPIC = np.isin(TASKS, [Task.SMALL_TALK, Task.ABOUT_CAUSEWAY, Task.TRANSFORM_ANSWER])
@@ -72,6 +73,7 @@ _INITIAL_CAPITAL = re.compile(r"(?<=[\w,] )[A-ZÀ-Þ][\w-]+")
 
 class TaskRules(Rules):
     courtesy: Pattern  # greetings, thanks and polite words, at the beginning or the end of a message
+    telling: Pattern  # what asks to be told, before the question itself: «could you tell me»
     summary_words: Pattern
     linking_words: Pattern
     whole_collection: Pattern
@@ -102,11 +104,21 @@ def _without_courtesy(text: str) -> tuple[str, bool]:
         if match := _rules().courtesy.match(flat, begin):
             begin = match.end()
     for match in _rules().courtesy.finditer(flat, begin):
-        if match.end() == len(flat):
+        if not _has_word(flat[match.end() :]):
             end = match.start()
             break
     rest = text[begin:end].strip(" ,.;:-")
     return (rest, len(rest) < len(text.strip(" ,.;:-"))) if _has_word(rest) else (text, False)
+
+
+def bare_question(text: str) -> str:
+    """Return a question without greetings, thanks and what asks to be told; as it is where little would be left."""
+    rest, is_courteous = _without_courtesy(text)
+    told = _rules().telling.match(flatten(rest).lower())
+    rest = rest[told.end() :] if told else rest
+    if not (told or is_courteous) or len(words(rest)) < LEAST_ASKED:
+        return text
+    return rest if "?" in rest or "?" not in text else f"{rest}?"
 
 
 def _has_word(text: str) -> bool:

@@ -27,6 +27,7 @@ from graphrag.query_transformation.phrases import (
     read_question_grammar,
 )
 from graphrag.query_transformation.references import is_bare_question_word, understood_alone
+from graphrag.query_transformation.tasks import bare_question
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -104,6 +105,8 @@ def _transform(question: str, earlier: Sequence[Exchange]) -> TransformedQuery:
     grammar = read_question_grammar(language)
     read = question[:READ_CHARS]
     told, strategy = contextualize(read, earlier, grammar)
+    if told == read:
+        told = bare_question(read)
     flat = without_quotes(flatten(told))
     spans = find_parts(told, flat, grammar)
     intent, direction = find_intent(flat, grammar, end=spans[0][1] if len(spans) > 1 else None)
