@@ -15,6 +15,7 @@ from graphrag.models import (
     FulltextRanking,
     Hit,
     ParsedText,
+    Synonym,
     VectorKind,
 )
 from graphrag.models.graph import CausalEdge, CausalNeighbourhood, MentionEdge
@@ -97,11 +98,15 @@ class ChunkStore(Protocol):
         words: Sequence[str],
         *,
         phrases: Sequence[str] = (),
+        synonyms: Sequence[Synonym] = (),
         filters: Filters = EVERYTHING,
         ranking: FulltextRanking = "bm25",
         limit: int,
     ) -> list[Hit]:
-        """Chunks that hold any of the words and all of the phrases, best first; scores in [0, 1]."""
+        """Chunks that hold any of the words and all of the phrases, best first; scores in [0, 1].
+
+        A synonym, in chunks of its language, counts less than the word that it stands for.
+        """
         ...
 
     async def search_vectors(

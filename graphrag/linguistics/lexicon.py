@@ -19,7 +19,7 @@ from threading import Lock
 import numpy as np
 import spacy_lookups_data
 
-from graphrag.linguistics.language import ANSWER_LANGUAGES, fold
+from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stop_words
 from graphrag.linguistics.rules import Pattern, Rules, WordSet, read_rules
 
 AMBIGUOUS = 0.5  # weight of a word that often means something else
@@ -203,6 +203,7 @@ def load() -> None:
     """Read the lexicon of all languages, about a second, which the first question would wait for otherwise."""
     for language in ANSWER_LANGUAGES:
         _vocabulary(language)
+    _words_of_families()
 
 
 @lru_cache(maxsize=CACHED_WORDS)
@@ -233,6 +234,36 @@ def find_meanings(words: Sequence[str], language: str) -> list[Meanings]:
             found += [_families(senses)] * (end - len(found))
         else:
             found.append(meanings(folded[len(found)], language))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _words_of_families() -> dict[str, dict[str, list[str]]]:
+    """Return family → language → its words, the usual ones first; after them those of its phrases."""
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for concept in read_concepts():
+        of_family = found.setdefault(concept.family, {language: {} for language in ANSWER_LANGUAGES})
+        for language, written in concept.words.items():
+            of_family[language] |= dict.fromkeys(written)
+    return {
+        family: {language: _single_words(written, language) for language, written in of_language.items()}
+        for family, of_language in found.items()
+    }
+
+
+def _single_words(written: Iterable[str], language: str) -> list[str]:
+    single = [word for word in written if word.isalpha()]
+    parts = [part for word in written if not word.isalpha() for part in re.findall(r"[^\W\d]+", word)]
+    return list(dict.fromkeys([*single, *(part for part in parts if fold(part) not in stop_words(language))]))
+
+
+def find_synonyms(words: Sequence[str], language: str, into: str, *, most: int) -> list[list[str]]:
+    """Return for each word of a text up to `most` others of the same meaning, in the language `into`, surest first."""
+    found = []
+    for word, known in zip(words, find_meanings(words, language), strict=True):
+        families = sorted(known, key=lambda family: -known[family])
+        alike = dict.fromkeys(each for family in families for each in _words_of_families()[family][into])
+        found.append([each for each in alike if fold(each) != fold(word)][:most])
     return found
 
 

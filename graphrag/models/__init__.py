@@ -28,6 +28,7 @@ from graphrag.models.search import (
     Intent,
     Passage,
     Strategy,
+    Synonym,
     TransformedQuery,
 )
 
@@ -53,6 +54,7 @@ __all__ = [
     "SourceLocation",
     "Span",
     "Strategy",
+    "Synonym",
     "Table",
     "TableRow",
     "TemporalContext",

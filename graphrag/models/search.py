@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from graphrag.models.documents import Chunk, Document, SourceLocation, TemporalContext
 
@@ -29,6 +29,14 @@ class Filters:
 
 
 EVERYTHING = Filters()
+
+
+class Synonym(NamedTuple):
+    """A word that means what a word of the question does, in its language or another."""
+
+    number: int  # of the question's word, from 0
+    language: str
+    word: str
 
 
 @dataclass(frozen=True, slots=True)

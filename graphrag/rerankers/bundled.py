@@ -186,11 +186,20 @@ class Features:
 WEIGHTS = Features(retrieval=0.2, sentence=0.2, passage=0.3, adjacent=0.2, title=0.1)
 
 
+ACROSS = (
+    0.9  # of the score: a translation may mean something else, so an equal match in the question's language is surer
+)
+
+
 class BundledReranker:
     async def rerank(self, query: str, hits: Sequence[Hit], *, language: str, top_k: int) -> list[Hit]:
         found = with_text(hits)
         features = describe(query, found, language=language)
-        return ranked(found, [combine(each) for each in features], top_k=top_k)
+        scores = [
+            combine(each) * (ACROSS if hit.chunk.document.language != language else 1.0)
+            for hit, each in zip(found, features, strict=True)
+        ]
+        return ranked(found, scores, top_k=top_k)
 
 
 def combine(features: Features) -> float:

@@ -15,7 +15,8 @@ from cachetools import TTLCache
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, OutOfTime, ProviderError, RetrievalUnavailable
 from graphrag.linguistics import language as languages
-from graphrag.models import ELSEWHERE, UNDATED, Document, Filters, Hit, Strategy
+from graphrag.linguistics import lexicon
+from graphrag.models import ELSEWHERE, UNDATED, Document, Filters, Hit, Strategy, Synonym
 from graphrag.observability.request_context import note
 from graphrag.observability.telemetry import count_lookups, count_results, count_retrieval, log, stage
 from graphrag.protocols import ChunkStore, Retriever
@@ -28,6 +29,7 @@ from graphrag.retrieval.query import Leg, Query, Retrieval
 
 Reason = Literal["quoted words", "keywords", "a long question about a meaning", "neither words nor meaning alone"]
 MOST_KEYWORDS = 3
+MOST_SYNONYMS = 4  # of a word, in each language
 LEAST_WORDS_OF_MEANING = 9  # so many words that carry meaning outvote a wording that the documents do not share
 _QUOTED = re.compile(r'"(?=\S)([^"]{2,})(?<=\S)"|«([^«»]{2,})»|“([^“”]{2,})”')
 _IDENTIFIER = re.compile(r"\d")  # A-2517, L4, 2025: to be found as they are written
@@ -54,6 +56,16 @@ def quoted_phrases(text: str) -> list[str]:
 def joined_words(text: str) -> list[str]:
     """Return what full text may keep whole, as written: `INV/2025/0042`, `ana@example.org`, `12/03/2026`, `v2.3.1`."""
     return _JOINED.findall(text)
+
+
+def find_synonyms(words: Sequence[str], language: str) -> list[Synonym]:
+    """Return other words of the same meaning, and their translations into the languages that we answer in."""
+    return [
+        Synonym(number, into, word)
+        for into in languages.ANSWER_LANGUAGES
+        for number, found in enumerate(lexicon.find_synonyms(words, language, into, most=MOST_SYNONYMS))
+        for word in found
+    ]
 
 
 def _is_keywords(question: str, language: str) -> bool:
@@ -223,13 +235,14 @@ class _Search:
     async def _fulltext(self) -> list[Hit]:
         query = self.query
         with stage("fulltext"):
-            words = [*languages.content_words(self.text, query.transformed.language), *joined_words(self.text)]
+            words = languages.content_words(self.text, query.transformed.language)
             if not words:
                 return []
             return await self.store.search_fulltext(
                 query.collection,
-                words,
+                [*words, *joined_words(self.text)],
                 phrases=quoted_phrases(self.text),
+                synonyms=find_synonyms(words, query.transformed.language),
                 filters=query.filters,
                 ranking=query.config.fulltext_ranking,
                 limit=query.config.candidates,

@@ -16,10 +16,11 @@ from graphrag.causal_graph.document_graph import assemble_mentions
 from graphrag.config.settings import GenerationConfig, IngestionConfig, RetrievalConfig
 from graphrag.errors import CollectionChanged, CollectionExists, CollectionNotFound
 from graphrag.linguistics.language import fold, stem, stop_words, words
-from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit
+from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, Synonym
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.retrieval.filters import lets_through
 
+SYNONYM_WEIGHT = 0.4
 K1, B = 1.2, 0.75
 
 
@@ -138,13 +139,14 @@ class InMemoryStore:
         words: Sequence[str],
         *,
         phrases: Sequence[str] = (),
+        synonyms: Sequence[Synonym] = (),
         filters: Filters = EVERYTHING,
         ranking: FulltextRanking = "bm25",
         limit: int,
     ) -> list[Hit]:
         """Always by BM25, over what the filters let through."""
         chunks = self._searchable(collection, filters)
-        scores = _bm25(words, chunks)
+        scores = _bm25(words, synonyms, chunks)
         found = [
             Hit(chunk, score, {"fulltext": score})
             for chunk, score in zip(chunks, scores, strict=True)
@@ -250,12 +252,13 @@ def _chunk_terms(chunk: Chunk) -> Counter[str]:
     return Counter(_terms(f"{chunk.context}\n{chunk.context}\n{chunk.content}", chunk.document.language))
 
 
-def _bm25(query: Sequence[str], chunks: Sequence[Chunk]) -> list[float]:
+def _bm25(query: Sequence[str], synonyms: Sequence[Synonym], chunks: Sequence[Chunk]) -> list[float]:
     counts = [_chunk_terms(chunk) for chunk in chunks]
     languages = {chunk.document.language for chunk in chunks}
-    terms = {stem(word, language) for word in query for language in languages}
+    terms = {stem(each.word, each.language): SYNONYM_WEIGHT for each in synonyms if each.language in languages}
+    terms |= {stem(word, language): 1.0 for word in query for language in languages}
     frequency = {term: n for term in terms if (n := sum(term in count for count in counts))}
-    idf = {term: math.log(1 + (len(chunks) - n + 0.5) / (n + 0.5)) for term, n in frequency.items()}
+    idf = {term: terms[term] * math.log(1 + (len(chunks) - n + 0.5) / (n + 0.5)) for term, n in frequency.items()}
     average = sum(len(chunk.content) for chunk in chunks) / len(chunks) if chunks else 1.0
     most = sum(idf.values()) * (K1 + 1) or 1.0
     return [

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from graphrag.errors import CollectionChanged, CollectionExists, CollectionNotFound, InvalidSettings
-from graphrag.models import Chunk, Collection, Document, Filters
+from graphrag.models import Chunk, Collection, Document, Filters, Synonym
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.protocols import ChunkIndex, ChunkStore
 from graphrag.services import Services
@@ -260,11 +260,27 @@ async def test_inflected_forms_and_accents_match(shelf: Shelf) -> None:
     assert len(await shelf.found("machine")) == 2
 
 
-@pytest.mark.parametrize("words", [("E", "108"), ("108",)])
+@pytest.mark.parametrize("words", [("E", "40917"), ("40917",)])
 async def test_codes_are_found_by_their_parts(shelf: Shelf, words: tuple[str, ...]) -> None:
     """R4.3 The number of a code is a word, whatever stands before it."""
-    await shelf.put("Commande: E-107; Statut: Livrée", "Commande: E-108; Statut: En douane", "Prévoir 1080 unités")
-    assert await shelf.found(*words) == ["Commande: E-108; Statut: En douane"]
+    await shelf.put(
+        "Commande: E-40916; Statut: Livrée", "Commande: E-40917; Statut: En douane", "Prévoir 409170 unités"
+    )
+    assert await shelf.found(*words) == ["Commande: E-40917; Statut: En douane"]
+
+
+async def test_synonyms_count_less_than_the_words_themselves(shelf: Shelf) -> None:
+    """R4.3 In chunks of their language alone."""
+    await shelf.put("La livraison arrive demain.", language="fr")
+    await shelf.put("La entrega llega mañana.", language="es")
+    await shelf.put("El envío sale hoy.", language="es")
+    synonyms = [Synonym(0, "fr", "livraison"), Synonym(0, "es", "envío"), Synonym(0, "en", "delivery")]
+    assert await shelf.found("entrega") == ["La entrega llega mañana."]
+    first, *others = await shelf.found("entrega", synonyms=synonyms)
+    assert first == "La entrega llega mañana."
+    assert sorted(others) == ["El envío sale hoy.", "La livraison arrive demain."]
+    hits = await shelf.store.search_fulltext(shelf.collection, ["entrega"], synonyms=synonyms, limit=9)
+    assert all(0 < hit.score <= 1 for hit in hits)
 
 
 async def test_joined_words_are_found_as_written(shelf: Shelf) -> None:

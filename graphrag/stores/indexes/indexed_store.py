@@ -9,7 +9,7 @@ from uuid import UUID
 
 from graphrag.db.database import Database, fetch
 from graphrag.errors import CausewayError, IndexUnavailable, ProviderError
-from graphrag.models import EVERYTHING, Collection, Filters, FulltextRanking, Hit, VectorKind
+from graphrag.models import EVERYTHING, Collection, Filters, FulltextRanking, Hit, Synonym, VectorKind
 from graphrag.models.ingestion import Candidate, IndexedDocument
 from graphrag.observability.telemetry import log
 from graphrag.protocols import ChunkIndex
@@ -97,6 +97,7 @@ class IndexedStore(PostgresStore):
         words: Sequence[str],
         *,
         phrases: Sequence[str] = (),
+        synonyms: Sequence[Synonym] = (),
         filters: Filters = EVERYTHING,
         ranking: FulltextRanking = "bm25",
         limit: int,
@@ -110,7 +111,13 @@ class IndexedStore(PostgresStore):
             hits = await self._search(collection, ask, filters=filters, phrases=phrases, limit=limit)
         if hits is None:
             return await super().search_fulltext(
-                collection, words, phrases=phrases, filters=filters, ranking=ranking, limit=limit
+                collection,
+                words,
+                phrases=phrases,
+                synonyms=synonyms,
+                filters=filters,
+                ranking=ranking,
+                limit=limit,
             )
         return [replace(hit, scores={"fulltext": hit.score}) for hit in hits]
 

@@ -12,7 +12,17 @@ from psycopg.types.json import Jsonb
 from graphrag.config.settings import CollectionConfig, GenerationConfig, IngestionConfig, RetrievalConfig
 from graphrag.db.database import Connection, Database, fetch
 from graphrag.errors import CollectionChanged, CollectionExists, CollectionNotFound, QuotaExceeded
-from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, VectorKind
+from graphrag.models import (
+    EVERYTHING,
+    Chunk,
+    Collection,
+    Document,
+    Filters,
+    FulltextRanking,
+    Hit,
+    Synonym,
+    VectorKind,
+)
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.stores.postgres import search
 from graphrag.stores.postgres.graph import delete_lone_entities, find_touched_entities, insert_graph
@@ -200,6 +210,7 @@ class PostgresStore:
         words: Sequence[str],
         *,
         phrases: Sequence[str] = (),
+        synonyms: Sequence[Synonym] = (),
         filters: Filters = EVERYTHING,
         ranking: FulltextRanking = "bm25",
         limit: int,
@@ -210,6 +221,7 @@ class PostgresStore:
                 collection,
                 words,
                 phrases=phrases,
+                synonyms=synonyms,
                 filters=filters,
                 ranking=ranking,
                 candidates=self._fulltext_candidates,

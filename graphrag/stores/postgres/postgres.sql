@@ -162,18 +162,25 @@ WITH collection AS MATERIALIZED (
            causeway.all_phrases(languages, %(phrases)s) AS phrases
     FROM collections WHERE collection_id = %(collection_id)s
 ), form AS MATERIALIZED (
-    SELECT word_number, lexeme, bool_or(is_stem) AS is_stem
-    FROM collection, unnest(languages) AS language, unnest(%(words)s::text[]) WITH ORDINALITY AS asked (word, word_number),
-         LATERAL (
-            SELECT unnest(tsvector_to_array(causeway.stems(language, word))) AS lexeme, true AS is_stem
-            UNION ALL
-            SELECT unnest(tsvector_to_array(causeway.lexemes(language, word))), false
-            UNION ALL
-            SELECT '-' || word, true WHERE word ~ '^\d+(\.\d+)*$'  -- the parser takes the hyphen of «E-108» for a sign
-         ) AS forms
+    SELECT word_number, lexeme, bool_or(is_stem) AS is_stem, bool_and(is_synonym) AS is_synonym
+    FROM (
+        SELECT word_number, lexeme, is_stem, false AS is_synonym
+        FROM collection, unnest(languages) AS language, unnest(%(words)s::text[]) WITH ORDINALITY AS asked (word, word_number),
+             LATERAL (
+                SELECT unnest(tsvector_to_array(causeway.stems(language, word))) AS lexeme, true AS is_stem
+                UNION ALL
+                SELECT unnest(tsvector_to_array(causeway.lexemes(language, word))), false
+                UNION ALL
+                SELECT '-' || word, true WHERE word ~ '^\d+(\.\d+)*$'  -- the parser takes the hyphen of «E-108» for a sign
+             ) AS forms
+        UNION ALL
+        SELECT word_number, unnest(tsvector_to_array(causeway.stems(language, word))), true, true
+        FROM collection, unnest(%(synonym_of)s::int[], %(into)s::text[], %(synonyms)s::text[]) AS told (word_number, language, word)
+        WHERE language = ANY (languages)
+    ) AS found
     GROUP BY word_number, lexeme
 )
-SELECT word_number, lexeme, is_stem, document_frequency, chunk_count, average_chars, phrases
+SELECT word_number, lexeme, is_stem, document_frequency, is_synonym, chunk_count, average_chars, phrases
 FROM form JOIN lexeme_statistics USING (lexeme) JOIN collection USING (collection_id)
 WHERE lexeme = ANY (ARRAY(SELECT lexeme FROM form))  -- by the index, whatever the planner guesses
 ORDER BY word_number, lexeme
@@ -206,7 +213,7 @@ ORDER BY score DESC, created_at DESC, chunk_id LIMIT %(limit)s
 
 -- name: bm25
 -- Robertson & Zaragoza 2009 with k1 = 1.2, b = .75; divided by the most it could be, so the score is in [0, 1].
-SELECT chunk_id, sum(idf * tf * 2.2 / (tf + 1.2 * (.25::float8 + .75::float8 * chars / %(average_chars)s))) / %(most)s AS score
+SELECT chunk_id, least(1, sum(idf * tf * 2.2 / (tf + 1.2 * (.25::float8 + .75::float8 * chars / %(average_chars)s))) / %(most)s) AS score
 FROM candidate, LATERAL (
     -- Only the question's lexemes, picked out by a weight, are taken apart: a chunk has hundreds.
     SELECT idf, cardinality(positions) AS tf

@@ -14,7 +14,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from graphrag.db.database import Connection, fetch
-from graphrag.models import EVERYTHING, Collection, Filters, FulltextRanking, VectorKind
+from graphrag.models import EVERYTHING, Collection, Filters, FulltextRanking, Synonym, VectorKind
 from graphrag.stores.postgres.rows import QUERIES
 
 FEW_DOCUMENTS, FEW_CHUNKS = 1_000, 5_000  # all of which are looked at, rather than all that matches and then the filter
@@ -59,6 +59,7 @@ class Lexeme:
     lexeme: str
     is_stem: bool
     document_frequency: int
+    is_synonym: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,7 @@ def _quote(lexeme: str) -> str:
 
 
 EXACT_WEIGHT = 0.35  # of a word as written beside its stem; measured on development sets in three languages
+SYNONYM_WEIGHT = 0.4  # of a word of the same meaning, or its translation; measured on questions in another language
 PHRASE_COST = 10  # chunks in the time that one is read for its phrases
 BM25_MOST = 2.2  # k1 + 1, what a term's frequency is worth at most
 
@@ -159,6 +161,7 @@ async def search_fulltext(
     words: Sequence[str],
     *,
     phrases: Sequence[str],
+    synonyms: Sequence[Synonym],
     filters: Filters,
     ranking: FulltextRanking,
     candidates: int,
@@ -168,11 +171,18 @@ async def search_fulltext(
 
     Of an index's ranking PostgreSQL knows nothing: it is BM25 then.
     """
-    key = {"collection_id": collection.id, "words": list(words), "phrases": list(phrases)}
+    key = {
+        "collection_id": collection.id,
+        "words": list(words),
+        "phrases": list(phrases),
+        "synonym_of": [each.number + 1 for each in synonyms],
+        "into": [each.language for each in synonyms],
+        "synonyms": [each.word for each in synonyms],
+    }
     known = await fetch(connection, QUERIES["find_lexemes"], key)
     if not known:
         return []
-    found = [Lexeme(*list(row.values())[:4]) for row in known]
+    found = [Lexeme(*list(row.values())[:5]) for row in known]
     size = known[0]
     weights = _weights(found, chunk_count=size["chunk_count"])
     restriction = await restrict(connection, collection, filters)
@@ -187,7 +197,7 @@ async def search_fulltext(
         "any_lexeme": any_of(weights),
         "lexemes": list(weights),
         "idf": list(weights.values()),
-        "most": sum(weights.values()) * BM25_MOST,
+        "most": _most(found, weights) * BM25_MOST,
         "budget": max(candidates * AFFORDABLE, FEW_CHUNKS) // (PHRASE_COST if phrases else 1),
         "limit": limit,
     }
@@ -220,9 +230,21 @@ def _candidates(
 def _weights(found: Sequence[Lexeme], *, chunk_count: int) -> dict[str, float]:
     weights: dict[str, float] = {}
     for lexeme in found:
-        weight = (1.0 if lexeme.is_stem else EXACT_WEIGHT) * idf(lexeme.document_frequency, chunk_count)
+        share = SYNONYM_WEIGHT if lexeme.is_synonym else 1.0 if lexeme.is_stem else EXACT_WEIGHT
+        weight = share * idf(lexeme.document_frequency, chunk_count)
         weights[lexeme.lexeme] = max(weights.get(lexeme.lexeme, 0.0), weight)
     return weights
+
+
+def _most(found: Sequence[Lexeme], weights: Mapping[str, float]) -> float:
+    """Return what a chunk may hold of the question: its words, and synonyms of those that no chunk holds."""
+    own = {lexeme.lexeme for lexeme in found if not lexeme.is_synonym}
+    known = {lexeme.word_number for lexeme in found if not lexeme.is_synonym}
+    told: dict[int, float] = {}
+    for lexeme in found:
+        if lexeme.word_number not in known:
+            told[lexeme.word_number] = max(told.get(lexeme.word_number, 0.0), weights[lexeme.lexeme])
+    return sum(weights[lexeme] for lexeme in own) + sum(told.values())
 
 
 EXACT_CHUNKS = 5_000  # as many vectors are compared in the time of a scan of the index

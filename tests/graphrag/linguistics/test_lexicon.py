@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from graphrag.linguistics.lexicon import (
     find_meanings,
+    find_synonyms,
     meanings,
     read_concepts,
     share_meaning,
@@ -49,6 +50,17 @@ def test_a_phrase_is_one_meaning() -> None:
     assert share_meaning(found[1], meanings("lorry", "en")) > 0
     assert found[1] == found[2]
     assert share_meaning(meanings("poids", "fr"), meanings("lorry", "en")) == 0
+
+
+def test_synonyms_are_told_for_each_word() -> None:
+    """R5.1 In the same language or another; never the word itself."""
+    (_, of_delivery) = find_synonyms(["late", "delivery"], "en", "fr", most=4)
+    assert "livraison" in of_delivery
+    assert len(of_delivery) <= 4
+    (of_boutique,) = find_synonyms(["boutique"], "fr", "fr", most=4)
+    assert "magasin" in of_boutique
+    assert "boutique" not in of_boutique
+    assert find_synonyms(["xyzzy"], "en", "es", most=4) == [[]]
 
 
 def test_an_ambiguous_word_weighs_less() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.retrieval.hybrid import choose_strategy, joined_words, quoted_phrases
+from graphrag.retrieval.hybrid import choose_strategy, find_synonyms, joined_words, quoted_phrases
 
 LONG = {
     "es": "explica cómo el deterioro gradual del equipo afecta la calidad final del producto durante el invierno",
@@ -92,3 +92,10 @@ def test_phrases_stand_in_any_quotes() -> None:
 def test_words_joined_by_signs_are_searched_for_as_written(text: str, expected: list[str]) -> None:
     """R4.3"""
     assert joined_words(text) == expected
+
+
+def test_synonyms_are_searched_for_in_every_language() -> None:
+    """R4.3 With the number of the word that they stand for."""
+    found = find_synonyms(["pedido", "E-108"], "es")
+    assert {(each.language, each.word) for each in found} >= {("fr", "commande"), ("en", "order")}
+    assert {each.number for each in found} == {0}
