@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from graphrag.linguistics.lexicon import parts_of_speech
 from graphrag.linguistics.normalization import flatten
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
 from graphrag.query_transformation.decomposition import Antecedents, find_antecedents, words_of_opening
@@ -14,6 +15,9 @@ def understood_alone(part: str, before: str, grammar: QuestionGrammar) -> str:
     """The part with the names or noun phrases of the part before it, which is understood alone."""
     if is_bare_question_word(part, grammar):
         return with_its_question_word(part, before, grammar)
+    if _is_complement(part, grammar.language):
+        opening = grammar.asking.opening.match(flatten(before))
+        return f"{part} {(before[opening.end() :] if opening else before).strip()}"
     return resolve_references(part, find_antecedents(before, grammar), grammar)
 
 
@@ -30,6 +34,18 @@ def is_bare_question_word(part: str, grammar: QuestionGrammar) -> bool:
     flat = flatten(part)
     words = read_words(part, flat)
     return 0 < len(words) == words_of_opening(part, flat, words, grammar)
+
+
+_COMPLEMENT = re.compile(
+    r"\W*(?:with|at|on|in|for|by|from|to|of|avec|a|pour|de|en|par|sur|dans|chez|con|por|para|desde|hasta) "
+    r"(?:what|which|how many|how much|quel(?:le)?s?|combien de|que|cual|cuales|cuant[oa]s?) (?P<noun>\w+)(?: (?:of|per|a|de|du|par|por|al) \w+)?\W*"
+)
+
+
+def _is_complement(part: str, language: str) -> bool:
+    """Return whether a part adds a noun to the verb before it: «et avec quel budget ?», "and on what date"."""
+    match = _COMPLEMENT.fullmatch(flatten(part).lower())
+    return match is not None and "n" in parts_of_speech(match["noun"], language)
 
 
 def with_its_question_word(part: str, before: str, grammar: QuestionGrammar) -> str:

@@ -67,6 +67,7 @@ def test_language(question: str, language: str) -> None:
         ("¿Cuánto costó la pieza y quién la pagó?", ("Cuánto costó la pieza", "quién pagó la pieza")),
         ("¿Quién firmó el acta? ¿Cuándo se firmó?", ("Quién firmó el acta", "Cuándo se firmó el acta")),
         ("¿Qué pieza falló y en qué mes llegó el horno?", ("Qué pieza falló", "en qué mes llegó el horno")),
+        ("Who signed it and on what date?", ("Who signed it", "on what date signed it")),
         ("¿Quién dirige Acme y cuántos socios tiene?", ("Quién dirige Acme", "cuántos socios tiene Acme")),
         ("¿Cuándo y dónde se firmó el tratado?", ("Cuándo se firmó el tratado", "dónde se firmó el tratado")),
         ("¿Quién vendió la casa y a quién?", ("Quién vendió la casa", "a quién vendió la casa")),
