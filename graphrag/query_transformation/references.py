@@ -38,7 +38,8 @@ def is_bare_question_word(part: str, grammar: QuestionGrammar) -> bool:
 
 _COMPLEMENT = re.compile(
     r"\W*(?:with|at|on|in|for|by|from|to|of|avec|a|pour|de|en|par|sur|dans|chez|con|por|para|desde|hasta) "
-    r"(?:what|which|how many|how much|quel(?:le)?s?|combien de|que|cual|cuales|cuant[oa]s?) (?P<noun>\w+)(?: (?:of|per|a|de|du|par|por|al) \w+)?\W*"
+    r"(?:what|which|how many|how much|quel(?:le)?s?|combien de|que|cual|cuales|cuant[oa]s?) "
+    r"(?P<noun>\w+)(?: (?:of|per|a|de|du|par|por|al) \w+)?\W*"
 )
 
 
