@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -69,12 +69,6 @@ INDEXES: dict[str, Callable[[Settings], ChunkIndex]] = {  # by RAG_INDEX
 }
 
 
-def _read_for_questions() -> None:
-    """A question that comes first reads what it needs, or waits for it."""
-    for load in (load_question_grammars, tasks.load, short_answers.load, lexicon.load):
-        load()
-
-
 @dataclass(eq=False, kw_only=True)
 class Services:
     """Every part of the service, made by `open_services`; `open` connects them and loads the models."""
@@ -124,20 +118,17 @@ class Services:
     admission: AdmissionControl
     pseudonyms: Pseudonyms
 
-    _reading: asyncio.Task[None] | None = field(default=None, init=False)
-
     async def open(self, *, awaits_database: bool = False, answers: bool = True) -> None:
         """Connect to the database and load the models.
 
         `awaits_database`: start without a database that is away; it connects when it is back. `answers`: read what only
-        questions need, about two seconds, in the background. Raises InvalidSettings, MissingExtra or
-        DatabaseUnavailable.
+        questions need, one to two seconds. Raises InvalidSettings, MissingExtra or DatabaseUnavailable.
         """
         await self.authentication.open()
         opening = self.database.open_or_await() if awaits_database else self.database.open()
-        await asyncio.gather(opening, *map(asyncio.to_thread, (self.embeddings.load, language.load)))
-        if answers:
-            self._reading = asyncio.create_task(asyncio.to_thread(_read_for_questions))
+        for_questions = (lexicon.load, load_question_grammars, tasks.load, short_answers.load) if answers else ()
+        loading = (self.embeddings.load, language.load, *for_questions)
+        await asyncio.gather(opening, *map(asyncio.to_thread, loading))
         if self.cross_encoder:
             await self.cross_encoder.open()
         if self.index:
@@ -152,8 +143,6 @@ class Services:
             log.warning("search index unavailable", index=self.settings.storage.index, address=address, error=exc)
 
     async def close(self) -> None:
-        if self._reading:
-            await self._reading
         self.parser.close()
         await self.authentication.close()
         await self.database.close()

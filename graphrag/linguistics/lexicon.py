@@ -58,6 +58,9 @@ def read_concepts() -> list[Concept]:
     return [_read_concept(line) for line in text.splitlines()]
 
 
+_concepts = lru_cache(maxsize=1)(read_concepts)  # while the lexicon is read, which is of several parts
+
+
 def _read_concept(line: str) -> Concept:
     name, part_of_speech, *columns, hypernym, antonym, family = line.split("\t")
     marked = {language: column.split("|") for language, column in zip(_COLUMNS, columns, strict=True)}
@@ -183,7 +186,7 @@ class _LemmaTable:
 @lru_cache(maxsize=1)
 def _family_of() -> dict[str, str]:
     """Return the family of each concept, by its name."""
-    return {concept.name: concept.family for concept in read_concepts()}
+    return {concept.name: concept.family for concept in _concepts()}
 
 
 _reading = Lock()  # two threads would read it twice
@@ -191,7 +194,7 @@ _reading = Lock()  # two threads would read it twice
 
 @lru_cache(maxsize=len(ANSWER_LANGUAGES))
 def _read_vocabulary(language: str) -> _Vocabulary:
-    return _Vocabulary(read_concepts(), language)
+    return _Vocabulary(_concepts(), language)
 
 
 def _vocabulary(language: str) -> _Vocabulary:
@@ -203,7 +206,9 @@ def load() -> None:
     """Read the lexicon of all languages, about a second, which the first question would wait for otherwise."""
     for language in ANSWER_LANGUAGES:
         _vocabulary(language)
+    _family_of()
     _words_of_families()
+    _concepts.cache_clear()
 
 
 @lru_cache(maxsize=CACHED_WORDS)
@@ -241,7 +246,7 @@ def find_meanings(words: Sequence[str], language: str) -> list[Meanings]:
 def _words_of_families() -> dict[str, dict[str, list[str]]]:
     """Return family → language → its words, the usual ones first; after them those of its phrases."""
     found: dict[str, dict[str, dict[str, None]]] = {}
-    for concept in read_concepts():
+    for concept in _concepts():
         of_family = found.setdefault(concept.family, {language: {} for language in ANSWER_LANGUAGES})
         for language, written in concept.words.items():
             of_family[language] |= dict.fromkeys(written)
