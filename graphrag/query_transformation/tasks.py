@@ -232,7 +232,8 @@ class TaskModel:
         if not _has_word("".join(tokens)) or (content and not known):
             return _SEARCHLESS
         if not content:
-            return _NO_TASK
+            is_bare = "?" in tokens and sum(token[0].isalnum() for token in tokens) == 1  # «¿Y?»
+            return _SEARCHLESS if is_bare else _NO_TASK
         is_phrase = len(tokens) <= MOST_PHRASE_TOKENS  # «Simple complaint», a title
         return _WITHOUT_TOPIC if len(content) > 2 * known - is_phrase else _NO_TASK
 
