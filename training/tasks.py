@@ -38,7 +38,7 @@ MOST_FEATURES = 26_000  # 18 bytes each
 REGULARISATION = 12.0  # scikit-learn's C
 # Of the tune part's questions, half of which are written to look like the tasks without search. Of ordinary questions
 # a tenth as many are then read so.
-MOST_WRONGLY_SEARCHLESS = 0.025
+MOST_WRONGLY_SEARCHLESS = 0.03
 _LIST = re.compile(r"\[[^\[\]]*\]")  # whose alternatives are all taken: they are other sentences
 _ALTERNATIVES = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = re.compile(r"\{(\w+)\}")

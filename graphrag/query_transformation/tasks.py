@@ -73,6 +73,7 @@ _INITIAL_CAPITAL = re.compile(r"(?<=[\w,] )[A-ZÀ-Þ][\w-]+")
 
 class TaskRules(Rules):
     courtesy: Pattern  # greetings, thanks and polite words, at the beginning or the end of a message
+    thanks: Pattern  # and what for: «gracias, me has ayudado mucho»
     telling: Pattern  # what asks to be told, before the question itself: «could you tell me»
     summary_words: Pattern
     linking_words: Pattern
@@ -232,8 +233,7 @@ class TaskModel:
         if not _has_word("".join(tokens)) or (content and not known):
             return _SEARCHLESS
         if not content:
-            is_bare = "?" in tokens and sum(token[0].isalnum() for token in tokens) == 1  # «¿Y?»
-            return _SEARCHLESS if is_bare else _NO_TASK
+            return _NO_TASK
         is_phrase = len(tokens) <= MOST_PHRASE_TOKENS  # «Simple complaint», a title
         return _WITHOUT_TOPIC if len(content) > 2 * known - is_phrase else _NO_TASK
 
@@ -260,6 +260,8 @@ def load() -> None:
 
 def classify_task(message: str, language: str, *, has_answer: bool = False) -> TaskReading:
     """Return what a message asks for; `has_answer`: whether the conversation has an answer that could be changed."""
+    if _rules().thanks.fullmatch(flatten(_read(message)).lower()):
+        return TaskReading(Task.SMALL_TALK, 1.0, {})
     probabilities = read_model().probabilities(message, language)
     task, probability = choose_task(probabilities, read_model(), has_answer=has_answer)
     return TaskReading(task, probability, _slots(task, message))

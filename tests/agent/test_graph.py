@@ -354,7 +354,7 @@ async def test_a_question_that_names_files_is_answered_from_them(library: Servic
     sources, _ = first_fields(await ask(library, "¿Qué se cerró según boiler.md y puente.md?", top_k=2))
     assert set(sources) == {"boiler.md", "puente.md"}
     sources, warnings = first_fields(await ask(library, "¿Qué se cerró según tejado.md?"))
-    assert "puente.md" in sources
+    assert len(sources) == 3
     assert "tejado.md" in warnings[0]
 
 

@@ -4,13 +4,27 @@ import time
 
 import pytest
 
-from graphrag.query_transformation.tasks import READ_CHARS, WITHOUT_SEARCH, Task, classify_task, read_model
+from graphrag.query_transformation.tasks import (
+    READ_CHARS,
+    WITHOUT_SEARCH,
+    Task,
+    bare_question,
+    classify_task,
+    read_model,
+)
 
 MESSAGES: dict[Task, dict[str, tuple[str, ...]]] = {
     Task.SMALL_TALK: {
-        "en": ("Hello", "thank you very much", "ok", "how are you?", "you are useless"),
-        "es": ("hola", "muchas gracias", "vale", "¿Cómo estás?", "eres un inútil"),
-        "fr": ("Bonjour", "merci beaucoup", "d'accord", "comment ça va ?", "tu es nul"),
+        "en": (
+            "Hello",
+            "thank you very much",
+            "ok",
+            "how are you?",
+            "you are useless",
+            "Thanks, you've been a great help!",
+        ),
+        "es": ("hola", "muchas gracias", "vale", "¿Cómo estás?", "eres un inútil", "gracias, me has ayudado mucho"),
+        "fr": ("Bonjour", "merci beaucoup", "d'accord", "comment ça va ?", "tu es nul", "Merci, tu m'as bien aidé."),
     },
     Task.ABOUT_CAUSEWAY: {
         "en": ("What can you do?", "who are you", "How do I add a file?", "Is my data private?"),
@@ -197,3 +211,18 @@ def test_a_message_is_read_within_a_millisecond() -> None:
         classify_task(message, "es")
         times.append(time.perf_counter() - started)
     assert sorted(times)[len(times) // 2] < 0.003  # of a busy machine; alone it takes .3 ms
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Hola, ¿me podrías decir a qué hora llegó el camión, por favor?", "a qué hora llegó el camión?"),
+        ("Could you tell me who signed the contract? Thanks in advance", "who signed the contract?"),
+        ("Bonjour, dis-moi combien coûte le joint, merci", "combien coûte le joint"),
+        ("¿Sabes por qué?", "¿Sabes por qué?"),  # too little is left
+        ("Who signed the contract?", "Who signed the contract?"),
+    ],
+)
+def test_a_question_is_told_without_greetings_and_asking_to_be_told(message: str, expected: str) -> None:
+    """R6.1 What is searched for is what is asked."""
+    assert bare_question(message) == expected
