@@ -88,7 +88,7 @@ def test_reading_takes_linear_time(unit: str) -> None:
         return time.process_time() - started
 
     seconds(100)
-    assert seconds(40_000) < 8 * max(seconds(10_000), 0.02)
+    assert min(seconds(40_000) for _ in range(3)) < 8 * max(seconds(10_000), 0.02)
 
 
 @pytest.mark.parametrize(
