@@ -66,9 +66,11 @@ def _has_date(sentence: str, asked: Set[str]) -> bool:
 
 
 def _has_name(sentence: str, asked: Set[str]) -> bool:
-    """A capital says little of a function word, which begins the sentence."""
-    names = (fold(word) for found in _NAME.findall(sentence) for word in words(found))
-    return any(name not in asked and name not in all_stop_words() for name in names)
+    """A capital says little of a function word, which begins the sentence, and nothing of a code, a day or a month."""
+    capitalised = (found for found in _NAME.findall(sentence) if not any(map(str.isdigit, found)))
+    names = {fold(word) for found in capitalised for word in words(found)} - asked - all_stop_words()
+    dates = (sentence[each.start : each.end] for each in read_dates(sentence, "")) if names else ()
+    return bool(names - {fold(word) for found in dates for word in words(found)})
 
 
 def _has_place(sentence: str, asked: Set[str]) -> bool:
