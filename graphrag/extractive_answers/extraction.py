@@ -177,7 +177,7 @@ class SentenceMatcher:
         if is_across:
             if len(self._near(number)) < WORDS_ACROSS:
                 return "none"
-            return "answered" if probability >= rules.answered_across else "closest"
+            return "answered" if probability >= rules.answered_across and not self._lacks_figure(number) else "closest"
         trust = self.trust(number)
         if trust.covered + trust.alike < LEAST_MET or probability < rules.closest:
             return "none"

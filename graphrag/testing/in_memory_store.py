@@ -19,8 +19,8 @@ from graphrag.linguistics.language import fold, stem, stop_words, words
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, Synonym
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.retrieval.filters import lets_through
+from graphrag.stores.postgres.search import SYNONYM_WEIGHT
 
-SYNONYM_WEIGHT = 0.4
 K1, B = 1.2, 0.75
 
 
