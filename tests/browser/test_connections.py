@@ -55,10 +55,11 @@ async def test_a_lost_connection_is_told(demo_server: Server, visit: Open) -> No
     await visited.page.context.set_offline(True)
     turn = await visited.answered(QUESTION)
     await expect(turn.locator(".error")).to_have_text("Can’t reach the server. Check your connection and try again.")
-    assert visited.complaints
-    visited.complaints.clear()  # Chromium tells a failed request there
     await visited.page.context.set_offline(False)
     await expect((await visited.answered(QUESTION)).locator(".mark").first).to_be_visible()
+    # Chromium and the page tell there what failed, some of it late.
+    assert visited.complaints
+    visited.complaints[:] = [told for told in visited.complaints if not re.search("DISCONNECTED|Failed to fetch", told)]
 
 
 @pytest.fixture
