@@ -49,10 +49,10 @@ def read_examples(data: Path, collection: str) -> Iterator[Example]:
         path = data / f"{name}.jsonl"
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             row: dict[str, Any] = json.loads(line)
-            yield Example(collection, row["answerable"], _is_kept(row["relevant"][0]), _describe(row["prompt"]))
+            yield Example(collection, row["answerable"], is_kept(row["relevant"][0]), _describe(row["prompt"]))
 
 
-def _is_kept(document: str) -> bool:
+def is_kept(document: str) -> bool:
     """Return whether a document is of the half kept aside, with all paragraphs of its article in all languages."""
     return zlib.crc32(_ARTICLE.sub(r"\1", document).encode()) % 2 == 1
 
