@@ -2,9 +2,9 @@
 
 `graphrag.embeddings.e5.Encoder` gives the weights when it opens the graph. Needs `onnx`.
 
-Inputs: `embedded`, tokens × width, the tokens of all texts one after another; `places`, texts × longest, the row of each
-token, one row past the last where a text is shorter; `mask`, texts × 1 × 1 × longest, added to attention: 0, or very
-negative where a text is shorter; `order`, tokens, where each token stands in `places` laid out in one row.
+Inputs: `embedded`, tokens × width, the tokens of all texts one after another; `places`, texts × longest, the row of
+each token, one row past the last where a text is shorter; `mask`, texts × 1 × 1 × longest, added to attention: 0, or
+very negative where a text is shorter; `order`, tokens, where each token stands in `places` laid out in one row.
 Output: `hidden`, tokens × width.
 """
 

@@ -3,8 +3,8 @@
 DATA has datasets in BEIR's format, `xquad-es`, `xquad-en` and `piaf-fr-dev`, whose queries have an `answer`. Each
 becomes a collection, of which so many questions are asked through the agent; OUT/SET.jsonl gets a question a line with
 its `prompt` as a chat model is given it. OUT/SET-lacking.jsonl has the questions about every third document, asked of a
-collection without these; OUT/SET-as-OTHER.jsonl has those of the same set in another language; OUT/causal-LANGUAGE.jsonl
-the questions of `causal-dev`; OUT/squad-es-v2.jsonl and OUT/squad-es-v2-unanswerable.jsonl those of `squad-es-v2-dev`.
+collection without these; OUT/SET-as-OTHER.jsonl those of the same set in another language; OUT/causal-LANGUAGE.jsonl
+those of `causal-dev`; OUT/squad-es-v2.jsonl and OUT/squad-es-v2-unanswerable.jsonl those of `squad-es-v2-dev`.
 `training/answerability.py` and `training/reader.py` are fitted on them.
 """
 

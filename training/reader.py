@@ -81,7 +81,7 @@ def read_examples(prompts: Path) -> Iterator[Example]:
 
 
 def read_tables(folder: Path, chance: random.Random) -> Iterator[Example]:
-    """Questions whose answer stands in one row alone, with that row and those that hold most of the question's words."""
+    """Questions whose answer one row alone holds, with that row and those that hold most of the question's words."""
     for line in (folder / "questions.jsonl").read_text("utf-8").splitlines():
         asked = json.loads(line)
         head, *rows = csv.reader((folder / "csv" / asked["table"]).read_text("utf-8").splitlines())

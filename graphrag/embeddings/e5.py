@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,7 +51,7 @@ class WeightFile:
         offsets = self._array("<u4", count + 1).tolist()
         self.piece_scores = self._array("<f4", count)
         pieces = self._take(size)
-        self.pieces = [pieces[start:end].decode() for start, end in zip(offsets, offsets[1:], strict=False)]
+        self.pieces = [pieces[start:end].decode() for start, end in pairwise(offsets)]
         count, size = self._read("<iI")
         self.normalisation = dict(_read_normalisation(self._take(size), count))
         (count,) = self._read("<i")
@@ -150,8 +151,9 @@ class Encoder:
     """The model in ONNX Runtime with 8 bits."""
 
     def __init__(self, weights: WeightFile, added: Floats, most: Floats, *, threads: int) -> None:
-        """`added`: to the weights of linear layers, by their names, such as `l3.fo`, outputs × inputs; to some or none.
-        `most`: the greatest value that each input of a linear layer gets, for all of them.
+        """Open the graph with the weights of linear layers, which have names such as `l3.fo`.
+
+        `added`: to the weights of some, outputs × inputs. `most`: the greatest value that each input gets, for all.
         """
         self._weights = weights
         self._positions = weights.tensor("emb.pos").reshape(-1, weights.width)
