@@ -27,6 +27,7 @@ from agent.tasks.summary import summarise as write_summary
 from agent.verification.checking import Verification
 from agent.verification.checking import verify as verify_citations
 from agent.verification.judge import open_judge
+from graphrag.linguistics.language import is_foreign
 from graphrag.llm.chat_models import EXTRACTIVE, NamedModel, beginning_with
 from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Collection, Document, Passage, TransformedQuery
@@ -49,7 +50,8 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     question = check_question(state["messages"][-1].text, max_chars=context.services.settings.search.max_question_chars)
     refined_for = await _collection(runtime) if pipeline.refiner and _refines(context) else None
     query, degraded = await pipeline.transform(question, _exchanges(state["messages"][:-1]), refined_for=refined_for)
-    empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": [], "chat_model": None}
+    warnings = [say("other_language", query.language)] if is_foreign(question) else []
+    empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": warnings, "chat_model": None}
     reading = await _read_task(question, query, state, runtime)
     if reading.task is Task.SMALL_TALK:
         query = replace(query, language=language_of_small_talk(question, query.language))
@@ -117,7 +119,7 @@ async def summarise(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         passages, warnings = summary.passages, _warn_of_instructions(summary.passages, language)
         written = _write(summary.text, passages)
     get_stream_writer()(sources_event(passages, []))
-    return {**change, "passages": passages, "warnings": warnings, **written}
+    return {**change, "passages": passages, "warnings": [*state["warnings"], *warnings], **written}
 
 
 async def _choose_documents(
@@ -149,7 +151,7 @@ async def recall(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     answer, cited = last_cited(state["messages"][:-1])
     passages, numbers = await read_cited(cited, store=runtime.context.services.store, collection=collection)
     warnings = _warn_of_instructions(passages, state["query"].language)
-    change = {"collection": collection, "passages": passages, "warnings": warnings}
+    change = {"collection": collection, "passages": passages, "warnings": [*state["warnings"], *warnings]}
     get_stream_writer()(sources_event(passages, []))
     if _has_model(runtime.context, collection) and passages:
         return change

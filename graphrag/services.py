@@ -127,7 +127,9 @@ class Services:
         """
         await self.authentication.open()
         opening = self.database.open_or_await() if awaits_database else self.database.open()
-        for_questions = (lexicon.load, load_question_grammars, tasks.load, short_answers.load, open_reader) if answers else ()
+        for_questions = (
+            (lexicon.load, load_question_grammars, tasks.load, short_answers.load, open_reader) if answers else ()
+        )
         loading = (self.embeddings.load, language.load, *for_questions)
         await asyncio.gather(opening, *map(asyncio.to_thread, loading))
         if self.cross_encoder:

@@ -50,6 +50,7 @@ CONFIDENT = 0.5  # below it a document's language is unknown
 # Of 4 words, without accents and in lower case, 94 % are told right with these two and 83 % without them.
 EXPECTED = 3  # times as likely are the languages that we answer in
 FUNCTION_WORD = 2  # times as likely for each function word more than the others have, of which two count
+FOREIGN_WORDS, FOREIGN = 4, 0.2  # of a question; the greatest share of our languages in one that is in none of them
 DETECTED_CHARS = 1_500  # half of them from the beginning, half from the middle
 CACHED_WORDS = 50_000
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
@@ -80,13 +81,24 @@ def _sample(text: str) -> str:
 def detect(text: str) -> str:
     """The language of a document, ISO 639-1, or UNKNOWN."""
     text = _ADDRESS.sub(" ", _sample(text))
-    letters = sum(map(str.isalpha, text))
-    if 2 * sum(map(len, _LATIN.findall(text))) <= letters:  # in a script of none of them, or without any letter
+    if _is_in_other_script(text) or not any(map(str.isalpha, text)):
         return UNKNOWN
+    shares = _shares(text)
+    best = max(shares, key=lambda language: shares[language])
+    return best if shares[best] >= CONFIDENT else UNKNOWN
+
+
+def _is_in_other_script(text: str) -> bool:
+    letters = sum(map(str.isalpha, text))
+    return letters > 0 and 2 * sum(map(len, _LATIN.findall(text))) <= letters
+
+
+def _shares(text: str) -> dict[str, float]:
+    """Return how probably a text is in each of the languages that have a stemmer; they sum to 1."""
     shares = {str(language): float(share) for language, share in _identifier().rank(text)}
     shares |= {language: shares[language] * weight for language, weight in _weights(text).items()}
-    best = max(shares, key=lambda language: shares[language])
-    return best if shares[best] >= CONFIDENT * sum(shares.values()) else UNKNOWN
+    total = sum(shares.values())
+    return {language: share / total for language, share in shares.items()}
 
 
 def _weights(text: str) -> dict[str, float]:
@@ -99,10 +111,24 @@ def _weights(text: str) -> dict[str, float]:
     return {language: EXPECTED * FUNCTION_WORD ** max(-2, min(2, lead)) for language, lead in leads.items()}
 
 
+def is_foreign(question: str) -> bool:
+    """Return whether a question is surely in none of ANSWER_LANGUAGES, as none of 12,000 in these was said to be."""
+    text = _ADDRESS.sub(" ", question)
+    if _is_in_other_script(text):
+        return True
+    shares = _shares(text) if len(words(text)) >= FOREIGN_WORDS else {}
+    return bool(shares) and sum(shares[language] for language in ANSWER_LANGUAGES) < FOREIGN
+
+
 def detect_question(text: str, default: str = "es") -> str:
-    """The language to answer in: the likeliest of ANSWER_LANGUAGES; `default` where the text has no letters."""
+    """The language to answer in: the likeliest of ANSWER_LANGUAGES, English where it is surely none of them.
+
+    `default` where the text has no letters.
+    """
     if not any(character.isalpha() for character in text):
         return default
+    if is_foreign(text):
+        return "en"
     ranked = [(str(language), share) for language, share in _identifier().rank(text) if language in ANSWER_LANGUAGES]
     best, share = ranked[0]
     return best if share > ranked[-1][1] else default  # all alike: it saw nothing that it knows

@@ -55,6 +55,17 @@ def test_right_document_is_cited(answers: dict[str, dict[str, Any]]) -> None:
     assert len(missed) <= 4, missed
 
 
+def test_a_question_in_another_language_says_so(demo_server: Server) -> None:
+    """R6.2 It is searched for as it stands, and answered in English."""
+    with demo_server.client() as client:
+        asked = {"message": "Wer hat im Januar 2026 das Los A-2517 an Harrowmere geliefert?"}
+        done = client.post("/api/chat", json=asked).raise_for_status().json()
+        assert done["language"] == "en"
+        assert done["warnings"][0].startswith("The question does not seem to be in Spanish, French or English")
+        own = client.post("/api/chat", json={"message": "Who received lot A-2517?"}).raise_for_status().json()
+        assert not any("does not seem" in warning for warning in own["warnings"])
+
+
 def test_unanswerable_is_refused(answers: dict[str, dict[str, Any]]) -> None:
     """R8.5: at least 8 of 10."""
     answered = [case["id"] for case in UNANSWERABLE if answers[case["id"]]["outcome"] == "answered"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag.linguistics.language import UNKNOWN, content_words, detect, detect_question, fold, stem, words
+from graphrag.linguistics.language import UNKNOWN, content_words, detect, detect_question, fold, is_foreign, stem, words
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,28 @@ def test_a_questions_language(question: str, language: str) -> None:
     """R6.2: also short ones, and those typed without accents."""
     assert detect_question(question) == language
     assert detect_question(question, default="xx") == language
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Welche Lieferungen sind verspätet?", True),
+        ("Perché è stato richiamato il lotto A-2517?", True),
+        ("Quem participou da reunião do comitê em janeiro?", True),
+        ("Почему была отозвана партия?", True),
+        ("なぜロットは回収されましたか?", True),
+        ("Danke schön!", False),
+        ("How are Ergänzungsschulen funded?", False),
+        ("¿Qué vendió Weizenbäckerei Müller en Köln?", False),
+        ("Qui est Albertazzo II ?", False),
+        ("lot A-2517 Harrowmere Valadour", False),
+        ("", False),
+    ],
+)
+def test_a_question_in_another_language(question: str, expected: bool) -> None:
+    """R6.2 What is surely in none of the three is answered in English; names and a few words make no language."""
+    assert is_foreign(question) is expected
+    assert not expected or detect_question(question) == "en"
 
 
 @pytest.mark.parametrize("question", ["", "?", "¿…?", "123", " \n", "3,5 + 2 = ?"])
