@@ -116,8 +116,11 @@ def is_foreign(question: str) -> bool:
     text = _ADDRESS.sub(" ", question)
     if _is_in_other_script(text):
         return True
-    shares = _shares(text) if len(words(text)) >= FOREIGN_WORDS else {}
-    return bool(shares) and sum(shares[language] for language in ANSWER_LANGUAGES) < FOREIGN
+    first, *others = words(text) or [""]
+    if len(others) + 1 < FOREIGN_WORDS:
+        return False
+    shares = _shares(" ".join([first, *(word for word in others if not word[0].isupper())]))  # names are of any
+    return sum(shares[language] for language in ANSWER_LANGUAGES) < FOREIGN
 
 
 def detect_question(text: str, default: str = "es") -> str:
