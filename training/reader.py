@@ -7,8 +7,8 @@ without a reader. The tables are WikiTableQuestions, of which a row is a sentenc
 as in `training.answerability`. Needs `torch`; with two cores an hour gives about one and a half times all questions.
 
 The model is frozen but for matrices of rank 8 in its upper nine layers (LoRA, Hu et al. 2022). The loss is that of a
-choice between a question's sentences and "no answer", whose score is 0; beside it the words that answer are learned,
-which the reader does not tell but which shows it what to look at.
+choice between a question's sentences and "no answer", whose score is 0; beside it stands that of the first and last
+word of the answer.
 """
 
 import argparse
@@ -260,6 +260,7 @@ def write(model: ReaderInTraining, examples: Sequence[Example]) -> None:
     found |= {f"{key.replace('_', '.')}.down": value for key, value in model.down.items()}
     found |= {f"{key.replace('_', '.')}.up": SCALE * value for key, value in model.up.items()}
     found |= {"head.weight": model.head.weight[0], "head.bias": model.head.bias[0]}
+    found |= {"span.weight": model.span.weight, "span.bias": model.span.bias}
     np.savez_compressed(OUT, **{name: value.detach().numpy().astype(np.float16) for name, value in found.items()})
 
 

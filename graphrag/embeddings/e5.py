@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import onnxruntime
@@ -24,7 +24,7 @@ BLOCK: Final = 32  # weights that share a scale
 _BLOCK_TYPE: Final = np.dtype([("scale", "<f2"), ("nibbles", "u1", (BLOCK // 2,))])
 _FLOAT: Final = 0  # the code of a tensor that is not quantised
 Floats = Mapping[str, NDArray[np.float32]]
-_SPACES: Final = re.compile(" {2,}")
+_WORD: Final = re.compile("[^ ]+")
 _WORD_START: Final = "\u2581"  # how SentencePiece writes the space before a word
 
 
@@ -108,6 +108,14 @@ def _dequantise(blocks: NDArray[np.void]) -> NDArray[np.float32]:
     return whole * blocks["scale"].astype(np.float32)[..., None]
 
 
+class Piece(NamedTuple):
+    """A piece of a word, and where in the text it stands."""
+
+    number: int
+    start: int
+    end: int
+
+
 class Tokenizer:
     """SentencePiece's unigram model (Kudo 2018): a word's likeliest pieces. No piece reaches over a space."""
 
@@ -121,11 +129,23 @@ class Tokenizer:
 
     def tokenize(self, text: str) -> list[int]:
         """Return the numbers of a text's pieces, without the tokens of its begin and end."""
-        said = _SPACES.sub(" ", text.translate(self._weights.normalisation)).strip()
-        return [token for word in said.split(" ") if word for token in self._split(_WORD_START + word)]
+        return [piece.number for piece in self.locate(text)]
 
-    def _split_word(self, word: str) -> tuple[int, ...]:
-        """By Viterbi's algorithm."""
+    def locate(self, text: str) -> list[Piece]:
+        """Return a text's pieces with their places in it."""
+        written = [self._weights.normalisation.get(ord(character), character) for character in text]
+        origin = [place for place, characters in enumerate(written) for _ in characters]
+        origin.append(len(text))
+        found: list[Piece] = []
+        for word in _WORD.finditer("".join(written)):
+            place = word.start()
+            for number, length in self._split(_WORD_START + word[0]):
+                found.append(Piece(number, origin[place], origin[place + length]))
+                place += length
+        return found
+
+    def _split_word(self, word: str) -> tuple[tuple[int, int], ...]:
+        """Return the number and length of each piece, by Viterbi's algorithm; `_WORD_START` has no length."""
         best: list[tuple[float, int, int]] = [(0.0, 0, 0)]  # up to each character: score, start and number of a piece
         for end in range(1, len(word) + 1):
             found = (best[end - 1][0] + self._unknown_score, end - 1, self._weights.unknown)
@@ -134,12 +154,13 @@ class Tokenizer:
                 if number is not None and (score := best[start][0] + self._scores[number]) > found[0]:
                     found = (score, start, number)
             best.append(found)
-        tokens: list[int] = []
+        pieces: list[tuple[int, int]] = []
         end = len(word)
         while end:
-            _, end, number = best[end]
-            tokens.append(number)
-        return tuple(reversed(tokens))
+            _, start, number = best[end]
+            pieces.append((number, end - max(start, 1)))
+            end = start
+        return tuple(reversed(pieces))
 
 
 # SmoothQuant (Xiao et al. 2023): so much of the spread of a column's inputs is moved to its weights.

@@ -4,7 +4,7 @@ It is multilingual-e5-small with an adapter (Hu et al. 2022, "LoRA") of which `t
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import as_file, files
@@ -22,6 +22,9 @@ THREADS: Final = 2
 REMEMBERED: Final = 1_000  # readings: a question is read for its task, its parts and its answer
 
 
+Floats = NDArray[np.float32]
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A sentence, and what it is understood with."""
@@ -31,10 +34,26 @@ class Passage:
     before: str = ""  # the sentence before it
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerEdges:
+    """How probably each piece of a sentence is the first and the last of what answers: logarithms of shares."""
+
+    bounds: Sequence[tuple[int, int]]  # of the pieces, in the sentence
+    first: Floats
+    last: Floats
+
+    def of_words(self, words: Sequence[tuple[int, int]]) -> tuple[Floats, Floats]:
+        """Return for each word, given by its bounds, how its first piece begins an answer and its last one ends it."""
+        starts = np.searchsorted([end for _, end in self.bounds], [start for start, _ in words], side="right")
+        ends = np.searchsorted([start for start, _ in self.bounds], [end for _, end in words]) - 1
+        within = len(self.bounds) - 1
+        return self.first[np.minimum(starts, within)], self.last[np.clip(ends, 0, within)]
+
+
 class Reader:
     """Safe to share between threads."""
 
-    def __init__(self, weights: WeightFile, adapter: dict[str, NDArray[np.float32]]) -> None:
+    def __init__(self, weights: WeightFile, adapter: Mapping[str, Floats]) -> None:
         added = {
             name.removesuffix(".up"): up @ adapter[f"{name.removesuffix('.up')}.down"]
             for name, up in adapter.items()
@@ -45,6 +64,7 @@ class Reader:
         self._tokenizer = Tokenizer(weights)
         self._weights = weights
         self._head, self._bias = adapter["head.weight"], float(adapter["head.bias"])
+        self._edges, self._edges_bias = adapter["span.weight"], adapter["span.bias"]
         self._known: OrderedDict[tuple[str, Passage], float] = OrderedDict()
         self._lock = Lock()
 
@@ -61,13 +81,25 @@ class Reader:
                     self._known.popitem(last=False)
         return [known[each] for each in passages]
 
+    def find_edges(self, question: str, sentence: str) -> AnswerEdges | None:
+        """Return where in a sentence the answer may begin and end; None of an empty one."""
+        pieces = self._tokenizer.locate(sentence)[:MAX_TEXT]
+        if not pieces:
+            return None
+        ((_, rows),) = self._encode(question, [Passage("", sentence)])
+        scores = rows @ self._edges.T + self._edges_bias
+        shares = scores - np.log(np.exp(scores - scores.max(axis=0)).sum(axis=0)) - scores.max(axis=0)
+        return AnswerEdges([(piece.start, piece.end) for piece in pieces], shares[:, 0], shares[:, 1])
+
     def _read(self, question: str, passages: Sequence[Passage]) -> list[float]:
+        found = [np.concatenate([begin, rows.mean(axis=0)]) for begin, rows in self._encode(question, passages)]
+        return [float(score) for score in np.stack(found) @ self._head + self._bias]
+
+    def _encode(self, question: str, passages: Sequence[Passage]) -> list[tuple[Floats, Floats]]:
+        """Return for each passage what the model makes of its begin, and of its sentence's pieces."""
         texts = [tokenize_pair(self._weights, self._tokenizer, question, each) for each in passages]
         hidden = self._encoder.encode([tokens for tokens, _ in texts])
-        found = [
-            np.concatenate([rows[0], rows[span].mean(axis=0)]) for rows, (_, span) in zip(hidden, texts, strict=True)
-        ]
-        return [float(score) for score in np.stack(found) @ self._head + self._bias]
+        return [(rows[0], rows[sentence]) for rows, (_, sentence) in zip(hidden, texts, strict=True)]
 
 
 def tokenize_pair(
