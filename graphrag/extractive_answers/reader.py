@@ -36,7 +36,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class AnswerEdges:
-    """How probably each piece of a sentence is the first and the last of what answers: logarithms of shares."""
+    """Logarithms of the probability that each piece of a sentence is the first, and the last, of what answers."""
 
     bounds: Sequence[tuple[int, int]]  # of the pieces, in the sentence
     first: Floats
