@@ -230,6 +230,7 @@ def _weigh(weights: Fit | Trust, values: Fit | Trust) -> float:
 
 MAX_STATEMENTS = 3  # rows, parts of a question, and passages that come closest
 MAX_SENTENCES = 2
+MAX_LISTED = 4  # sentences that answer a question for several things
 MAX_LATE = 10  # rows
 NEAR_BEST = 4.0  # in score: further below the best row another one is not worth adding
 # In score: how far below the best sentence another one is as good; how far one that adds this share of the question.
@@ -252,6 +253,7 @@ _TABLE_RULE = re.compile(r"[\s|:-]+")
 # That is done where the reader is not installed. It reads more of them, with their titles and the sentence before.
 READ, READ_WEIGHT = 8, 1.5
 RANKED_AGAIN, EXPECTED_F1_WEIGHT, NO_ANSWER_WEIGHT = 4, 1.5, 3.0
+LEAST_OF_LIST = 1.0  # logarithm of the odds that a list answers, of which no sentence was the best
 MOST_ITEM_WORDS = 30  # on average, of a list that is told whole: paragraphs under numbers are no list
 FRONT_MATTER_PENALTY = 3.0  # in score: so much better must front matter be than a sentence; of four told so, one is not
 
@@ -311,6 +313,8 @@ def extract_answer(
         told, most = best.ranked, MAX_STATEMENTS
     elif excerpt.is_of_table:
         told, most = _alike(best), MAX_STATEMENTS
+    elif asks_for_list(question) and best.read and len(several := _several(best)) > 1:
+        told, most = several, MAX_LISTED
     else:
         told, most = [first, *_second(best)], MAX_SENTENCES
     statements = distinct([_statement(best.sentences[number], best.scores[number]) for number in told])[:most]
@@ -387,18 +391,38 @@ def _listed(question: str, best: RankedSentences, language: str) -> tuple[Answer
     """Return what a question for a list or for steps is answered with: a whole list, rows, or several sentences."""
     if not (asks_for_list(question) or asks_for_procedure(question)):
         return ()
-    first = best.sentences[best.ranked[0]]
-    for unit in read_units(first.excerpt):
-        is_here = unit.kind == "list" and any(
-            unit.spans[0].start <= span.start and span.end <= unit.spans[0].end for span in first.unit.spans
-        )
-        if is_here and len(words(unit.text)) <= MOST_ITEM_WORDS * len(unit.items):
-            return (unit,)
+    if whole := _whole_list(question, best):
+        return (whole,)
     scores = [best.scores.get(number, 0.0) for number in range(len(best.sentences))]
     titles = {sentence.unit.number: sentence.excerpt.title for sentence in best.sentences}
     units = [sentence.unit for sentence in best.sentences]
     found = gather_list(question, units, scores, language=language, titles=titles)
     return tuple(found) if len(found) > 1 and found[0].kind in ("row", "item") else ()
+
+
+def _whole_list(question: str, best: RankedSentences) -> AnswerUnit | None:
+    """Return the list that holds the best sentence, or one that answers better than that."""
+    first = best.sentences[best.ranked[0]]
+    excerpts = list(dict.fromkeys(best.sentences[number].excerpt for number in best.ranked[:READ]))
+    lists = [
+        (unit, excerpt)
+        for excerpt in excerpts
+        for unit in read_units(excerpt)
+        if unit.kind == "list" and len(words(unit.text)) <= MOST_ITEM_WORDS * len(unit.items)
+    ]
+    for unit, excerpt in lists:
+        if excerpt is first.excerpt and any(
+            unit.spans[0].start <= span.start < unit.spans[0].end for span in first.unit.spans
+        ):
+            return unit
+    reader = open_reader()
+    if reader is None or not lists:
+        return None
+    passages = [Passage(f"{excerpt.title} {unit.inherited}".strip(), unit.text) for unit, excerpt in lists[:READ]]
+    read = reader.read(question, passages)
+    best_list = max(range(len(read)), key=read.__getitem__)
+    least = max(best.read[best.ranked[0]], LEAST_OF_LIST)
+    return lists[best_list][0] if read[best_list] >= least else None
 
 
 def _alike(best: RankedSentences) -> list[int]:
@@ -411,6 +435,13 @@ def _alike(best: RankedSentences) -> list[int]:
         if best.scores[number] >= best.scores[first] - NEAR_BEST
         and (met <= best.matcher.met_by(number) or not best.sentences[number].excerpt.is_of_table)
     ]
+
+
+def _several(best: RankedSentences) -> list[int]:
+    """Return the sentences that answer beside the best one, of its document: what they say makes a list."""
+    first, *others = best.ranked[: len(best.read)]
+    title = best.sentences[first].excerpt.title
+    return [first, *(each for each in others if best.read[each] > 0 and best.sentences[each].excerpt.title == title)]
 
 
 def _second(best: RankedSentences) -> list[int]:

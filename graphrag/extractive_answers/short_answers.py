@@ -1,7 +1,7 @@
 """Short answers: the value, name, reason or phrase of a sentence that a question asks for; yes or no.
 
-A network and the reader rank the spans of a sentence (`answer_spans`); cells of a row, definitions, and yes or no have rules of their
-own. Nothing is returned below `LEAST_CONFIDENCE`, where fewer than three of four answers would hold.
+A network and the reader rank the spans of a sentence (`answer_spans`); cells of a row, definitions, and yes or no have
+rules of their own. Nothing is returned below `LEAST_CONFIDENCE`, where fewer than three of four answers would hold.
 """
 
 import re
