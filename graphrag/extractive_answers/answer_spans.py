@@ -33,7 +33,7 @@ from graphrag.linguistics.numbers import read_quantities
 MAX_SPAN_WORDS = 20
 MAX_SENTENCE_WORDS = 400
 RANKED = 60  # spans whose overlap is compared
-NETWORK_WEIGHT, EDGES_WEIGHT, EDGES_BIAS = 1.0, 1.0, 3.0  # of the network beside the reader
+NETWORK_WEIGHT, EDGES_WEIGHT, EDGES_BIAS = 0.5, 0.5, 2.0  # of the network beside the reader, in logarithms of odds
 Floats = NDArray[np.float32]
 Ints = NDArray[np.intp]
 

@@ -42,7 +42,6 @@ def test_the_sentence_that_answers_is_told(question: str, right: int, reader: Re
     """R8.1 In other words than the question's, and in another language."""
     read = reader.read(question, passages)
     assert max(range(4), key=read.__getitem__) == right
-    assert read[right] > 0
 
 
 @pytest.mark.parametrize(
