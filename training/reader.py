@@ -8,7 +8,8 @@ as in `training.answerability`. Needs `torch`; with two cores an hour gives abou
 
 The model is frozen but for matrices of rank 8 in its upper nine layers (LoRA, Hu et al. 2022). The loss is that of a
 choice between a question's sentences and "no answer", whose score is 0; beside it stands that of the first and last
-word of the answer.
+word of the answer. The adapter that is here also saw the sentence before, in seven of ten examples: kept aside, it finds
+as many answers without.
 """
 
 import argparse
@@ -39,7 +40,7 @@ from training.answerability import is_kept
 FIRST_ADAPTED, RANK, SCALE = 3, 8, 2.0
 RATE, WARM_UP, BATCH = 1.5e-3, 60, 4  # of the optimiser; steps; questions
 MAX_READ = 7  # of the sentences of a question: the right ones and the hardest others
-WITHOUT_BEFORE, WITHOUT_TITLE = 0.3, 0.2  # share of the sentences
+WITHOUT_TITLE = 0.2  # share of the sentences
 SPAN_WEIGHT = 0.25
 MAX_TABLES, MAX_WRITTEN_TO_MISLEAD = 450, 420  # questions
 MEASURED = 60  # questions of a set
@@ -71,7 +72,7 @@ def read_examples(prompts: Path) -> Iterator[Example]:
             if best is None:
                 continue
             numbers = best.ranked[:READ]
-            passages = [read_passage(best.sentences, number) for number in numbers]
+            passages = [read_passage(best.sentences[number]) for number in numbers]
             held = [row["answerable"] and holds(passage.text, row["answer"]) for passage in passages]
             files = [best.sentences[number].excerpt.filename for number in numbers]
             right = [is_held and file in row["relevant"] for is_held, file in zip(held, files, strict=True)]
@@ -213,8 +214,7 @@ def _choose(example: Example) -> Example:
 
 
 def _forget(passage: Passage, chance: random.Random) -> Passage:
-    before = "" if chance.random() < WITHOUT_BEFORE else passage.before
-    return Passage("" if chance.random() < WITHOUT_TITLE else passage.title, passage.text, before)
+    return Passage("" if chance.random() < WITHOUT_TITLE else passage.title, passage.text)
 
 
 def train(model: ReaderInTraining, examples: list[Example], *, minutes: float, chance: random.Random) -> None:

@@ -190,6 +190,7 @@ OWN_SENTENCES = {
 class _Part:
     label: str
     statements: tuple[ExtractedStatement, ...]
+    is_merged: bool = False  # of parts that have the same answer
 
 
 def compose_answer(
@@ -293,7 +294,7 @@ def _answer_parts(asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Seq
             found = parts[-1].statements
         same = next((each for each in parts if found and _texts(each.statements) == _texts(found)), None)
         if same:
-            parts[parts.index(same)] = _Part(f"{same.label}; {label}", found)
+            parts[parts.index(same)] = _Part(f"{same.label}; {label}", found, is_merged=True)
         else:
             parts.append(_Part(label, found))
     return parts
@@ -329,7 +330,7 @@ def _write_part(part: _Part, asked: AnswerRequest, excerpts: Sequence[Excerpt], 
     if not part.statements:
         return f"- {own.no_part.format(part=part.label)}"
     question = asked.question if asked.compares else part.label
-    direct = _direct(question, part.statements, asked, excerpts)
+    direct = None if part.is_merged else _direct(question, part.statements, asked, excerpts)
     said = " ".join(_marked(statement, asked) for statement in part.statements)
     return f"- {_label(part, asked)}{f'**{direct}** — ' if direct else ''}{said}"
 

@@ -250,9 +250,9 @@ _TABLE_RULE = re.compile(r"[\s|:-]+")
 
 # Of the best sentences, those in which the network looks for a short answer, and what its finding counts in score: on
 # documents kept aside the right sentence is then the first in 2 to 3 more of 100 questions.
-# That is done where the reader is not installed. It reads three of them, with their titles and the sentence before, and
-# five more where none of these answers: on documents kept aside that finds what reading all eight does.
-READ_FIRST, READ, READ_WEIGHT = 3, 8, 2.0
+# That is done where the reader is not installed. It reads three of them, with their titles, and five more where none
+# of these answers: on documents kept aside that finds what reading all eight does.
+READ_FIRST, READ, READ_WEIGHT = 3, 8, 1.5
 RANKED_AGAIN, EXPECTED_F1_WEIGHT, NO_ANSWER_WEIGHT = 4, 1.5, 3.0
 LEAST_OF_LIST = 1.0  # logarithm of the odds that a list answers, of which no sentence was the best
 MOST_ITEM_WORDS = 30  # on average, of a list that is told whole: paragraphs under numbers are no list
@@ -366,16 +366,13 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str) -> R
 
 
 def _read(reader: Reader, question: str, sentences: Sequence[_Sentence], numbers: Sequence[int]) -> dict[int, float]:
-    odds = reader.read(question, [read_passage(sentences, number) for number in numbers])
+    odds = reader.read(question, [read_passage(sentences[number]) for number in numbers])
     return dict(zip(numbers, odds, strict=True))
 
 
-def read_passage(sentences: Sequence[_Sentence], number: int) -> Passage:
+def read_passage(sentence: _Sentence) -> Passage:
     """Return a sentence as the reader reads it."""
-    here, before = sentences[number], sentences[number - 1] if number else None
-    is_beside = before is not None and before.excerpt is here.excerpt
-    title = f"{here.excerpt.title} {here.unit.inherited}".strip()
-    return Passage(title, plain(here.text), plain(before.text) if before and is_beside else "")
+    return Passage(f"{sentence.excerpt.title} {sentence.unit.inherited}".strip(), plain(sentence.text))
 
 
 def _by_short_answer(
@@ -451,7 +448,7 @@ def _several(best: RankedSentences) -> list[int]:
 
 
 def _second(best: RankedSentences) -> list[int]:
-    """Return the sentences that are as good as the best one, or hardly worse and say what it lacks."""
+    """Return the sentences that are as good as the best one, or say what it lacks and answer or are hardly worse."""
     first, *others = best.ranked
     below = {number: best.scores[first] - best.scores[number] for number in others}
     room = MOST_WORDS - len(words(best.sentences[first].text))
@@ -459,7 +456,10 @@ def _second(best: RankedSentences) -> list[int]:
         number
         for number in others
         if below[number] <= AS_GOOD
-        or (below[number] <= ADDS_WITHIN and best.matcher.added_by(number, first) >= ADDED)
+        or (
+            (below[number] <= ADDS_WITHIN or best.read.get(number, 0.0) > 0)
+            and best.matcher.added_by(number, first) >= ADDED
+        )
         or (below[number] <= FITS_WITHIN and len(words(best.sentences[number].text)) <= room)
     ]
 

@@ -1,7 +1,7 @@
 """Short answers: the value, name, reason or phrase of a sentence that a question asks for; yes or no.
 
-A network and the reader rank the spans of a sentence (`answer_spans`); cells of a row, definitions, and yes or no have
-rules of their own. Nothing is returned below `LEAST_CONFIDENCE`, where fewer than three of four answers would hold.
+A network ranks the spans of a sentence (`answer_spans`), with the reader and, where that is not sure enough, alone;
+cells of a row, definitions, and yes or no have rules of their own. Nothing is returned below `LEAST_CONFIDENCE`, where fewer than three of four answers would hold.
 """
 
 import re
@@ -88,6 +88,8 @@ def _find_span(
         return None
     reader = open_reader()
     best = rank_spans(candidates, reader.find_edges(question, sentence) if reader else None)
+    if reader and best.expected_f1 < LEAST_CONFIDENCE:
+        best = rank_spans(candidates)
     text = sentence[best.start : best.end]
     if best.expected_f1 < LEAST_CONFIDENCE or len(words(text)) > _MOST_OF_A_SENTENCE * len(words(sentence)):
         return None

@@ -33,8 +33,7 @@ def reader() -> Reader:
 
 @pytest.fixture
 def passages() -> list[Passage]:
-    befores = ("", *SENTENCES)
-    return [Passage(TITLE, text, before) for text, before in zip(SENTENCES, befores, strict=False)]
+    return [Passage(TITLE, text) for text in SENTENCES]
 
 
 @pytest.mark.parametrize(("question", "right"), QUESTIONS)
@@ -69,7 +68,7 @@ def test_what_was_read_is_known(reader: Reader, passages: list[Passage]) -> None
 def test_long_texts_are_cut(reader: Reader) -> None:
     """R11.1."""
     long = "word " * 5_000
-    tokens, sentence = reading.tokenize_pair(reader._weights, reader._tokenizer, long, Passage(long, long, long))
+    tokens, sentence = reading.tokenize_pair(reader._weights, reader._tokenizer, long, Passage(long, long))
     assert len(tokens) <= reader._weights.max_length
     assert sentence.stop - sentence.start == reading.MAX_TEXT
 
