@@ -8,8 +8,8 @@ as in `training.answerability`. Needs `torch`; with two cores an hour gives abou
 
 The model is frozen but for matrices of rank 8 in its upper nine layers (LoRA, Hu et al. 2022). The loss is that of a
 choice between a question's sentences and "no answer", whose score is 0; beside it stands that of the first and last
-word of the answer. The adapter that is here also saw the sentence before, in seven of ten examples: kept aside, it finds
-as many answers without.
+word of the answer. The adapter that is here also saw the sentence before where nothing of the question stands in it, in
+seven of ten examples: kept aside, it finds as many answers without.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def read_examples(prompts: Path) -> Iterator[Example]:
             if best is None:
                 continue
             numbers = best.ranked[:READ]
-            passages = [read_passage(best.sentences[number]) for number in numbers]
+            passages = [read_passage(best.matcher, best.sentences, number) for number in numbers]
             held = [row["answerable"] and holds(passage.text, row["answer"]) for passage in passages]
             files = [best.sentences[number].excerpt.filename for number in numbers]
             right = [is_held and file in row["relevant"] for is_held, file in zip(held, files, strict=True)]
@@ -214,7 +214,7 @@ def _choose(example: Example) -> Example:
 
 
 def _forget(passage: Passage, chance: random.Random) -> Passage:
-    return Passage("" if chance.random() < WITHOUT_TITLE else passage.title, passage.text)
+    return replace(passage, title="" if chance.random() < WITHOUT_TITLE else passage.title)
 
 
 def train(model: ReaderInTraining, examples: list[Example], *, minutes: float, chance: random.Random) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from graphrag.embeddings.e5 import Encoder, Tokenizer, WeightFile, find_weights
 
-MAX_QUESTION, MAX_TEXT, MAX_TITLE = 48, 96, 20  # tokens
+MAX_QUESTION, MAX_TEXT, MAX_CONTEXT = 48, 96, 40  # tokens
 ADAPTER: Final = "rules/reader.npz"
 THREADS: Final = 2
 REMEMBERED: Final = 1_000  # readings: a question is read for its task, its parts and its answer
@@ -31,6 +31,7 @@ class Passage:
 
     title: str  # of its document, and its headings
     text: str
+    before: str = ""  # the sentence before it, where that is needed to understand it
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +108,11 @@ def tokenize_pair(
     """Return the tokens that the model reads, and where among them the sentence's are."""
     head = [weights.begin, *tokenizer.tokenize(f"query: {question}")[:MAX_QUESTION], weights.end]
     text = tokenizer.tokenize(passage.text)[:MAX_TEXT]
-    title = tokenizer.tokenize(passage.title)[:MAX_TITLE]
-    return [*head, *text, weights.end, *title, weights.end, weights.end], slice(len(head), len(head) + len(text))
+    title = tokenizer.tokenize(passage.title)[: MAX_CONTEXT // 2]
+    before = tokenizer.tokenize(passage.before)[-(MAX_CONTEXT - len(title)) :]
+    return [*head, *text, weights.end, *title, weights.end, *before, weights.end], slice(
+        len(head), len(head) + len(text)
+    )
 
 
 @lru_cache(maxsize=1)

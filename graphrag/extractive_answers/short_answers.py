@@ -1,7 +1,8 @@
 """Short answers: the value, name, reason or phrase of a sentence that a question asks for; yes or no.
 
 A network ranks the spans of a sentence (`answer_spans`), with the reader and, where that is not sure enough, alone;
-cells of a row, definitions, and yes or no have rules of their own. Nothing is returned below `LEAST_CONFIDENCE`, where fewer than three of four answers would hold.
+cells of a row, definitions, and yes or no have rules of their own. Nothing is returned below `LEAST_CONFIDENCE`, where
+fewer than three of four answers would hold.
 """
 
 import re
