@@ -218,12 +218,14 @@ class _Answer:
     listed: tuple[AnswerUnit, ...] = ()  # to be told in place of the chain
 
 
-def _answer(question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[Chain] = ()) -> _Answer:
+def _answer(
+    question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[Chain] = (), thing: str = ""
+) -> _Answer:
     """Return the statements that answer, in the order of the answer, or those that come closest, best first."""
     computed = None if asks_what_is_late(question) else answer_from_table(question, excerpts, language=asked.language)
     if computed:
         return _Answer(WordedChain((), (computed,)), "answered")
-    found = extract_answer(question, excerpts, language=asked.language, today=asked.today)
+    found = extract_answer(question, excerpts, language=asked.language, today=asked.today, thing=thing)
     is_closest = found.outcome == "closest"
     shown = found.statements
     chain = word_chain(chains, shown, excerpts, language=asked.language, direction=asked.direction)
@@ -288,7 +290,7 @@ def _answer_parts(asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Seq
     """Answer the question's parts in their order; chains belong to the first. Parts with the same answer are merged."""
     parts: list[_Part] = []
     for label, part in zip(_labels(asked), asked.parts, strict=True):
-        answer = _answer(part, asked, excerpts, chains if not parts else ())
+        answer = _answer(part, asked, excerpts, chains if not parts else (), label if asked.compares else "")
         found = (answer.chain.told or answer.chain.beside[:1]) if answer.outcome == "answered" else ()
         if parts and _asks_of_before(part, found, parts[-1].statements, asked, excerpts):
             found = parts[-1].statements

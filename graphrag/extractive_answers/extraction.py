@@ -72,7 +72,7 @@ class Trust:
 WEIGHTS = Fit(own=6.5, alike=4, titled=5, before=2.5, after=1, pairs=2, passage=6.3, figure=1.9, name=2, reason=1)
 LEAST_MET = 0.25  # of the question; on less even the best of all passages is no answer
 WORDS_ACROSS = 2  # of the question, which a passage in another language must hold: one may be there by chance
-ACROSS = 2.0  # in score: so much better must a sentence in another language be than one in the question's
+ACROSS = 1.5  # in score: so much better must a sentence in another language be than one in the question's
 
 
 Outcome = Literal["answered", "closest", "none"]
@@ -102,6 +102,7 @@ class SentenceMatcher:
     """A question, and how the sentences of the evidence, all of them and in their order, meet it."""
 
     def __init__(self, question: str, language: str, sentences: Sequence[Said]) -> None:
+        self._language = language
         self._question = read_question(question, language)
         self._asked = frozenset(map(fold, words(question)))
         self._kinds = wanted_kinds(question)
@@ -196,6 +197,12 @@ class SentenceMatcher:
         """Return whether a number or date is asked for and the sentence has none that the question lacks."""
         return any(kind.name in FIGURES for kind in self._kinds) and not self.fit(number).figure
 
+    def names(self, number: int, thing: str) -> bool:
+        """Return whether a sentence or its title has a word of a part of the question."""
+        held = self._held(number)
+        known = held.exact | held.alike | self._titled[self._sentences[number].title]
+        return bool(known & set(read_question(thing, self._language).words))
+
     def added_by(self, number: int, first: int) -> float:
         """Return the share of the question that a sentence holds and `first` does not."""
         here, there = self._held(number), self._held(first)
@@ -284,11 +291,13 @@ def extract_answer(
     language: str,
     parts: Sequence[str] = (),
     today: date | None = None,
+    thing: str = "",
 ) -> ExtractedAnswer:
     """Return the sentence that answers, a second one where the first may not do, and one for each part of the question.
 
-    Rows of a table that answer alike are at most three. A question about late items gets the rows of tables that are
-    late on the day `today`.
+    `thing`: what tells the question apart from those that it is compared with; where sentences name it, others are no
+    answer. Rows of a table that answer alike are at most three. A question about late items gets the rows of tables
+    that are late on the day `today`.
     """
     if today and asks_what_is_late(question) and (late := _late(question, excerpts, language, today)):
         return ExtractedAnswer("answered", tuple(late), 1.0)
@@ -300,7 +309,7 @@ def extract_answer(
             probability = min(each.probability for each in answered)
             return ExtractedAnswer("answered", tuple(statements[:MAX_STATEMENTS]), probability)
         return extract_answer(question, excerpts, language=language, today=today)
-    best = find_best(question, excerpts, language=language)
+    best = find_best(question, excerpts, language=language, thing=thing)
     if best is None:
         return ExtractedAnswer("none")
     first = best.ranked[0]
@@ -334,8 +343,11 @@ class RankedSentences:
     read: Mapping[int, float]  # the reader's logarithm of the odds that a sentence answers; of the best few
 
 
-def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str) -> RankedSentences | None:
-    """Rank the sentences that may answer; None where there are none, or the question names what no excerpt holds."""
+def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thing: str = "") -> RankedSentences | None:
+    """Rank the sentences that may answer; None where there are none, or the question names what no excerpt holds.
+
+    Where sentences name the `thing` that is asked about, only these may.
+    """
     sentences = [sentence for excerpt in excerpts for sentence in _sentences(excerpt)]
     candidates = [
         number
@@ -345,6 +357,8 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str) -> R
     if not candidates or _names_something_else(question, excerpts):
         return None
     matcher = SentenceMatcher(question, language, _said(sentences))
+    if thing:
+        candidates = [number for number in candidates if matcher.names(number, thing)] or candidates
     scores = {
         number: matcher.score(number)
         - (ACROSS if sentences[number].excerpt.language != language else 0.0)

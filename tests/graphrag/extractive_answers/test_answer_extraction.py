@@ -209,15 +209,20 @@ def test_at_most_two_sentences_or_three_parts() -> None:
     """R8.8: one sentence, a second one that is as good; of parts three."""
     text = " ".join(
         [
-            "El lunes falló el sensor rojo de la entrada.",
-            "Ese lunes falló también la bomba vieja del patio.",
-            "El mismo lunes falló además un motor nuevo.",
-            "Aquel lunes falló incluso la cinta larga del almacén.",
+            "El lunes falló el sensor rojo del patio norte.",
+            "El lunes falló la bomba vieja de aquella prensa.",
+            "El lunes falló nuestro motor nuevo junto al muelle.",
+            "El lunes falló una cinta larga para cajas grandes.",
         ]
     )
     found = answer("¿Qué falló el lunes?", text, language="es")
     assert len(found) == MAX_SENTENCES == 2
-    parts = ("qué sensor falló el lunes", "qué bomba falló", "qué motor falló el lunes", "qué cinta falló el lunes")
+    parts = (
+        "qué sensor falló el lunes",
+        "qué bomba falló el lunes",
+        "qué motor falló el lunes",
+        "qué cinta falló el lunes",
+    )
     assert len(answer("¿Qué falló el lunes?", text, language="es", parts=parts)) == MAX_STATEMENTS
 
 
