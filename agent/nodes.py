@@ -211,7 +211,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         "config": query.config,
         "candidates": found.hits,
         "files": found.files,
-        "warnings": [*query.warnings, *found.warnings],
+        "warnings": [*state["warnings"], *query.warnings, *found.warnings],
         "degraded": [*found.failed, *query.left_out],
     }
 
