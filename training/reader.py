@@ -31,9 +31,9 @@ from torch.nn import functional
 
 from graphrag.embeddings.e5 import LAYERS, Tokenizer, WeightFile, find_weights
 from graphrag.extractive_answers import extraction, reader
-from graphrag.extractive_answers.extraction import READ, find_best, read_passage
+from graphrag.extractive_answers.extraction import READ, find_best, sentence_in_context
 from graphrag.extractive_answers.prompt_format import parse_date_line, parse_prompt
-from graphrag.extractive_answers.reader import Passage, tokenize_pair
+from graphrag.extractive_answers.reader import SentenceInContext, tokenize_pair
 from tests.benchmarks.answering import holds, normal
 from training.answerability import is_kept
 
@@ -51,7 +51,7 @@ OUT = Path(reader.__file__).parent / reader.ADAPTER
 class Example:
     source: str
     question: str
-    passages: tuple[Passage, ...]
+    passages: tuple[SentenceInContext, ...]
     answers: tuple[str, ...]
     right: tuple[bool, ...]  # by passage
     is_kept: bool
@@ -72,7 +72,7 @@ def read_examples(prompts: Path) -> Iterator[Example]:
             if best is None:
                 continue
             numbers = best.ranked[:READ]
-            passages = [read_passage(best.matcher, best.sentences, number) for number in numbers]
+            passages = [sentence_in_context(best.matcher, best.sentences, number) for number in numbers]
             held = [row["answerable"] and holds(passage.text, row["answer"]) for passage in passages]
             files = [best.sentences[number].excerpt.filename for number in numbers]
             right = [is_held and file in row["relevant"] for is_held, file in zip(held, files, strict=True)]
@@ -94,7 +94,7 @@ def read_tables(folder: Path, chance: random.Random) -> Iterator[Example]:
         order = sorted(range(len(rows)), key=lambda row: -len(said & set(normal(texts[row]).split())))
         chosen = [row for row in order if not right[row]][: READ - 1]
         chosen.insert(chance.randrange(len(chosen) + 1), right.index(True))
-        passages = tuple(Passage("", texts[row]) for row in chosen)
+        passages = tuple(SentenceInContext("", texts[row]) for row in chosen)
         kept = zlib.crc32(asked["table"].encode()) % 2 == 1
         answers = tuple(asked["answer"])
         yield Example("tables", asked["question"], passages, answers, tuple(right[row] for row in chosen), kept)
@@ -125,10 +125,10 @@ class ReaderInTraining(nn.Module):
             nn.init.zeros_(each.bias)
         self.most: dict[str, Tensor] | None = None  # the greatest input of each column, where they are gathered
 
-    def forward(self, question: str, passages: Sequence[Passage]) -> tuple[Tensor, list[Tensor]]:
+    def forward(self, question: str, passages: Sequence[SentenceInContext]) -> tuple[Tensor, list[Tensor]]:
         return self.read([(question, passage) for passage in passages])
 
-    def read(self, pairs: Sequence[tuple[str, Passage]]) -> tuple[Tensor, list[Tensor]]:
+    def read(self, pairs: Sequence[tuple[str, SentenceInContext]]) -> tuple[Tensor, list[Tensor]]:
         """Return a score a pair, and how each token of its sentence does as the answer's first and last."""
         told = [tokenize_pair(self.weights, self.tokenizer, *pair) for pair in pairs]
         lengths = [len(tokens) for tokens, _ in told]
@@ -213,7 +213,7 @@ def _choose(example: Example) -> Example:
     return replace(example, passages=passages, right=flags)
 
 
-def _forget(passage: Passage, chance: random.Random) -> Passage:
+def _forget(passage: SentenceInContext, chance: random.Random) -> SentenceInContext:
     return replace(passage, title="" if chance.random() < WITHOUT_TITLE else passage.title)
 
 

@@ -108,7 +108,7 @@ def _dequantise(blocks: NDArray[np.void]) -> NDArray[np.float32]:
     return whole * blocks["scale"].astype(np.float32)[..., None]
 
 
-class Piece(NamedTuple):
+class LocatedPiece(NamedTuple):
     """A piece of a word, and where in the text it stands."""
 
     number: int
@@ -131,16 +131,16 @@ class Tokenizer:
         """Return the numbers of a text's pieces, without the tokens of its begin and end."""
         return [piece.number for piece in self.locate(text)]
 
-    def locate(self, text: str) -> list[Piece]:
+    def locate(self, text: str) -> list[LocatedPiece]:
         """Return a text's pieces with their places in it."""
         written = [self._weights.normalisation.get(ord(character), character) for character in text]
         origin = [place for place, characters in enumerate(written) for _ in characters]
         origin.append(len(text))
-        found: list[Piece] = []
+        found: list[LocatedPiece] = []
         for word in _WORD.finditer("".join(written)):
             place = word.start()
             for number, length in self._split(_WORD_START + word[0]):
-                found.append(Piece(number, origin[place], origin[place + length]))
+                found.append(LocatedPiece(number, origin[place], origin[place + length]))
                 place += length
         return found
 

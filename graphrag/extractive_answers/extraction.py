@@ -11,7 +11,7 @@ from typing import Literal
 from graphrag.extractive_answers.answer_kinds import denies_reason, wanted_kinds
 from graphrag.extractive_answers.answer_spans import find_candidates, rank_spans
 from graphrag.extractive_answers.question_reading import read_question as read_asked
-from graphrag.extractive_answers.reader import Passage, Reader, open_reader
+from graphrag.extractive_answers.reader import Reader, SentenceInContext, open_reader
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, distinct, finished
 from graphrag.extractive_answers.table_answers import asks_what_is_late, late_rows, say_late
 from graphrag.extractive_answers.units import AnswerUnit, asks_for_list, asks_for_procedure, gather_list, read_units
@@ -382,15 +382,15 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
 def _read(
     reader: Reader, question: str, matcher: SentenceMatcher, sentences: Sequence[_Sentence], numbers: Sequence[int]
 ) -> dict[int, float]:
-    odds = reader.read(question, [read_passage(matcher, sentences, number) for number in numbers])
+    odds = reader.read(question, [sentence_in_context(matcher, sentences, number) for number in numbers])
     return dict(zip(numbers, odds, strict=True))
 
 
-def read_passage(matcher: SentenceMatcher, sentences: Sequence[_Sentence], number: int) -> Passage:
+def sentence_in_context(matcher: SentenceMatcher, sentences: Sequence[_Sentence], number: int) -> SentenceInContext:
     """Return a sentence as the reader reads it: with the one before it where that says more of the question."""
     here = sentences[number]
     before = plain(sentences[number - 1].text) if matcher.fit(number).before else ""
-    return Passage(f"{here.excerpt.title} {here.unit.inherited}".strip(), plain(here.text), before)
+    return SentenceInContext(f"{here.excerpt.title} {here.unit.inherited}".strip(), plain(here.text), before)
 
 
 def _by_short_answer(
@@ -439,7 +439,9 @@ def _whole_list(question: str, best: RankedSentences) -> AnswerUnit | None:
     reader = open_reader()
     if reader is None or not lists:
         return None
-    passages = [Passage(f"{excerpt.title} {unit.inherited}".strip(), unit.text) for unit, excerpt in lists[:READ]]
+    passages = [
+        SentenceInContext(f"{excerpt.title} {unit.inherited}".strip(), unit.text) for unit, excerpt in lists[:READ]
+    ]
     read = reader.read(question, passages)
     best_list = max(range(len(read)), key=read.__getitem__)
     least = max(best.read[best.ranked[0]], LEAST_OF_LIST)

@@ -26,7 +26,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class SentenceInContext:
     """A sentence, and what it is understood with."""
 
     title: str  # of its document, and its headings
@@ -65,10 +65,10 @@ class Reader:
         self._weights = weights
         self._head, self._bias = adapter["head.weight"], float(adapter["head.bias"])
         self._edges, self._edges_bias = adapter["span.weight"], adapter["span.bias"]
-        self._known: OrderedDict[tuple[str, Passage], float] = OrderedDict()
+        self._known: OrderedDict[tuple[str, SentenceInContext], float] = OrderedDict()
         self._lock = Lock()
 
-    def read(self, question: str, passages: Sequence[Passage]) -> list[float]:
+    def read(self, question: str, passages: Sequence[SentenceInContext]) -> list[float]:
         """Return for each passage the logarithm of its odds against "no answer": above 0 it rather answers."""
         with self._lock:
             known = {each: self._known[question, each] for each in passages if (question, each) in self._known}
@@ -86,16 +86,16 @@ class Reader:
         pieces = self._tokenizer.locate(sentence)[:MAX_TEXT]
         if not pieces:
             return None
-        ((_, rows),) = self._encode(question, [Passage("", sentence)])
+        ((_, rows),) = self._encode(question, [SentenceInContext("", sentence)])
         scores = rows @ self._edges.T + self._edges_bias
         shares = scores - np.log(np.exp(scores - scores.max(axis=0)).sum(axis=0)) - scores.max(axis=0)
         return AnswerEdges([(piece.start, piece.end) for piece in pieces], shares[:, 0], shares[:, 1])
 
-    def _read(self, question: str, passages: Sequence[Passage]) -> list[float]:
+    def _read(self, question: str, passages: Sequence[SentenceInContext]) -> list[float]:
         found = [np.concatenate([begin, rows.mean(axis=0)]) for begin, rows in self._encode(question, passages)]
         return [float(score) for score in np.stack(found) @ self._head + self._bias]
 
-    def _encode(self, question: str, passages: Sequence[Passage]) -> list[tuple[Floats, Floats]]:
+    def _encode(self, question: str, passages: Sequence[SentenceInContext]) -> list[tuple[Floats, Floats]]:
         """Return for each passage what the model makes of its begin, and of its sentence's pieces."""
         texts = [tokenize_pair(self._weights, self._tokenizer, question, each) for each in passages]
         hidden = self._encoder.encode([tokens for tokens, _ in texts])
@@ -103,7 +103,7 @@ class Reader:
 
 
 def tokenize_pair(
-    weights: WeightFile, tokenizer: Tokenizer, question: str, passage: Passage
+    weights: WeightFile, tokenizer: Tokenizer, question: str, passage: SentenceInContext
 ) -> tuple[list[int], slice]:
     """Return the tokens that the model reads, and where among them the sentence's are."""
     head = [weights.begin, *tokenizer.tokenize(f"query: {question}")[:MAX_QUESTION], weights.end]

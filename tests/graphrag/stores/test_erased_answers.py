@@ -180,3 +180,16 @@ def test_whatever_the_answer_nothing_of_the_document_is_left(said: list[Any]) ->
     assert not {"zambomba", "verde", "ardió"} & {word.strip(".").lower() for word in bare.split()}
     again = erase(message, {GONE}, question=QUESTION)
     assert (again.message, again.citations) == (message, tuple(range(1, len(message.details["citations"]) + 1)))
+
+
+def test_a_short_answer_goes_with_its_statement() -> None:
+    """Security 19 Of the whole and of its parts; what the remaining answer still says stays."""
+    short = ("la zambomba verde", "en marzo")
+    parts = [{"question": QUESTION, "outcome": "answered", "short_answer": each} for each in short]
+    answer = make_answer(
+        "- ", ("**la zambomba verde** — Ardió por la zambomba verde.", [GONE]),
+        "\n- ", ("**en marzo** — Se reparó en marzo.", [KEPT]), short_answer=short[0], parts=parts,
+    )  # fmt: skip
+    details = erase(answer, {GONE}, question=QUESTION).message.details
+    assert details["short_answer"] == ""
+    assert [part["short_answer"] for part in details["parts"]] == ["", "en marzo"]
