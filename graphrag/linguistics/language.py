@@ -50,7 +50,7 @@ CONFIDENT = 0.5  # below it a document's language is unknown
 # Of 4 words, without accents and in lower case, 94 % are told right with these two and 83 % without them.
 EXPECTED = 3  # times as likely are the languages that we answer in
 FUNCTION_WORD = 2  # times as likely for each function word more than the others have, of which two count
-FOREIGN_WORDS, FOREIGN = 4, 0.2  # of a question; the greatest share of our languages in one that is in none of them
+FOREIGN_WORDS, FOREIGN = 3, 0.2  # but for names; the greatest share of our languages in a question in none of them
 DETECTED_CHARS = 1_500  # half of them from the beginning, half from the middle
 CACHED_WORDS = 50_000
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
@@ -112,14 +112,14 @@ def _weights(text: str) -> dict[str, float]:
 
 
 def is_foreign(question: str) -> bool:
-    """Return whether a question is surely in none of ANSWER_LANGUAGES, as none of 12,000 in these was said to be."""
+    """Return whether a question is surely in none of ANSWER_LANGUAGES."""
     text = _ADDRESS.sub(" ", question)
     if _is_in_other_script(text):
         return True
-    first, *others = words(text) or [""]
-    if len(others) + 1 < FOREIGN_WORDS:
+    told = [word for place, word in enumerate(words(text)) if not place or not word[0].isupper()]  # names are of any
+    if len(told) < FOREIGN_WORDS:
         return False
-    shares = _shares(" ".join([first, *(word for word in others if not word[0].isupper())]))  # names are of any
+    shares = _shares(" ".join(told))
     return sum(shares[language] for language in ANSWER_LANGUAGES) < FOREIGN
 
 

@@ -83,22 +83,16 @@ def erase(answer: Message, gone: Set[UUID], *, question: str) -> Remainder:
     if "unsupported_statements" in details:
         known = details["unsupported_statements"]
         details["unsupported_statements"] = [text for text in known if text not in dropped and not lost.has_word(text)]
-    details |= _left_of_short_answers(details, content)
+    if "short_answer" in details:
+        details = _without_lost_short_answer(details, content)
+    if "parts" in details:
+        details["parts"] = [_without_lost_short_answer(part, content) for part in details["parts"]]
     return Remainder(replace(answer, content=content, details=details, checkpoint_id=None), tuple(left))
 
 
-def _left_of_short_answers(details: Mapping[str, Any], content: str) -> dict[str, Any]:
-    """Return the short answers, of the whole and of its parts, without those that the answer no longer holds."""
-
-    def left(of: Mapping[str, Any]) -> dict[str, Any]:
-        return {**of, "short_answer": of["short_answer"] if of["short_answer"] in content else ""}
-
-    found: dict[str, Any] = {}
-    if "short_answer" in details:
-        found["short_answer"] = left(details)["short_answer"]
-    if "parts" in details:
-        found["parts"] = [left(part) for part in details["parts"]]
-    return found
+def _without_lost_short_answer(of: Mapping[str, Any], content: str) -> dict[str, Any]:
+    """Return an answer's or a part's details without a short answer that the answer no longer holds."""
+    return {**of, "short_answer": of["short_answer"] if of["short_answer"] in content else ""}
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ def test_a_questions_language(question: str, language: str) -> None:
         ("How are Ergänzungsschulen funded?", False),
         ("¿Qué vendió Weizenbäckerei Müller en Köln?", False),
         ("Qui est Albertazzo II ?", False),
+        ("HEINKEL HD 23 WAS A TYPE OF PLANE HELD ON WHICH CRAFT?", False),
+        ("2024 2025 12 34", False),
         ("lot A-2517 Harrowmere Valadour", False),
         ("", False),
     ],
