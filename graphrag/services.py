@@ -21,6 +21,7 @@ from graphrag.embeddings.registry import EmbeddingRegistry, load_models
 from graphrag.errors import IndexUnavailable, InvalidSettings
 from graphrag.extractive_answers import short_answers
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
+from graphrag.extractive_answers.reader import open_reader
 from graphrag.file_storage import open_files
 from graphrag.ingestion.outbox import Outbox, OutboxDelivery
 from graphrag.ingestion.pipeline import Pipeline
@@ -126,7 +127,9 @@ class Services:
         """
         await self.authentication.open()
         opening = self.database.open_or_await() if awaits_database else self.database.open()
-        for_questions = (lexicon.load, load_question_grammars, tasks.load, short_answers.load) if answers else ()
+        for_questions = (
+            (lexicon.load, load_question_grammars, tasks.load, short_answers.load, open_reader) if answers else ()
+        )
         loading = (self.embeddings.load, language.load, *for_questions)
         await asyncio.gather(opening, *map(asyncio.to_thread, loading))
         if self.cross_encoder:

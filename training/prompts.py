@@ -3,14 +3,17 @@
 DATA has datasets in BEIR's format, `xquad-es`, `xquad-en` and `piaf-fr-dev`, whose queries have an `answer`. Each
 becomes a collection, of which so many questions are asked through the agent; OUT/SET.jsonl gets a question a line with
 its `prompt` as a chat model is given it. OUT/SET-lacking.jsonl has the questions about every third document, asked of a
-collection without these. `training/answerability.py` is fitted on both.
+collection without these; OUT/SET-as-OTHER.jsonl those of the same set in another language; OUT/causal-LANGUAGE.jsonl
+those of `causal-dev`; OUT/squad-es-v2.jsonl and OUT/squad-es-v2-unanswerable.jsonl those of `squad-es-v2-dev`.
+`training/answerability.py` and `training/reader.py` are fitted on them.
 """
 
 import argparse
 import asyncio
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +21,53 @@ from langchain_core.messages import AnyMessage, HumanMessage
 
 from agent import nodes
 from agent.context import Context
-from agent.evaluation.retrieval_run import Dataset, loaded
+from agent.evaluation.retrieval_run import CorpusDocument, Dataset, DatasetQuery, loaded, read_dataset
 from agent.graph import graph
 from graphrag.config.settings import Settings
 from graphrag.observability.telemetry import configure_logging
 from graphrag.services import Services, open_services
-from tests.benchmarks.answering import Answers, read, spread, without_some
+from tests.benchmarks.answering import Answers, asked_as, read, read_answers, spread, without_some
 
 SETS = ("xquad-es", "xquad-en", "piaf-fr-dev")
+ACROSS = (("xquad-es", "xquad-en"), ("xquad-en", "xquad-es"))
+CAUSAL = {"es": "xquad-es", "en": "xquad-en", "fr": "piaf-fr-dev"}  # the corpus of each language
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    name: str
+    dataset: Dataset
+    answers: Answers
+    share: float = 1.0  # of the number of questions
+    is_answerable: bool = True
+
+
+def read_jobs(data: Path) -> Iterator[Job]:
+    for name in SETS:
+        dataset, answers = read(data / name)
+        yield Job(name, dataset, answers)
+        yield Job(f"{name}-lacking", without_some(dataset), answers, 0.5, is_answerable=False)
+    for name, other in ACROSS:
+        dataset, answers = read(data / name)
+        yield Job(f"{name}-as-{other}", asked_as(dataset, data / other), answers, 0.5)
+    for language, corpus in CAUSAL.items():
+        folder = data / "causal-dev" / language
+        relevant = dict(line.split("\t")[:2] for line in (folder / "qrels.tsv").read_text("utf-8").splitlines())
+        asked = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]
+        queries = tuple(DatasetQuery(each["id"], each["text"], {relevant[each["id"]]: 1}) for each in asked)
+        yield Job(f"causal-{language}", replace(read_dataset(data / corpus), queries=queries), read_answers(folder))
+    yield from read_misleading(data / "squad-es-v2-dev")
+
+
+def read_misleading(folder: Path) -> Iterator[Job]:
+    paragraphs = [json.loads(line) for line in (folder / "paragraphs.jsonl").read_text("utf-8").splitlines()]
+    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
+    documents = tuple(CorpusDocument(each["id"], each["title"], each["text"], "es") for each in paragraphs)
+    for name, is_answerable in (("squad-es-v2", True), ("squad-es-v2-unanswerable", False)):
+        asked = [each for each in questions if each["answerable"] is is_answerable]
+        queries = tuple(DatasetQuery(each["id"], each["text"], {each["paragraph"]: 1}) for each in asked)
+        answers = {each["id"]: each["answer"] for each in asked}
+        yield Job(name, Dataset(name, documents, queries), answers, is_answerable=is_answerable)
 
 
 async def write_prompts(
@@ -62,12 +104,15 @@ async def run(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="cw-") as home:
         services = open_services(Settings.from_environment(home=Path(home)))
         await services.open()
-        for name in SETS:
-            dataset, answers = read(arguments.data / name)
-            for each, answerable in ((dataset, True), (without_some(dataset), False)):
-                path = arguments.out / f"{name}{'' if answerable else '-lacking'}.jsonl"
-                count = arguments.queries if answerable else arguments.queries // 2
-                await write_prompts(each, answers, path, count=count, answerable=answerable, services=services)
+        for job in read_jobs(arguments.data):
+            await write_prompts(
+                job.dataset,
+                job.answers,
+                arguments.out / f"{job.name}.jsonl",
+                count=int(job.share * arguments.queries),
+                answerable=job.is_answerable,
+                services=services,
+            )
         await services.close()
 
 

@@ -23,6 +23,7 @@ from graphrag.extractive_answers.question_reading import (
     classify_function_words,
     short_answer_rules,
 )
+from graphrag.extractive_answers.reader import AnswerEdges
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stem, stop_words
 from graphrag.linguistics.lexicon import AMBIGUOUS, Meanings, find_meanings, is_agent, read_concepts, share_meaning
@@ -32,6 +33,7 @@ from graphrag.linguistics.numbers import read_quantities
 MAX_SPAN_WORDS = 20
 MAX_SENTENCE_WORDS = 400
 RANKED = 60  # spans whose overlap is compared
+NETWORK_WEIGHT, EDGES_WEIGHT, EDGES_BIAS = 0.5, 0.5, 2.0  # of the network beside the reader, in logarithms of odds
 Floats = NDArray[np.float32]
 Ints = NDArray[np.intp]
 
@@ -431,10 +433,14 @@ class RankedSpan:
     no_answer: float  # how probably the sentence holds no answer
 
 
-def rank_spans(candidates: CandidateSpans) -> RankedSpan:
-    """Return the span of which most is expected to be the answer."""
+def rank_spans(candidates: CandidateSpans, edges: AnswerEdges | None = None) -> RankedSpan:
+    """Return the span of which most is expected to be the answer; `edges`: as the reader finds them."""
     hidden, hidden_bias, output = _weights()
     scores = np.maximum(candidates.features @ hidden + hidden_bias, 0.0) @ output[:, 0]
+    if edges:
+        first, last = edges.of_words(candidates.bounds)
+        scores *= NETWORK_WEIGHT
+        scores[:-1] += EDGES_WEIGHT * (first[candidates.first] + last[candidates.last]) + EDGES_BIAS
     return best_span(candidates, scores)
 
 

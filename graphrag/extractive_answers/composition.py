@@ -190,6 +190,7 @@ OWN_SENTENCES = {
 class _Part:
     label: str
     statements: tuple[ExtractedStatement, ...]
+    is_merged: bool = False  # of parts that have the same answer
 
 
 def compose_answer(
@@ -217,12 +218,14 @@ class _Answer:
     listed: tuple[AnswerUnit, ...] = ()  # to be told in place of the chain
 
 
-def _answer(question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[Chain] = ()) -> _Answer:
+def _answer(
+    question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[Chain] = (), thing: str = ""
+) -> _Answer:
     """Return the statements that answer, in the order of the answer, or those that come closest, best first."""
     computed = None if asks_what_is_late(question) else answer_from_table(question, excerpts, language=asked.language)
     if computed:
         return _Answer(WordedChain((), (computed,)), "answered")
-    found = extract_answer(question, excerpts, language=asked.language, today=asked.today)
+    found = extract_answer(question, excerpts, language=asked.language, today=asked.today, thing=thing)
     is_closest = found.outcome == "closest"
     shown = found.statements
     chain = word_chain(chains, shown, excerpts, language=asked.language, direction=asked.direction)
@@ -287,13 +290,13 @@ def _answer_parts(asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Seq
     """Answer the question's parts in their order; chains belong to the first. Parts with the same answer are merged."""
     parts: list[_Part] = []
     for label, part in zip(_labels(asked), asked.parts, strict=True):
-        answer = _answer(part, asked, excerpts, chains if not parts else ())
+        answer = _answer(part, asked, excerpts, chains if not parts else (), label if asked.compares else "")
         found = (answer.chain.told or answer.chain.beside[:1]) if answer.outcome == "answered" else ()
         if parts and _asks_of_before(part, found, parts[-1].statements, asked, excerpts):
             found = parts[-1].statements
         same = next((each for each in parts if found and _texts(each.statements) == _texts(found)), None)
         if same:
-            parts[parts.index(same)] = _Part(f"{same.label}; {label}", found)
+            parts[parts.index(same)] = _Part(f"{same.label}; {label}", found, is_merged=True)
         else:
             parts.append(_Part(label, found))
     return parts
@@ -329,7 +332,7 @@ def _write_part(part: _Part, asked: AnswerRequest, excerpts: Sequence[Excerpt], 
     if not part.statements:
         return f"- {own.no_part.format(part=part.label)}"
     question = asked.question if asked.compares else part.label
-    direct = _direct(question, part.statements, asked, excerpts)
+    direct = None if part.is_merged else _direct(question, part.statements, asked, excerpts)
     said = " ".join(_marked(statement, asked) for statement in part.statements)
     return f"- {_label(part, asked)}{f'**{direct}** — ' if direct else ''}{said}"
 

@@ -11,6 +11,7 @@ from typing import Literal
 from graphrag.extractive_answers.answer_kinds import denies_reason, wanted_kinds
 from graphrag.extractive_answers.answer_spans import find_candidates, rank_spans
 from graphrag.extractive_answers.question_reading import read_question as read_asked
+from graphrag.extractive_answers.reader import Reader, SentenceInContext, open_reader
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, distinct, finished
 from graphrag.extractive_answers.table_answers import asks_what_is_late, late_rows, say_late
 from graphrag.extractive_answers.units import AnswerUnit, asks_for_list, asks_for_procedure, gather_list, read_units
@@ -61,39 +62,47 @@ class Trust:
     alike: float
     unnamed: float  # 1: a name or number of the question is neither in the passage nor in its title
     score: float  # the passage's, in [0, 1]
+    read: float  # the reader's logarithm of its odds against "no answer"; 0 without a reader
 
 
 # By listwise logistic regression over the sentences of 2,700 questions of three development sets in three languages;
 # rounded. Fitted without a set, they find on it what they find with it, but for 2 in 100 of the French questions. With
 # 35 features more (order and closeness of matches, the question word's noun, counted nouns, opposites, new names),
 # neither a linear model nor boosted trees found more on documents kept aside.
-WEIGHTS = Fit(own=6.5, alike=4, titled=5, before=2.5, after=1, pairs=2, passage=6.3, figure=1.9, name=1.1, reason=1)
+WEIGHTS = Fit(own=6.5, alike=4, titled=5, before=2.5, after=1, pairs=2, passage=6.3, figure=1.9, name=2, reason=1)
 LEAST_MET = 0.25  # of the question; on less even the best of all passages is no answer
 WORDS_ACROSS = 2  # of the question, which a passage in another language must hold: one may be there by chance
-ACROSS = 2.0  # in score: so much better must a sentence in another language be than one in the question's
+ACROSS = 1.5  # in score: so much better must a sentence in another language be than one in the question's
 
 
 Outcome = Literal["answered", "closest", "none"]
 
 
-class AnswerabilityRules(Rules):
-    """The model of answerability, as `training/answerability.py` fits it."""
-
+class AnswerabilityModel(Rules):
     weights: dict[str, float]  # of the features of `Trust`
     answered: float  # the least probability of an answer
     closest: float  # and of a passage that is worth showing
     answered_across: float  # where mostly names and numbers can meet, since the passage is in another language
 
 
+class AnswerabilityRules(Rules):
+    """The models of answerability, as `training/answerability.py` fits them."""
+
+    with_reader: AnswerabilityModel
+    without_reader: AnswerabilityModel
+
+
 @lru_cache(maxsize=1)
-def _answerability() -> AnswerabilityRules:
-    return read_rules(AnswerabilityRules, "graphrag.extractive_answers", "answerability")
+def _answerability() -> AnswerabilityModel:
+    rules = read_rules(AnswerabilityRules, "graphrag.extractive_answers", "answerability")
+    return rules.with_reader if open_reader() else rules.without_reader
 
 
 class SentenceMatcher:
     """A question, and how the sentences of the evidence, all of them and in their order, meet it."""
 
     def __init__(self, question: str, language: str, sentences: Sequence[Said]) -> None:
+        self._language = language
         self._question = read_question(question, language)
         self._asked = frozenset(map(fold, words(question)))
         self._kinds = wanted_kinds(question)
@@ -158,27 +167,28 @@ class SentenceMatcher:
         around = self._around[sentence.passage] - own - titled - beside
         return self._sum(own) + TITLED * self._sum(titled) + NEARBY * self._sum(beside) + AROUND * self._sum(around)
 
-    def trust(self, number: int) -> Trust:
+    def trust(self, number: int, read: float) -> Trust:
         return Trust(
             one=1.0,
             covered=self.covered(number),
             alike=self._sum(self._held(number).alike),
             unnamed=float(not self._question.names <= self._near(number)),
             score=self._sentences[number].score,
+            read=read,
         )
 
-    def probability(self, number: int) -> float:
-        """Return how probably the evidence answers the question, if a sentence is the best of it."""
-        return 1 / (1 + math.exp(-_weigh(Trust(**_answerability().weights), self.trust(number))))
+    def probability(self, trust: Trust) -> float:
+        """Return how probably the evidence answers the question, if what is trusted so is the best of it."""
+        return 1 / (1 + math.exp(-_weigh(Trust(**_answerability().weights), trust)))
 
-    def judge(self, number: int, *, is_across: bool) -> Outcome:
+    def judge(self, number: int, read: float, *, is_across: bool) -> Outcome:
         """Return whether a sentence answers; `is_across`: it is in another language than the question."""
-        rules, probability = _answerability(), self.probability(number)
+        rules, trust = _answerability(), self.trust(number, read)
+        probability = self.probability(trust)
         if is_across:
             if len(self._near(number)) < WORDS_ACROSS:
                 return "none"
             return "answered" if probability >= rules.answered_across and not self._lacks_figure(number) else "closest"
-        trust = self.trust(number)
         if trust.covered + trust.alike < LEAST_MET or probability < rules.closest:
             return "none"
         return "answered" if probability >= rules.answered and not self._lacks_figure(number) else "closest"
@@ -186,6 +196,12 @@ class SentenceMatcher:
     def _lacks_figure(self, number: int) -> bool:
         """Return whether a number or date is asked for and the sentence has none that the question lacks."""
         return any(kind.name in FIGURES for kind in self._kinds) and not self.fit(number).figure
+
+    def names(self, number: int, thing: str) -> bool:
+        """Return whether a sentence or its title has a word of a part of the question."""
+        held = self._held(number)
+        known = held.exact | held.alike | self._titled[self._sentences[number].title]
+        return bool(known & set(read_question(thing, self._language).words))
 
     def added_by(self, number: int, first: int) -> float:
         """Return the share of the question that a sentence holds and `first` does not."""
@@ -221,6 +237,7 @@ def _weigh(weights: Fit | Trust, values: Fit | Trust) -> float:
 
 MAX_STATEMENTS = 3  # rows, parts of a question, and passages that come closest
 MAX_SENTENCES = 2
+MAX_LISTED = 4  # sentences that answer a question for several things
 MAX_LATE = 10  # rows
 NEAR_BEST = 4.0  # in score: further below the best row another one is not worth adding
 # In score: how far below the best sentence another one is as good; how far one that adds this share of the question.
@@ -240,7 +257,11 @@ _TABLE_RULE = re.compile(r"[\s|:-]+")
 
 # Of the best sentences, those in which the network looks for a short answer, and what its finding counts in score: on
 # documents kept aside the right sentence is then the first in 2 to 3 more of 100 questions.
+# That is done where the reader is not installed. It reads three of them, with their titles, and five more where none
+# of these answers: on documents kept aside that finds what reading all eight does.
+READ_FIRST, READ, READ_WEIGHT = 3, 8, 1.5
 RANKED_AGAIN, EXPECTED_F1_WEIGHT, NO_ANSWER_WEIGHT = 4, 1.5, 3.0
+LEAST_OF_LIST = 1.0  # logarithm of the odds that a list answers, of which no sentence was the best
 MOST_ITEM_WORDS = 30  # on average, of a list that is told whole: paragraphs under numbers are no list
 FRONT_MATTER_PENALTY = 3.0  # in score: so much better must front matter be than a sentence; of four told so, one is not
 
@@ -270,11 +291,13 @@ def extract_answer(
     language: str,
     parts: Sequence[str] = (),
     today: date | None = None,
+    thing: str = "",
 ) -> ExtractedAnswer:
     """Return the sentence that answers, a second one where the first may not do, and one for each part of the question.
 
-    Rows of a table that answer alike are at most three. A question about late items gets the rows of tables that are
-    late on the day `today`.
+    `thing`: what tells the question apart from those that it is compared with; where sentences name it, others are no
+    answer. Rows of a table that answer alike are at most three. A question about late items gets the rows of tables
+    that are late on the day `today`.
     """
     if today and asks_what_is_late(question) and (late := _late(question, excerpts, language, today)):
         return ExtractedAnswer("answered", tuple(late), 1.0)
@@ -286,19 +309,22 @@ def extract_answer(
             probability = min(each.probability for each in answered)
             return ExtractedAnswer("answered", tuple(statements[:MAX_STATEMENTS]), probability)
         return extract_answer(question, excerpts, language=language, today=today)
-    best = find_best(question, excerpts, language=language)
+    best = find_best(question, excerpts, language=language, thing=thing)
     if best is None:
         return ExtractedAnswer("none")
     first = best.ranked[0]
     excerpt = best.sentences[first].excerpt
-    outcome = best.matcher.judge(first, is_across=excerpt.language != language)
-    probability = best.matcher.probability(first)
+    read = best.read.get(first, 0.0)
+    outcome = best.matcher.judge(first, read, is_across=excerpt.language != language)
+    probability = best.matcher.probability(best.matcher.trust(first, read))
     if outcome == "none":
         return ExtractedAnswer("none", (), probability)
     if outcome == "closest":
         told, most = best.ranked, MAX_STATEMENTS
     elif excerpt.is_of_table:
         told, most = _alike(best), MAX_STATEMENTS
+    elif asks_for_list(question) and best.read and len(several := _several(best)) > 1:
+        told, most = several, MAX_LISTED
     else:
         told, most = [first, *_second(best)], MAX_SENTENCES
     statements = distinct([_statement(best.sentences[number], best.scores[number]) for number in told])[:most]
@@ -314,10 +340,14 @@ class RankedSentences:
     sentences: Sequence[_Sentence]
     scores: Mapping[int, float]
     ranked: Sequence[int]
+    read: Mapping[int, float]  # the reader's logarithm of the odds that a sentence answers; of the best few
 
 
-def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str) -> RankedSentences | None:
-    """Rank the sentences that may answer; None where there are none, or the question names what no excerpt holds."""
+def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thing: str = "") -> RankedSentences | None:
+    """Rank the sentences that may answer; None where there are none, or the question names what no excerpt holds.
+
+    Where sentences name the `thing` that is asked about, only these may.
+    """
     sentences = [sentence for excerpt in excerpts for sentence in _sentences(excerpt)]
     candidates = [
         number
@@ -327,6 +357,8 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str) -> R
     if not candidates or _names_something_else(question, excerpts):
         return None
     matcher = SentenceMatcher(question, language, _said(sentences))
+    if thing:
+        candidates = [number for number in candidates if matcher.names(number, thing)] or candidates
     scores = {
         number: matcher.score(number)
         - (ACROSS if sentences[number].excerpt.language != language else 0.0)
@@ -334,8 +366,31 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str) -> R
         for number in candidates
     }
     ranked = sorted(candidates, key=lambda number: -scores[number])
-    first = _by_short_answer(question, language, sentences, scores, ranked[:RANKED_AGAIN])
-    return RankedSentences(matcher, sentences, scores, [*first, *ranked[RANKED_AGAIN:]])
+    reader = open_reader()
+    if reader is None:
+        first = _by_short_answer(question, language, sentences, scores, ranked[:RANKED_AGAIN])
+        return RankedSentences(matcher, sentences, scores, [*first, *ranked[RANKED_AGAIN:]], {})
+    read = _read(reader, question, matcher, sentences, ranked[:READ_FIRST])
+    if max(read.values()) <= 0 or asks_for_list(question):
+        read |= _read(reader, question, matcher, sentences, ranked[READ_FIRST:READ])
+    for number, odds in read.items():
+        scores[number] += READ_WEIGHT * odds
+    first = sorted(read, key=lambda number: -scores[number])
+    return RankedSentences(matcher, sentences, scores, [*first, *ranked[len(read) :]], read)
+
+
+def _read(
+    reader: Reader, question: str, matcher: SentenceMatcher, sentences: Sequence[_Sentence], numbers: Sequence[int]
+) -> dict[int, float]:
+    odds = reader.read(question, [sentence_in_context(matcher, sentences, number) for number in numbers])
+    return dict(zip(numbers, odds, strict=True))
+
+
+def sentence_in_context(matcher: SentenceMatcher, sentences: Sequence[_Sentence], number: int) -> SentenceInContext:
+    """Return a sentence as the reader reads it: with the one before it where that says more of the question."""
+    here = sentences[number]
+    before = plain(sentences[number - 1].text) if matcher.fit(number).before else ""
+    return SentenceInContext(f"{here.excerpt.title} {here.unit.inherited}".strip(), plain(here.text), before)
 
 
 def _by_short_answer(
@@ -357,18 +412,40 @@ def _listed(question: str, best: RankedSentences, language: str) -> tuple[Answer
     """Return what a question for a list or for steps is answered with: a whole list, rows, or several sentences."""
     if not (asks_for_list(question) or asks_for_procedure(question)):
         return ()
-    first = best.sentences[best.ranked[0]]
-    for unit in read_units(first.excerpt):
-        is_here = unit.kind == "list" and any(
-            unit.spans[0].start <= span.start and span.end <= unit.spans[0].end for span in first.unit.spans
-        )
-        if is_here and len(words(unit.text)) <= MOST_ITEM_WORDS * len(unit.items):
-            return (unit,)
+    if whole := _whole_list(question, best):
+        return (whole,)
     scores = [best.scores.get(number, 0.0) for number in range(len(best.sentences))]
     titles = {sentence.unit.number: sentence.excerpt.title for sentence in best.sentences}
     units = [sentence.unit for sentence in best.sentences]
     found = gather_list(question, units, scores, language=language, titles=titles)
     return tuple(found) if len(found) > 1 and found[0].kind in ("row", "item") else ()
+
+
+def _whole_list(question: str, best: RankedSentences) -> AnswerUnit | None:
+    """Return the list that holds the best sentence, or one that answers better than that."""
+    first = best.sentences[best.ranked[0]]
+    excerpts = list(dict.fromkeys(best.sentences[number].excerpt for number in best.ranked[:READ]))
+    lists = [
+        (unit, excerpt)
+        for excerpt in excerpts
+        for unit in read_units(excerpt)
+        if unit.kind == "list" and len(words(unit.text)) <= MOST_ITEM_WORDS * len(unit.items)
+    ]
+    for unit, excerpt in lists:
+        if excerpt is first.excerpt and any(
+            unit.spans[0].start <= span.start < unit.spans[0].end for span in first.unit.spans
+        ):
+            return unit
+    reader = open_reader()
+    if reader is None or not lists:
+        return None
+    passages = [
+        SentenceInContext(f"{excerpt.title} {unit.inherited}".strip(), unit.text) for unit, excerpt in lists[:READ]
+    ]
+    read = reader.read(question, passages)
+    best_list = max(range(len(read)), key=read.__getitem__)
+    least = max(best.read[best.ranked[0]], LEAST_OF_LIST)
+    return lists[best_list][0] if read[best_list] >= least else None
 
 
 def _alike(best: RankedSentences) -> list[int]:
@@ -383,8 +460,15 @@ def _alike(best: RankedSentences) -> list[int]:
     ]
 
 
+def _several(best: RankedSentences) -> list[int]:
+    """Return the sentences that answer beside the best one, of its document: what they say makes a list."""
+    first, *others = best.ranked[: len(best.read)]
+    title = best.sentences[first].excerpt.title
+    return [first, *(each for each in others if best.read[each] > 0 and best.sentences[each].excerpt.title == title)]
+
+
 def _second(best: RankedSentences) -> list[int]:
-    """Return the sentences that are as good as the best one, or hardly worse and say what it lacks."""
+    """Return the sentences that are as good as the best one, or say what it lacks and answer or are hardly worse."""
     first, *others = best.ranked
     below = {number: best.scores[first] - best.scores[number] for number in others}
     room = MOST_WORDS - len(words(best.sentences[first].text))
@@ -392,7 +476,10 @@ def _second(best: RankedSentences) -> list[int]:
         number
         for number in others
         if below[number] <= AS_GOOD
-        or (below[number] <= ADDS_WITHIN and best.matcher.added_by(number, first) >= ADDED)
+        or (
+            (below[number] <= ADDS_WITHIN or best.read.get(number, 0.0) > 0)
+            and best.matcher.added_by(number, first) >= ADDED
+        )
         or (below[number] <= FITS_WITHIN and len(words(best.sentences[number].text)) <= room)
     ]
 

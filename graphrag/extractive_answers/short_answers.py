@@ -1,7 +1,8 @@
 """Short answers: the value, name, reason or phrase of a sentence that a question asks for; yes or no.
 
-A network ranks the spans of a sentence (`answer_spans`); cells of a row, definitions, and yes or no have rules of their
-own. Nothing is returned below `LEAST_CONFIDENCE`, where fewer than three of four answers would hold.
+A network ranks the spans of a sentence (`answer_spans`), with the reader and, where that is not sure enough, alone;
+cells of a row, definitions, and yes or no have rules of their own. Nothing is returned below `LEAST_CONFIDENCE`, where
+fewer than three of four answers would hold.
 """
 
 import re
@@ -18,6 +19,7 @@ from graphrag.extractive_answers.question_reading import (
     read_question,
     short_answer_rules,
 )
+from graphrag.extractive_answers.reader import open_reader
 from graphrag.linguistics.dates import only_year, read_dates
 from graphrag.linguistics.language import content_stems, content_words, fold, stem, words
 from graphrag.linguistics.lexicon import AMBIGUOUS, Meanings, find_meanings, opposite_of, read_concepts, share_meaning
@@ -85,7 +87,10 @@ def _find_span(
     candidates = find_candidates(read_question(question, language), sentence, sentence_language)
     if candidates is None:
         return None
-    best = rank_spans(candidates)
+    reader = open_reader()
+    best = rank_spans(candidates, reader.find_edges(question, sentence) if reader else None)
+    if reader and best.expected_f1 < LEAST_CONFIDENCE:
+        best = rank_spans(candidates)
     text = sentence[best.start : best.end]
     if best.expected_f1 < LEAST_CONFIDENCE or len(words(text)) > _MOST_OF_A_SENTENCE * len(words(sentence)):
         return None

@@ -246,19 +246,26 @@ def test_any_text_can_be_answered_from(text: str, question: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "question", "text"),
+    ("language", "question", "apart", "near", "answering"),
     [
-        ("es", "¿Qué taller de Huesca atiende por la tarde?", "El taller de Huesca reparó una bomba vieja."),
-        ("fr", "Quel atelier de Nantes ouvre le dimanche ?", "L'atelier de Nantes a réparé une vieille pompe."),
-        ("en", "Which workshop in Leeds opens in the afternoon?", "The workshop in Leeds repaired an old pump."),
+        ("es", "¿Qué taller de Huesca atiende por la tarde?", "Los patos migran en otoño.",
+         "El taller de Huesca reparó una bomba vieja.", "El taller Lidón de Huesca atiende por la tarde."),
+        ("fr", "Quel atelier de Nantes ouvre le dimanche ?", "Les canards migrent en automne.",
+         "L'atelier de Nantes a réparé une vieille pompe.", "L'atelier Morel de Nantes ouvre le dimanche."),
+        ("en", "Which workshop in Leeds opens in the afternoon?", "Ducks migrate in autumn.",
+         "The workshop in Leeds repaired an old pump.", "The Ward workshop in Leeds opens in the afternoon."),
     ],
-)
-def test_what_is_no_sure_answer_is_shown_as_the_closest_passage(language: str, question: str, text: str) -> None:
+)  # fmt: skip
+def test_what_is_no_sure_answer_is_shown_as_the_closest_passage(
+    language: str, question: str, apart: str, near: str, answering: str
+) -> None:
     """R8.5"""
     own = OWN_SENTENCES[language]
     asked = AnswerRequest(question, language, TODAY)
     said = [
-        compose_answer(asked, [Excerpt(1, "Informe", text, language, score=score)], own=own)
-        for score in (0.01, 0.22, 0.9)
+        compose_answer(asked, [Excerpt(1, "Informe", text, language, score=0.1)], own=own)
+        for text in (apart, near, answering)
     ]
-    assert said == [own.not_found, f"{own.closest}\n- {text} [1]", f"{text} [1]"]
+    assert said[:2] == [own.not_found, f"{own.closest}\n- {near} [1]"]
+    assert said[2].endswith(f"{answering} [1]")
+    assert own.closest not in said[2]

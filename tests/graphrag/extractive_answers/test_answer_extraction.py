@@ -209,17 +209,21 @@ def test_at_most_two_sentences_or_three_parts() -> None:
     """R8.8: one sentence, a second one that is as good; of parts three."""
     text = " ".join(
         [
-            "El sensor rojo falló el lunes.",
-            "Ayer falló también una bomba vieja.",
-            "Por la noche falló otro motor nuevo.",
-            "Casi nunca falló aquella cinta larga.",
-            "Dos veces falló nuestra prensa grande.",
+            "El lunes falló el sensor rojo del patio norte.",
+            "El lunes falló la bomba vieja de aquella prensa.",
+            "El lunes falló nuestro motor nuevo junto al muelle.",
+            "El lunes falló una cinta larga para cajas grandes.",
         ]
     )
-    found = answer("¿Qué falló?", text, language="es")
+    found = answer("¿Qué falló el lunes?", text, language="es")
     assert len(found) == MAX_SENTENCES == 2
-    parts = ("qué sensor falló", "qué bomba falló", "qué motor falló", "qué cinta falló")
-    assert len(answer("¿Qué falló?", text, language="es", parts=parts)) == MAX_STATEMENTS
+    parts = (
+        "qué sensor falló el lunes",
+        "qué bomba falló el lunes",
+        "qué motor falló el lunes",
+        "qué cinta falló el lunes",
+    )
+    assert len(answer("¿Qué falló el lunes?", text, language="es", parts=parts)) == MAX_STATEMENTS
 
 
 @pytest.mark.parametrize(
@@ -402,9 +406,9 @@ def test_statements_know_their_excerpt() -> None:
 
 
 def test_among_equals_the_first_excerpt_wins() -> None:
-    text = "La reparación costó {} euros según la factura."
-    found = answer("¿Cuánto costó la reparación?", text.format("1.250"), text.format("3.000"), language="es")
-    assert found[0] == text.format("1.250")
+    excerpts = [excerpt("La reparación costó 1.250 euros según la factura.", "es", number=number) for number in (1, 2)]
+    found = extract("¿Cuánto costó la reparación?", excerpts, language="es")
+    assert [statement.number for statement in found] == [1]
 
 
 def test_another_language_answers_where_names_and_numbers_meet() -> None:
@@ -465,20 +469,32 @@ def test_a_second_sentence_says_what_the_first_lacks() -> None:
 
 
 def test_an_unsure_answer_is_shown_as_the_closest_and_a_sure_one_is_an_answer() -> None:
-    """R8.5: the better the passage was judged and the more of the question it holds, the surer."""
-    text = "El taller de Huesca reparó una bomba vieja."
-    by_score = [
+    """R8.5: of what is about other things, what is about the same things, and what answers, each is surer."""
+    texts = (
+        "Los patos migran en otoño.",
+        "El taller de Huesca reparó una bomba vieja.",
+        "El taller Lidón de Huesca atiende por la tarde.",
+    )
+    found = [
         extract_answer(
-            "¿Qué taller de Huesca atiende por la tarde?",
-            [Excerpt(1, "Informe", text, "es", score=score)],
-            language="es",
+            "¿Qué taller de Huesca atiende por la tarde?", [Excerpt(1, "Informe", text, "es", score=0.1)], language="es"
         )
+        for text in texts
+    ]
+    assert [each.outcome for each in found] == ["none", "closest", "answered"]
+    assert [bool(each.statements) for each in found] == [False, True, True]
+    probabilities = [each.probability for each in found]
+    assert probabilities == sorted(probabilities)
+
+
+def test_the_better_a_passage_was_judged_the_surer_is_its_answer() -> None:
+    """R8.5."""
+    text, question = "El taller de Huesca reparó una bomba vieja.", "¿Qué taller de Huesca atiende por la tarde?"
+    by_score = [
+        extract_answer(question, [Excerpt(1, "Informe", text, "es", score=score)], language="es").probability
         for score in (0.01, 0.22, 0.9)
     ]
-    assert [found.outcome for found in by_score] == ["none", "closest", "answered"]
-    assert [bool(found.statements) for found in by_score] == [False, True, True]
-    probabilities = [found.probability for found in by_score]
-    assert probabilities == sorted(probabilities)
+    assert by_score == sorted(set(by_score))
 
 
 def test_no_excerpts_no_answer() -> None:

