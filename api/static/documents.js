@@ -15,7 +15,7 @@ const underWay = byId("under-way"); // documents that are uploaded or processed,
 const followed = new Set(); // ids
 const at = (id, ending = "") => `/documents/${id}${ending}`;
 const readIndexed = (cursor) => read("indexed", cursor);
-const paged = new PagedList(byId("documents"), { find, read: readIndexed, show, empty: "noDocuments", search: reload });
+const paged = new PagedList(byId("documents"), { find, read: readIndexed, show: showIndexed, empty: "noDocuments", search: reload });
 
 async function read(status, cursor) {
   if (!state.collection) return [[], null];
@@ -56,6 +56,11 @@ function show(entry, row = copyOf("document")) {
   return row;
 }
 
+function showIndexed(entry) {
+  rowOf(entry.id)?.remove(); // its stream has not told yet that it is indexed
+  return show(entry);
+}
+
 function describe({ status, stage, done, total, byte_count, error, message }) {
   const { waiting, uploading, reading, steps } = words();
   if (message || error) return message ?? error.message;
@@ -90,17 +95,18 @@ async function follow(id) {
   }
 }
 
-const rowOf = (id) => underWay.querySelector(`[data-id="${id}"]`);
+const rowOf = (id, list = underWay) => list.querySelector(`[data-id="${id}"]`);
 
 function update(entry, hasEnded) {
-  const row = rowOf(entry.id);
+  const listed = rowOf(entry.id, paged.list); // the list may have loaded it already
+  const row = rowOf(entry.id) ?? listed;
   if (!row) return; // the document is in another collection
   show(entry, row);
   if (!hasEnded) return;
   const isReady = entry.status === "indexed";
   byId("document-news").textContent = `${entry.filename}: ${isReady ? words().ready : describe(entry)}`;
   if (!isReady) return;
-  paged.list.querySelector(`[data-id="${entry.id}"]`)?.remove(); // the list may have loaded it already
+  if (listed !== row) listed?.remove();
   paged.list.prepend(row);
   state.emit("ingested");
 }

@@ -110,6 +110,33 @@ async def test_a_file_that_is_taken_while_the_list_is_read_stays(
     await expect(state).to_contain_text("This file type isn't supported.")
 
 
+async def test_a_document_that_is_indexed_while_the_list_is_read_is_listed_once(
+    server: Server, api: httpx.AsyncClient, visit: Open
+) -> None:
+    """R9.4 It was being processed when the list began to be read, and its stream has not told of the end yet."""
+    await api.post("/documents", files={"files": ("notas.md", TEXT)}, data={"collection": "notas"})
+    page, may_tell = (await visit(server)).page, asyncio.Event()
+    await expect(row(page, "notas.md")).to_have_class("indexed", timeout=20_000)
+
+    async def remember(route: "Route") -> None:
+        response = await route.fetch(url=route.request.url.replace("status=processing", "status=indexed"))
+        await route.fulfill(response=response, body=(await response.text()).replace('"indexed"', '"processing"'))
+
+    async def tell_late(route: "Route") -> None:
+        await asyncio.wait_for(may_tell.wait(), 60)
+        await route.continue_()
+
+    await page.route(re.compile("status=processing"), remember)
+    await page.route("**/documents/*/events", tell_late)
+    async with page.expect_request_finished(lambda request: "status=indexed" in request.url):
+        await page.get_by_role("searchbox", name="Search documents").fill("notas")
+    await expect(row(page, "notas.md")).to_have_count(1)
+    await expect(row(page, "notas.md")).to_have_class("indexed")
+    may_tell.set()
+    await expect(page.locator("#document-news")).to_have_text("notas.md: ready")
+    await expect(row(page, "notas.md")).to_have_class("indexed")
+
+
 async def test_dropped_files_are_uploaded_and_known_ones_are_told(
     server: Server, api: httpx.AsyncClient, visit: Open
 ) -> None:
