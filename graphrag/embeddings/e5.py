@@ -24,6 +24,7 @@ BLOCK: Final = 32  # weights that share a scale
 _BLOCK_TYPE: Final = np.dtype([("scale", "<f2"), ("nibbles", "u1", (BLOCK // 2,))])
 _FLOAT: Final = 0  # the code of a tensor that is not quantised
 Floats = Mapping[str, NDArray[np.float32]]
+Factors = tuple[NDArray[np.float32], NDArray[np.float32]]  # outputs × rank, rank × inputs
 _WORD: Final = re.compile("[^ ]+")
 _WORD_START: Final = "\u2581"  # how SentencePiece writes the space before a word
 
@@ -171,17 +172,19 @@ MOST_QUANTISED: Final = 64  # without VNNI, two products of 8 bits more than thi
 class Encoder:
     """The model in ONNX Runtime with 8 bits."""
 
-    def __init__(self, weights: WeightFile, added: Floats, most: Floats, *, threads: int) -> None:
+    def __init__(self, weights: WeightFile, added: Mapping[str, Factors], most: Floats, *, threads: int) -> None:
         """Open the graph with the weights of linear layers, which have names such as `l3.fo`.
 
-        `added`: to the weights of some, outputs × inputs. `most`: the greatest value that each input gets, for all.
+        `added`: what is added to the weights of some. `most`: the greatest value that each input gets, for all.
         """
         self._weights = weights
         self._positions = weights.tensor("emb.pos").reshape(-1, weights.width)
         self._positions += weights.tensor("emb.type")[: weights.width]
         given = dict(_norms(weights))
         for name, greatest in most.items():
-            whole = weights.matrix(f"{name}.w", inputs=len(greatest)) + added.get(name, 0.0)
+            whole = weights.matrix(f"{name}.w", inputs=len(greatest))
+            if name in added:
+                whole += added[name][0] @ added[name][1]
             given.update(_quantise(name, whole.T, greatest))
             given[f"{name}.b"] = weights.tensor(f"{name}.b")
         options = onnxruntime.SessionOptions()

@@ -54,11 +54,8 @@ class Reader:
     """Safe to share between threads."""
 
     def __init__(self, weights: WeightFile, adapter: Mapping[str, Floats]) -> None:
-        added = {
-            name.removesuffix(".up"): up @ adapter[f"{name.removesuffix('.up')}.down"]
-            for name, up in adapter.items()
-            if name.endswith(".up")
-        }
+        adapted = [name.removesuffix(".up") for name in adapter if name.endswith(".up")]
+        added = {name: (adapter[f"{name}.up"], adapter[f"{name}.down"]) for name in adapted}
         most = {name.removesuffix(".most"): each for name, each in adapter.items() if name.endswith(".most")}
         self._encoder = Encoder(weights, added, most, threads=THREADS)
         self._tokenizer = Tokenizer(weights)
