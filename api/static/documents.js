@@ -15,6 +15,7 @@ const underWay = byId("under-way"); // documents that are uploaded or processed,
 const followed = new Set(); // ids
 const at = (id, ending = "") => `/documents/${id}${ending}`;
 const readIndexed = (cursor) => read("indexed", cursor);
+const showIndexed = (entry) => (rowOf(entry.id)?.remove(), show(entry)); // its stream has not told yet
 const paged = new PagedList(byId("documents"), { find, read: readIndexed, show: showIndexed, empty: "noDocuments", search: reload });
 
 async function read(status, cursor) {
@@ -56,11 +57,6 @@ function show(entry, row = copyOf("document")) {
   return row;
 }
 
-function showIndexed(entry) {
-  rowOf(entry.id)?.remove(); // its stream has not told yet that it is indexed
-  return show(entry);
-}
-
 function describe({ status, stage, done, total, byte_count, error, message }) {
   const { waiting, uploading, reading, steps } = words();
   if (message || error) return message ?? error.message;
@@ -98,23 +94,21 @@ async function follow(id) {
 const rowOf = (id, list = underWay) => list.querySelector(`[data-id="${id}"]`);
 
 function update(entry, hasEnded) {
-  const listed = rowOf(entry.id, paged.list); // the list may have loaded it already
-  const row = rowOf(entry.id) ?? listed;
+  const row = rowOf(entry.id, paged.list) ?? rowOf(entry.id); // the list may have loaded it already
   if (!row) return; // the document is in another collection
   show(entry, row);
   if (!hasEnded) return;
   const isReady = entry.status === "indexed";
   byId("document-news").textContent = `${entry.filename}: ${isReady ? words().ready : describe(entry)}`;
   if (!isReady) return;
-  if (listed !== row) listed?.remove();
+  rowOf(entry.id)?.remove();
   paged.list.prepend(row);
   state.emit("ingested");
 }
 
 async function upload(file, row = copyOf("document")) {
   const known = { filename: file.name, byte_count: file.size };
-  const aborter = new AbortController();
-  const collection = state.collection;
+  const [aborter, { collection }] = [new AbortController(), state];
   row.dataset.collection = collection ?? "";
   row.upload = { retry: () => upload(file, row), cancel: () => aborter.abort() };
   underWay.prepend(show({ ...known, status: "waiting" }, row));

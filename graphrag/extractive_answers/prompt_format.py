@@ -239,7 +239,10 @@ def _parse_value(text: str) -> str:
 def _mark_instructions(text: str) -> str:
     """Join the words of the instructions in a text, so that they read as a quotation and not as an order."""
     shown = visible(text)
-    marked = map_spans(shown.replace(JOIN, _OWN_JOIN), find_instructions(shown), lambda order: _SPACE.sub(JOIN, order))
+    held, found = shown.replace(JOIN, _OWN_JOIN), find_instructions(shown)
+    marked = map_spans(held, found, lambda order: _SPACE.sub(JOIN, order))
+    for order in (held[span.start : span.end] for span in found):
+        marked = marked.replace(order, _SPACE.sub(JOIN, order))  # where it stands once more, glued to something
     escaped = _TOKEN.sub("&#91;", escape(marked, quote=False))
     return escaped.replace(_OWN_JOIN, f"&#{ord(JOIN)};")
 
