@@ -14,9 +14,9 @@ const find = byId("find-document");
 const underWay = byId("under-way"); // documents that are uploaded or processed, or failed
 const followed = new Set(); // ids
 const at = (id, ending = "") => `/documents/${id}${ending}`;
-const readIndexed = (cursor) => read("indexed", cursor);
-const showIndexed = (entry) => (rowOf(entry.id)?.remove(), show(entry)); // its stream has not told yet
-const paged = new PagedList(byId("documents"), { find, read: readIndexed, show: showIndexed, empty: "noDocuments", search: reload });
+// A document whose stream has not told yet is shown in its row of those under way, which moves.
+const pages = { read: (cursor) => read("indexed", cursor), show: (entry) => show(entry, rowOf(entry.id) ?? undefined) };
+const paged = new PagedList(byId("documents"), { ...pages, find, empty: "noDocuments", search: reload });
 
 async function read(status, cursor) {
   if (!state.collection) return [[], null];
@@ -108,7 +108,8 @@ function update(entry, hasEnded) {
 
 async function upload(file, row = copyOf("document")) {
   const known = { filename: file.name, byte_count: file.size };
-  const [aborter, { collection }] = [new AbortController(), state];
+  const aborter = new AbortController();
+  const collection = state.collection;
   row.dataset.collection = collection ?? "";
   row.upload = { retry: () => upload(file, row), cancel: () => aborter.abort() };
   underWay.prepend(show({ ...known, status: "waiting" }, row));

@@ -23,7 +23,7 @@ LAYERS: Final = ("q", "k", "v", "ao", "fi", "fo")  # the linear ones of a layer;
 BLOCK: Final = 32  # weights that share a scale
 _BLOCK_TYPE: Final = np.dtype([("scale", "<f2"), ("nibbles", "u1", (BLOCK // 2,))])
 _FLOAT: Final = 0  # the code of a tensor that is not quantised
-Floats = Mapping[str, NDArray[np.float32]]
+Tensors = Mapping[str, NDArray[np.float32]]
 Factors = tuple[NDArray[np.float32], NDArray[np.float32]]  # outputs × rank, rank × inputs
 _WORD: Final = re.compile("[^ ]+")
 _WORD_START: Final = "\u2581"  # how SentencePiece writes the space before a word
@@ -172,7 +172,7 @@ MOST_QUANTISED: Final = 64  # without VNNI, two products of 8 bits more than thi
 class Encoder:
     """The model in ONNX Runtime with 8 bits."""
 
-    def __init__(self, weights: WeightFile, added: Mapping[str, Factors], most: Floats, *, threads: int) -> None:
+    def __init__(self, weights: WeightFile, added: Mapping[str, Factors], most: Tensors, *, threads: int) -> None:
         """Open the graph with the weights of linear layers, which have names such as `l3.fo`.
 
         `added`: what is added to the weights of some. `most`: the greatest value that each input gets, for all.
@@ -184,7 +184,7 @@ class Encoder:
         for name, greatest in most.items():
             whole = weights.matrix(f"{name}.w", inputs=len(greatest))
             if name in added:
-                whole += added[name][0] @ added[name][1]
+                whole += np.einsum("or,ri->oi", *added[name])  # `@` can hang at a fork, see `graphrag`
             given.update(_quantise(name, whole.T, greatest))
             given[f"{name}.b"] = weights.tensor(f"{name}.b")
         options = onnxruntime.SessionOptions()

@@ -20,8 +20,6 @@ MAX_QUESTION, MAX_TEXT, MAX_CONTEXT = 48, 96, 40  # tokens
 ADAPTER: Final = "rules/reader.npz"
 THREADS: Final = 2
 REMEMBERED: Final = 1_000  # readings: a question is read for its task, its parts and its answer
-
-
 Floats = NDArray[np.float32]
 
 
