@@ -189,7 +189,8 @@ class SentenceMatcher:
             if len(self._near(number)) < WORDS_ACROSS:
                 return "none"
             return "answered" if probability >= rules.answered_across and not self._lacks_figure(number) else "closest"
-        if trust.covered + trust.alike < LEAST_MET or probability < rules.closest:
+        is_met = read > 0 or trust.covered + trust.alike >= LEAST_MET
+        if not is_met or probability < rules.closest:
             return "none"
         return "answered" if probability >= rules.answered and not self._lacks_figure(number) else "closest"
 
