@@ -151,7 +151,7 @@ def cut(text: str, cuts: Sequence[int]) -> list[Span]:
 
 
 TokenCounter = Callable[[Sequence[str]], list[int]]
-_CLAUSE_END = re.compile(r"(?<=[,;:–—،؛])\s+|(?<=[、，；：])|\n+")
+_CLAUSE_END = re.compile(r"(?<=[,;:–—،؛])\s+|(?<=[、，；：])\s*|\n+")
 _PACKED_WORD_END = re.compile(r"\s+")
 _JOINER = "\u200d"  # of the parts of one emoji
 

@@ -83,16 +83,30 @@ def test_chunks_tile_the_text(text: str, max_tokens: int, overlap_tokens: int) -
     assert all(span.start - span.window_start <= overlap_tokens for span in chunks)
 
 
+def test_white_space_stays_with_the_clause_before_it() -> None:
+    """R2.2 Also behind the comma of Chinese and Japanese, which mostly has none."""
+    for comma in ",、":
+        text = f"一{comma} 0"
+        chunks = chunk_text(
+            ParsedText(text, "text/plain"), title="T", count_tokens=count_words, max_tokens=1, overlap_tokens=0
+        )
+        assert [text[span.start : span.end] for span in chunks] == [f"一{comma} ", "0"]
+
+
 @settings(deadline=None, max_examples=200)
 @given(texts, st.integers(1, 20))
 def test_no_chunk_is_cut_where_a_word_could_be_kept_whole(text: str, max_tokens: int) -> None:
-    """R2.2: counted in words, every cut is at white space or between sentences."""
+    """R2.2: counted in words, every cut is at white space, between sentences, or behind a clause where a script has no
+    white space there.
+    """
     chunks = chunk_text(
         ParsedText(text, "text/plain"), title="T", count_tokens=count_words, max_tokens=max_tokens, overlap_tokens=0
     )
     sentence_ends = {span.end for span in split_sentences(text)}
     assert all(count_words([text[span.start : span.end]])[0] <= max_tokens for span in chunks)
-    assert all(span.end in sentence_ends or text[span.end - 1].isspace() for span in chunks)
+    assert all(
+        span.end in sentence_ends or text[span.end - 1].isspace() or text[span.end - 1] in "、，；：" for span in chunks
+    )
 
 
 @settings(deadline=None, max_examples=200)
