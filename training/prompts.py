@@ -1,10 +1,11 @@
-"""Write the prompts that answers are composed from: `python -m training.prompts DATA OUT [--queries 500]`.
+"""Write the prompts that answers are composed from: `python -m training.prompts DATA OUT [--queries 500] [--only NAME]`.
 
 DATA has datasets in BEIR's format, `xquad-es`, `xquad-en` and `piaf-fr-dev`, whose queries have an `answer`. Each
 becomes a collection, of which so many questions are asked through the agent; OUT/SET.jsonl gets a question a line with
 its `prompt` as a chat model is given it. OUT/SET-lacking.jsonl has the questions about every third document, asked of a
 collection without these; OUT/SET-as-OTHER.jsonl those of the same set in another language; OUT/causal-LANGUAGE.jsonl
-those of `causal-dev`; OUT/squad-es-v2.jsonl and OUT/squad-es-v2-unanswerable.jsonl those of `squad-es-v2-dev`.
+those of `causal-dev`; OUT/squad-es-v2.jsonl and OUT/squad-es-v2-unanswerable.jsonl those of `squad-es-v2-dev`;
+OUT/asked-NAME.jsonl and OUT/asked-NAME-unanswerable.jsonl those of `training/asked`, written for this.
 `training/answerability.py` and `training/reader.py` are fitted on them.
 """
 
@@ -12,8 +13,8 @@ import argparse
 import asyncio
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from tests.benchmarks.answering import Answers, asked_as, read, read_answers, sp
 
 SETS = ("xquad-es", "xquad-en", "piaf-fr-dev")
 ACROSS = (("xquad-es", "xquad-en"), ("xquad-en", "xquad-es"))
+ASKED = Path(__file__).parent / "asked"
 CAUSAL = {"es": "xquad-es", "en": "xquad-en", "fr": "piaf-fr-dev"}  # the corpus of each language
 
 
@@ -40,6 +42,7 @@ class Job:
     answers: Answers
     share: float = 1.0  # of the number of questions
     is_answerable: bool = True
+    kinds: Mapping[str, str] = field(default_factory=dict)  # of the questions, where they are told
 
 
 def read_jobs(data: Path) -> Iterator[Job]:
@@ -56,23 +59,27 @@ def read_jobs(data: Path) -> Iterator[Job]:
         asked = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]
         queries = tuple(DatasetQuery(each["id"], each["text"], {relevant[each["id"]]: 1}) for each in asked)
         yield Job(f"causal-{language}", replace(read_dataset(data / corpus), queries=queries), read_answers(folder))
-    yield from read_misleading(data / "squad-es-v2-dev")
+    yield from read_misleading(data / "squad-es-v2-dev", "squad-es-v2")
+    for folder in sorted(each for each in ASKED.iterdir() if each.is_dir()):
+        yield from read_misleading(folder, f"asked-{folder.name}")
 
 
-def read_misleading(folder: Path) -> Iterator[Job]:
+def read_misleading(folder: Path, name: str) -> Iterator[Job]:
     paragraphs = [json.loads(line) for line in (folder / "paragraphs.jsonl").read_text("utf-8").splitlines()]
     questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
-    documents = tuple(CorpusDocument(each["id"], each["title"], each["text"], "es") for each in paragraphs)
-    for name, is_answerable in (("squad-es-v2", True), ("squad-es-v2-unanswerable", False)):
+    documents = tuple(
+        CorpusDocument(each["id"], each["title"], each["text"], each.get("language", "es")) for each in paragraphs
+    )
+    for end, is_answerable in (("", True), ("-unanswerable", False)):
         asked = [each for each in questions if each["answerable"] is is_answerable]
         queries = tuple(DatasetQuery(each["id"], each["text"], {each["paragraph"]: 1}) for each in asked)
         answers = {each["id"]: each["answer"] for each in asked}
-        yield Job(name, Dataset(name, documents, queries), answers, is_answerable=is_answerable)
+        kinds = {each["id"]: each["kind"] for each in asked if "kind" in each}
+        yield Job(f"{name}{end}", Dataset(name, documents, queries), answers, is_answerable=is_answerable, kinds=kinds)
 
 
-async def write_prompts(
-    dataset: Dataset, answers: Answers, path: Path, *, count: int, answerable: bool, services: Services
-) -> None:
+async def write_prompts(job: Job, path: Path, *, count: int, services: Services) -> None:
+    dataset, answers = job.dataset, job.answers
     seen: list[Sequence[AnyMessage]] = []
     build = nodes._prompt
 
@@ -91,8 +98,9 @@ async def write_prompts(
                 context = Context(services=services, opened=load.collection)
                 await graph.ainvoke({"messages": [HumanMessage(query.text)]}, context=context)
                 prompt = {"system": seen[0][0].text, "human": seen[0][-1].text} if seen else None
-                line = {"id": query.id, "text": query.text, "answer": answers[query.id], "answerable": answerable}
-                lines.append({**line, "relevant": list(query.relevance), "prompt": prompt})
+                line = {"id": query.id, "text": query.text, "answer": answers[query.id], "answerable": job.is_answerable}
+                line |= {"kind": job.kinds.get(query.id, ""), "relevant": list(query.relevance), "prompt": prompt}
+                lines.append(line)
     finally:
         nodes._prompt = build
     path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines) + "\n", encoding="utf-8")
@@ -105,14 +113,9 @@ async def run(arguments: argparse.Namespace) -> None:
         services = open_services(Settings.from_environment(home=Path(home)))
         await services.open()
         for job in read_jobs(arguments.data):
-            await write_prompts(
-                job.dataset,
-                job.answers,
-                arguments.out / f"{job.name}.jsonl",
-                count=int(job.share * arguments.queries),
-                answerable=job.is_answerable,
-                services=services,
-            )
+            if arguments.only in job.name:
+                path = arguments.out / f"{job.name}.jsonl"
+                await write_prompts(job, path, count=int(job.share * arguments.queries), services=services)
         await services.close()
 
 
@@ -121,5 +124,6 @@ if __name__ == "__main__":
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--queries", type=int, default=500)
+    parser.add_argument("--only", default="", help="part of the names of the sets to write")
     configure_logging("ERROR")
     asyncio.run(run(parser.parse_args()))

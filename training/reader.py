@@ -1,6 +1,6 @@
 """Train the adapter with which multilingual-e5-small reads whether a sentence answers a question.
 
-    python -m training.reader PROMPTS [--tables DATA/wtq-train] [--minutes 50] [--write]
+    python -m training.reader PROMPTS [--tables DATA/wtq-train] [--minutes 50] [--go-on] [--write]
 
 PROMPTS is a folder as `training.prompts` writes it; the sentences that are read are those that extraction ranks first
 without a reader. The tables are WikiTableQuestions, of which a row is a sentence. Half of the documents are kept aside,
@@ -8,8 +8,8 @@ as in `training.answerability`. Needs `torch`; with two cores an hour gives abou
 
 The model is frozen but for matrices of rank 8 in its upper nine layers (LoRA, Hu et al. 2022). The loss is that of a
 choice between a question's sentences and "no answer", whose score is 0; beside it stands that of the first and last
-word of the answer. The adapter that is here also saw the sentence before where nothing of the question stands in it, in
-seven of ten examples: kept aside, it finds as many answers without.
+word of the answer, and that of the task that a message sets (`training/tasks.py`). Of one question in four the right sentences are withheld: what is left is on its subject and does
+not answer it. `--go-on` begins with the adapter that is here.
 """
 
 import argparse
@@ -33,16 +33,23 @@ from graphrag.embeddings.e5 import LAYERS, Tokenizer, WeightFile, find_weights
 from graphrag.extractive_answers import extraction, reader
 from graphrag.extractive_answers.extraction import READ, find_best, sentence_in_context
 from graphrag.extractive_answers.prompt_format import parse_date_line, parse_prompt
-from graphrag.extractive_answers.reader import SentenceInContext, tokenize_pair
+from graphrag.extractive_answers.reader import SentenceInContext, tokenize_message, tokenize_pair
+from graphrag.query_transformation.tasks import TASKS
 from tests.benchmarks.answering import holds, normal
+from training import tasks
 from training.answerability import is_kept
+from training.tasks import Example as Message
 
 FIRST_ADAPTED, RANK, SCALE = 3, 8, 2.0
-RATE, WARM_UP, BATCH = 1.5e-3, 60, 4  # of the optimiser; steps; questions
+RATE, RATE_GOING_ON, WARM_UP, BATCH = 1.5e-3, 1e-3, 60, 4  # of the optimiser; steps; questions
 MAX_READ = 7  # of the sentences of a question: the right ones and the hardest others
 WITHOUT_TITLE = 0.2  # share of the sentences
-SPAN_WEIGHT = 0.25
-MAX_TABLES, MAX_WRITTEN_TO_MISLEAD = 450, 420  # questions
+WITHHELD = 0.25  # share of the questions that lose their right sentences
+SEARCHED = 24  # ranks among which the right sentences are looked for
+WANTS_ALL = ("list", "compare")  # kinds of questions that each right sentence answers a part of
+SPAN_WEIGHT, TASK_WEIGHT = 0.25, 0.3
+MESSAGES, MOST_OF_CLUSTER = 16, 4  # of a step; of one line of the task classifier's sentences
+MAX_TABLES = 300  # questions
 MEASURED = 60  # questions of a set
 OUT = Path(reader.__file__).parent / reader.ADAPTER
 
@@ -55,6 +62,7 @@ class Example:
     answers: tuple[str, ...]
     right: tuple[bool, ...]  # by passage
     is_kept: bool
+    wants_all: bool = False
 
 
 def read_examples(prompts: Path) -> Iterator[Example]:
@@ -71,14 +79,15 @@ def read_examples(prompts: Path) -> Iterator[Example]:
             best = find_best(question, parsed.excerpts, language=told[0])
             if best is None:
                 continue
-            numbers = best.ranked[:READ]
+            numbers = best.ranked[:SEARCHED]
             passages = [sentence_in_context(best.matcher, best.sentences, number) for number in numbers]
             held = [row["answerable"] and holds(passage.text, row["answer"]) for passage in passages]
             files = [best.sentences[number].excerpt.filename for number in numbers]
             right = [is_held and file in row["relevant"] for is_held, file in zip(held, files, strict=True)]
             if any(right) or not any(held):
                 kept = is_kept(row["relevant"][0])
-                yield Example(path.stem, question, tuple(passages), tuple(row["answer"]), tuple(right), kept)
+                wants_all = row["kind"] in WANTS_ALL
+                yield Example(path.stem, question, tuple(passages), tuple(row["answer"]), tuple(right), kept, wants_all)
 
 
 def read_tables(folder: Path, chance: random.Random) -> Iterator[Example]:
@@ -120,7 +129,8 @@ class ReaderInTraining(nn.Module):
         self.positions = torch.from_numpy(weights.tensor("emb.pos").reshape(-1, weights.width))
         self.positions = self.positions + torch.from_numpy(weights.tensor("emb.type")[: weights.width])
         self.head, self.span = nn.Linear(2 * weights.width, 1), nn.Linear(weights.width, 2)
-        for each in (self.head, self.span):
+        self.task = nn.Linear(2 * weights.width, len(TASKS))
+        for each in (self.head, self.span, self.task):
             nn.init.normal_(each.weight, std=0.02)
             nn.init.zeros_(each.bias)
         self.most: dict[str, Tensor] | None = None  # the greatest input of each column, where they are gathered
@@ -131,19 +141,28 @@ class ReaderInTraining(nn.Module):
     def read(self, pairs: Sequence[tuple[str, SentenceInContext]]) -> tuple[Tensor, list[Tensor]]:
         """Return a score a pair, and how each token of its sentence does as the answer's first and last."""
         told = [tokenize_pair(self.weights, self.tokenizer, *pair) for pair in pairs]
-        lengths = [len(tokens) for tokens, _ in told]
+        texts = self._encode([tokens for tokens, _ in told])
+        sentences = [text[span] for text, (_, span) in zip(texts, told, strict=True)]
+        seen = [torch.cat([text[0], said.mean(0)]) for text, said in zip(texts, sentences, strict=True)]
+        return self.head(torch.stack(seen))[:, 0], [self.span(said) for said in sentences]
+
+    def read_tasks(self, messages: Sequence[str]) -> Tensor:
+        """Return a score for each message and task."""
+        texts = self._encode([tokenize_message(self.weights, self.tokenizer, each) for each in messages])
+        return self.task(torch.stack([torch.cat([text[0], text.mean(0)]) for text in texts]))
+
+    @torch.autocast("cpu", dtype=torch.bfloat16)
+    def _encode(self, texts: Sequence[Sequence[int]]) -> Sequence[Tensor]:
+        lengths = [len(tokens) for tokens in texts]
         is_there = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
         row, column = torch.nonzero(is_there, as_tuple=True)
-        tokens = np.array([token for tokens, _ in told for token in tokens])
+        tokens = np.array([token for each in texts for token in each])
         hidden = torch.from_numpy(self.weights.embed(tokens)) + self.positions[column]
         hidden = self._normalise(hidden, "emb.ln")
         for layer in range(self.weights.depth):
             with torch.set_grad_enabled(torch.is_grad_enabled() and layer >= FIRST_ADAPTED):
                 hidden = self._layer(hidden, layer, row, column, is_there)
-        texts = torch.split(hidden, lengths)
-        sentences = [text[span] for text, (_, span) in zip(texts, told, strict=True)]
-        seen = [torch.cat([text[0], said.mean(0)]) for text, said in zip(texts, sentences, strict=True)]
-        return self.head(torch.stack(seen))[:, 0], [self.span(said) for said in sentences]
+        return torch.split(hidden.float(), lengths)
 
     def _layer(self, hidden: Tensor, layer: int, row: Tensor, column: Tensor, is_there: Tensor) -> Tensor:
         heads, width = self.weights.heads, self.weights.width
@@ -161,7 +180,7 @@ class ReaderInTraining(nn.Module):
 
     def _linear(self, value: Tensor, name: str) -> Tensor:
         if self.most is not None:
-            greatest = value.abs().amax(0)
+            greatest = value.float().abs().amax(0)
             self.most[name] = torch.maximum(self.most.get(name, greatest), greatest)
         out = functional.linear(value, self.frozen[f"{name}.w"], self.frozen[f"{name}.b"])
         key = name.replace(".", "_")
@@ -185,7 +204,7 @@ class ReaderInTraining(nn.Module):
 
 
 def compute_loss(model: ReaderInTraining, batch: Sequence[Example], chance: random.Random) -> Tensor:
-    chosen = [_choose(example) for example in batch]
+    chosen = [_choose(example, is_withheld=chance.random() < WITHHELD) for example in batch]
     pairs = [(each.question, _forget(passage, chance)) for each in chosen for passage in each.passages]
     scores, spans = model.read(pairs)
     sizes = [len(each.passages) for each in chosen]
@@ -195,7 +214,11 @@ def compute_loss(model: ReaderInTraining, batch: Sequence[Example], chance: rand
     for example, own, start in zip(chosen, torch.split(scores, sizes), starts, strict=False):
         shares = functional.log_softmax(torch.cat([own, own.new_zeros(1)]), 0)
         wanted = torch.tensor([*example.right, not any(example.right)])
-        losses.append(-torch.logsumexp(shares[wanted], 0))
+        if example.wants_all and any(example.right):  # each against those that are wrong
+            odds = shares[wanted] - torch.logsumexp(shares[~wanted], 0)
+            losses.append(functional.softplus(-odds).mean())
+        else:
+            losses.append(-torch.logsumexp(shares[wanted], 0))
         for number, (passage, is_right) in enumerate(zip(example.passages, example.right, strict=True)):
             found = model.find_answer(passage.text, example.answers) if is_right else None
             if found:
@@ -205,8 +228,9 @@ def compute_loss(model: ReaderInTraining, batch: Sequence[Example], chance: rand
     return loss + SPAN_WEIGHT * torch.stack(of_spans).mean() if of_spans else loss
 
 
-def _choose(example: Example) -> Example:
-    right = [number for number, is_right in enumerate(example.right) if is_right][:2]
+def _choose(example: Example, *, is_withheld: bool) -> Example:
+    most = 0 if is_withheld and not all(example.right) else 4 if example.wants_all else 2
+    right = [number for number, is_right in enumerate(example.right) if is_right][:most]
     others = [number for number, is_right in enumerate(example.right) if not is_right][: MAX_READ - len(right)]
     numbers = sorted([*right, *others])
     passages, flags = zip(*((example.passages[number], example.right[number]) for number in numbers), strict=True)
@@ -217,16 +241,45 @@ def _forget(passage: SentenceInContext, chance: random.Random) -> SentenceInCont
     return replace(passage, title="" if chance.random() < WITHOUT_TITLE else passage.title)
 
 
-def train(model: ReaderInTraining, examples: list[Example], *, minutes: float, chance: random.Random) -> None:
-    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01, betas=(0.9, 0.98))
+def read_messages(chance: random.Random) -> list[Message]:
+    """The sentences of the task classifier, those of a small cluster as likely as those of a large one."""
+    languages = (*tasks.LANGUAGES, "other")
+    clusters = [c for name in languages for c in tasks.make_examples(tasks.read_clusters(name), name, chance)]
+    return [each for cluster in clusters for each in chance.sample(cluster, min(MOST_OF_CLUSTER, len(cluster)))]
+
+
+def compute_task_loss(model: ReaderInTraining, messages: Sequence[Message]) -> Tensor:
+    wanted = torch.tensor([TASKS.index(each.task) for each in messages])
+    return functional.cross_entropy(model.read_tasks([each.sentence for each in messages]), wanted)
+
+
+def measure_tasks(model: ReaderInTraining) -> None:
+    messages = tasks.read_heldout()
+    with torch.no_grad():
+        found = model.read_tasks([each.sentence for each in messages]).argmax(1)
+    right = [TASKS[number] is each.task for number, each in zip(found, messages, strict=True)]
+    print(f"tasks: {len(right)} messages held out, right {np.mean(right):.3f}")
+
+
+def train(
+    model: ReaderInTraining,
+    examples: list[Example],
+    messages: Sequence[Message],
+    *,
+    minutes: float,
+    rate: float,
+    chance: random.Random,
+) -> None:
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01, betas=(0.9, 0.98))
     begun, step, place, mean = time.monotonic(), 0, len(examples), math.nan
     while (share := (time.monotonic() - begun) / (60 * minutes)) < 1:
         if place + BATCH > len(examples):
             chance.shuffle(examples)
             place = 0
         for group in optimizer.param_groups:
-            group["lr"] = RATE * max(0.02, min(1, (step + 1) / WARM_UP) * (0.5 + 0.5 * math.cos(math.pi * share)))
+            group["lr"] = rate * max(0.02, min(1, (step + 1) / WARM_UP) * (0.5 + 0.5 * math.cos(math.pi * share)))
         loss = compute_loss(model, examples[place : place + BATCH], chance)
+        loss = loss + TASK_WEIGHT * compute_task_loss(model, chance.sample(messages, MESSAGES))
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -239,7 +292,7 @@ def train(model: ReaderInTraining, examples: list[Example], *, minutes: float, c
 
 def measure(model: ReaderInTraining, examples: Sequence[Example]) -> None:
     with torch.no_grad():
-        for source in sorted({example.source for example in examples}):
+        for source in sorted({example.source for example in examples if example.is_kept}):
             own = [example for example in examples if example.source == source and example.is_kept][:MEASURED]
             scores = [model(example.question, example.passages)[0].numpy() for example in own]
             told = [(e.right[int(s.argmax())], e.right[0], s.max() > 0) for e, s in zip(own, scores, strict=True)]
@@ -255,12 +308,29 @@ def gather_most(model: ReaderInTraining, examples: Sequence[Example]) -> dict[st
     return model.most
 
 
+def go_on(model: ReaderInTraining) -> None:
+    """Begin with the adapter that is here."""
+    with np.load(OUT) as arrays, torch.no_grad():
+        stored = {name: torch.from_numpy(arrays[name].astype(np.float32)) for name in arrays.files}
+        for key in model.down:
+            model.down[key].copy_(stored[f"{key.replace('_', '.')}.down"])
+            model.up[key].copy_(stored[f"{key.replace('_', '.')}.up"] / SCALE)
+        model.head.weight.copy_(stored["head.weight"][None])
+        model.head.bias.copy_(stored["head.bias"])
+        model.span.weight.copy_(stored["span.weight"])
+        model.span.bias.copy_(stored["span.bias"])
+        if "task.weight" in stored:
+            model.task.weight.copy_(stored["task.weight"])
+            model.task.bias.copy_(stored["task.bias"])
+
+
 def write(model: ReaderInTraining, examples: Sequence[Example]) -> None:
     found = {f"{name}.most": value for name, value in gather_most(model, examples).items()}
     found |= {f"{key.replace('_', '.')}.down": value for key, value in model.down.items()}
     found |= {f"{key.replace('_', '.')}.up": SCALE * value for key, value in model.up.items()}
     found |= {"head.weight": model.head.weight[0], "head.bias": model.head.bias[0]}
     found |= {"span.weight": model.span.weight, "span.bias": model.span.bias}
+    found |= {"task.weight": model.task.weight, "task.bias": model.task.bias}
     np.savez_compressed(OUT, **{name: value.detach().numpy().astype(np.float16) for name, value in found.items()})
 
 
@@ -269,6 +339,7 @@ def main() -> None:
     parser.add_argument("prompts", type=Path)
     parser.add_argument("--tables", type=Path)
     parser.add_argument("--minutes", type=float, default=50)
+    parser.add_argument("--go-on", action="store_true", help="begin with the adapter that is here")
     parser.add_argument("--write", action="store_true", help=f"write {OUT.name}")
     arguments = parser.parse_args()
     path = find_weights()
@@ -278,13 +349,15 @@ def main() -> None:
     chance = random.Random(1)
     examples = list(read_examples(arguments.prompts))
     tables = list(read_tables(arguments.tables, chance)) if arguments.tables else []
-    misleading = [each for each in examples if each.source.endswith("-unanswerable")]
-    others = [each for each in examples if not each.source.endswith("-unanswerable")]
-    tuned = [each for each in others if not each.is_kept]
-    tuned += [each for each in misleading if not each.is_kept][:MAX_WRITTEN_TO_MISLEAD]
+    tuned = [each for each in examples if not each.is_kept]
     tuned += [each for each in tables if not each.is_kept][:MAX_TABLES]
     model = ReaderInTraining(WeightFile(path))
-    train(model, [each for each in tuned if len(each.passages) > 1], minutes=arguments.minutes, chance=chance)
+    if arguments.go_on:
+        go_on(model)
+    several = [each for each in tuned if len(each.passages) > 1]
+    rate = RATE_GOING_ON if arguments.go_on else RATE
+    train(model, several, read_messages(chance), minutes=arguments.minutes, rate=rate, chance=chance)
+    measure_tasks(model)
     measure(model, [*examples, *tables])
     if arguments.write:
         write(model, tuned[:60])

@@ -32,6 +32,7 @@ from graphrag.query_transformation.tasks import TASKS, WITHOUT_SEARCH, Task, Tas
 
 FOLDER = Path(__file__).parent / "tasks"
 WEIGHTS = Path(product.__file__).with_name("tasks.npz")
+HELD_OUT = ("heldout.tsv", "heldout2.tsv")
 LANGUAGES = ("es", "fr", "en")
 VARIANTS = 9  # at most, of a line
 MOST_FEATURES = 26_000  # 18 bytes each
@@ -274,7 +275,7 @@ def report(name: str, model: TaskModel, examples: Sequence[Example], *, shows_er
 
 
 def read_heldout() -> list[Example]:
-    lines = (FOLDER / "heldout.tsv").read_text(encoding="utf-8").splitlines()
+    lines = [line for name in HELD_OUT for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
     rows = [line.split("\t") for line in lines]
     return [Example(Task(task), text, language, task == Task.TRANSFORM_ANSWER) for language, task, text in rows]
 

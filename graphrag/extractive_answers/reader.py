@@ -97,11 +97,16 @@ class Reader:
         return [(rows[0], rows[sentence]) for rows, (_, sentence) in zip(hidden, texts, strict=True)]
 
 
+def tokenize_message(weights: WeightFile, tokenizer: Tokenizer, message: str) -> list[int]:
+    """Return the tokens that the model reads of a message, or of a question before what may answer it."""
+    return [weights.begin, *tokenizer.tokenize(f"query: {message}")[:MAX_QUESTION], weights.end]
+
+
 def tokenize_pair(
     weights: WeightFile, tokenizer: Tokenizer, question: str, passage: SentenceInContext
 ) -> tuple[list[int], slice]:
     """Return the tokens that the model reads, and where among them the sentence's are."""
-    head = [weights.begin, *tokenizer.tokenize(f"query: {question}")[:MAX_QUESTION], weights.end]
+    head = tokenize_message(weights, tokenizer, question)
     text = tokenizer.tokenize(passage.text)[:MAX_TEXT]
     title = tokenizer.tokenize(passage.title)[: MAX_CONTEXT // 2]
     before = tokenizer.tokenize(passage.before)[-(MAX_CONTEXT - len(title)) :]
