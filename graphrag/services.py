@@ -17,11 +17,11 @@ from graphrag.causal_graph.model_extraction import ModelExtractor
 from graphrag.config.settings import Settings
 from graphrag.db.database import Database
 from graphrag.embeddings.bundled import BundledEmbeddings
+from graphrag.embeddings.reader import open_reader
 from graphrag.embeddings.registry import EmbeddingRegistry, load_models
 from graphrag.errors import IndexUnavailable, InvalidSettings
 from graphrag.extractive_answers import short_answers
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
-from graphrag.extractive_answers.reader import open_reader
 from graphrag.file_storage import open_files
 from graphrag.ingestion.outbox import Outbox, OutboxDelivery
 from graphrag.ingestion.pipeline import Pipeline

@@ -1,4 +1,6 @@
-"""Write the prompts that answers are composed from: `python -m training.prompts DATA OUT [--queries 500] [--only NAME]`.
+"""Write the prompts that answers are composed from.
+
+    python -m training.prompts DATA OUT [--queries 500] [--only NAME]
 
 DATA has datasets in BEIR's format, `xquad-es`, `xquad-en` and `piaf-fr-dev`, whose queries have an `answer`. Each
 becomes a collection, of which so many questions are asked through the agent; OUT/SET.jsonl gets a question a line with
@@ -98,7 +100,12 @@ async def write_prompts(job: Job, path: Path, *, count: int, services: Services)
                 context = Context(services=services, opened=load.collection)
                 await graph.ainvoke({"messages": [HumanMessage(query.text)]}, context=context)
                 prompt = {"system": seen[0][0].text, "human": seen[0][-1].text} if seen else None
-                line = {"id": query.id, "text": query.text, "answer": answers[query.id], "answerable": job.is_answerable}
+                line = {
+                    "id": query.id,
+                    "text": query.text,
+                    "answer": answers[query.id],
+                    "answerable": job.is_answerable,
+                }
                 line |= {"kind": job.kinds.get(query.id, ""), "relevant": list(query.relevance), "prompt": prompt}
                 lines.append(line)
     finally:

@@ -7,9 +7,9 @@ without a reader. The tables are WikiTableQuestions, of which a row is a sentenc
 as in `training.answerability`. Needs `torch`; with two cores an hour gives about one and a half times all questions.
 
 The model is frozen but for matrices of rank 8 in its upper nine layers (LoRA, Hu et al. 2022). The loss is that of a
-choice between a question's sentences and "no answer", whose score is 0; beside it stands that of the first and last
-word of the answer, and that of the task that a message sets (`training/tasks.py`). Of one question in four the right sentences are withheld: what is left is on its subject and does
-not answer it. `--go-on` begins with the adapter that is here.
+choice between a question's sentences and "no answer", whose score is 0; beside it stand that of the first and last word
+of the answer, and that of the task of a message (`training/tasks`). Of one question in four the right sentences are
+withheld: what is left is on its subject and does not answer it. `--go-on` begins with the adapter that is here.
 """
 
 import argparse
@@ -30,10 +30,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from graphrag.embeddings.e5 import LAYERS, Tokenizer, WeightFile, find_weights
-from graphrag.extractive_answers import extraction, reader
-from graphrag.extractive_answers.extraction import READ, find_best, sentence_in_context
+from graphrag.embeddings.reader import ADAPTER, MAX_TEXT, SentenceInContext, tokenize_message, tokenize_pair
+from graphrag.extractive_answers import extraction
+from graphrag.extractive_answers.extraction import find_best, find_lists, sentence_in_context
 from graphrag.extractive_answers.prompt_format import parse_date_line, parse_prompt
-from graphrag.extractive_answers.reader import SentenceInContext, tokenize_message, tokenize_pair
 from graphrag.query_transformation.tasks import TASKS
 from tests.benchmarks.answering import holds, normal
 from training import tasks
@@ -46,12 +46,13 @@ MAX_READ = 7  # of the sentences of a question: the right ones and the hardest o
 WITHOUT_TITLE = 0.2  # share of the sentences
 WITHHELD = 0.25  # share of the questions that lose their right sentences
 SEARCHED = 24  # ranks among which the right sentences are looked for
+LISTS = 2  # beside the sentences
+LIST_KINDS = ("list", "procedure")  # of questions that a whole list answers
 WANTS_ALL = ("list", "compare")  # kinds of questions that each right sentence answers a part of
 SPAN_WEIGHT, TASK_WEIGHT = 0.25, 0.3
 MESSAGES, MOST_OF_CLUSTER = 16, 4  # of a step; of one line of the task classifier's sentences
 MAX_TABLES = 300  # questions
 MEASURED = 60  # questions of a set
-OUT = Path(reader.__file__).parent / reader.ADAPTER
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,17 @@ def read_examples(prompts: Path) -> Iterator[Example]:
             held = [row["answerable"] and holds(passage.text, row["answer"]) for passage in passages]
             files = [best.sentences[number].excerpt.filename for number in numbers]
             right = [is_held and file in row["relevant"] for is_held, file in zip(held, files, strict=True)]
+            for _, passage in find_lists(best.sentences, best.ranked)[:LISTS]:
+                passages.append(passage)
+                right.append(row["kind"] in LIST_KINDS and holds_most(passage.text, row["answer"]))
             if any(right) or not any(held):
                 kept = is_kept(row["relevant"][0])
                 wants_all = row["kind"] in WANTS_ALL
                 yield Example(path.stem, question, tuple(passages), tuple(row["answer"]), tuple(right), kept, wants_all)
+
+
+def holds_most(text: str, answers: Sequence[str]) -> bool:
+    return 2 * sum(holds(text, [answer]) for answer in answers) >= len(answers)
 
 
 def read_tables(folder: Path, chance: random.Random) -> Iterator[Example]:
@@ -101,7 +109,7 @@ def read_tables(folder: Path, chance: random.Random) -> Iterator[Example]:
         texts = ["; ".join(f"{name}: {value}" for name, value in zip(head, row, strict=False)) for row in rows]
         said = set(normal(asked["question"]).split())
         order = sorted(range(len(rows)), key=lambda row: -len(said & set(normal(texts[row]).split())))
-        chosen = [row for row in order if not right[row]][: READ - 1]
+        chosen = [row for row in order if not right[row]][:MAX_READ]
         chosen.insert(chance.randrange(len(chosen) + 1), right.index(True))
         passages = tuple(SentenceInContext("", texts[row]) for row in chosen)
         kept = zlib.crc32(asked["table"].encode()) % 2 == 1
@@ -198,7 +206,7 @@ class ReaderInTraining(nn.Module):
             start = text.lower().find(answer.lower())
             first = len(self.tokenizer.tokenize(text[:start])) if start >= 0 else 0
             last = len(self.tokenizer.tokenize(text[: start + len(answer)])) - 1
-            if start >= 0 and first <= last < reader.MAX_TEXT:
+            if start >= 0 and first <= last < MAX_TEXT:
                 return first, last
         return None
 
@@ -230,10 +238,13 @@ def compute_loss(model: ReaderInTraining, batch: Sequence[Example], chance: rand
 
 def _choose(example: Example, *, is_withheld: bool) -> Example:
     most = 0 if is_withheld and not all(example.right) else 4 if example.wants_all else 2
-    right = [number for number, is_right in enumerate(example.right) if is_right][:most]
-    others = [number for number, is_right in enumerate(example.right) if not is_right][: MAX_READ - len(right)]
-    numbers = sorted([*right, *others])
-    passages, flags = zip(*((example.passages[number], example.right[number]) for number in numbers), strict=True)
+    numbers = range(len(example.right))
+    right = [number for number in numbers if example.right[number]]
+    others = [number for number in numbers if not example.right[number]]
+    right = [*right[: most - 1], *right[-1:]] if most else []  # lists stand last
+    others = [*others[: MAX_READ - len(right) - 1], *others[-1:]]
+    chosen = sorted({*right, *others})
+    passages, flags = zip(*((example.passages[number], example.right[number]) for number in chosen), strict=True)
     return replace(example, passages=passages, right=flags)
 
 
@@ -310,7 +321,7 @@ def gather_most(model: ReaderInTraining, examples: Sequence[Example]) -> dict[st
 
 def go_on(model: ReaderInTraining) -> None:
     """Begin with the adapter that is here."""
-    with np.load(OUT) as arrays, torch.no_grad():
+    with np.load(ADAPTER) as arrays, torch.no_grad():
         stored = {name: torch.from_numpy(arrays[name].astype(np.float32)) for name in arrays.files}
         for key in model.down:
             model.down[key].copy_(stored[f"{key.replace('_', '.')}.down"])
@@ -331,7 +342,7 @@ def write(model: ReaderInTraining, examples: Sequence[Example]) -> None:
     found |= {"head.weight": model.head.weight[0], "head.bias": model.head.bias[0]}
     found |= {"span.weight": model.span.weight, "span.bias": model.span.bias}
     found |= {"task.weight": model.task.weight, "task.bias": model.task.bias}
-    np.savez_compressed(OUT, **{name: value.detach().numpy().astype(np.float16) for name, value in found.items()})
+    np.savez_compressed(ADAPTER, **{name: value.detach().numpy().astype(np.float16) for name, value in found.items()})
 
 
 def main() -> None:
@@ -340,7 +351,7 @@ def main() -> None:
     parser.add_argument("--tables", type=Path)
     parser.add_argument("--minutes", type=float, default=50)
     parser.add_argument("--go-on", action="store_true", help="begin with the adapter that is here")
-    parser.add_argument("--write", action="store_true", help=f"write {OUT.name}")
+    parser.add_argument("--write", action="store_true", help=f"write {ADAPTER.name}")
     arguments = parser.parse_args()
     path = find_weights()
     if path is None:

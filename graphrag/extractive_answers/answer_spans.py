@@ -16,6 +16,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrag.embeddings.reader import AnswerEdges
 from graphrag.extractive_answers.question_reading import (
     WORD,
     AnswerKind,
@@ -23,7 +24,6 @@ from graphrag.extractive_answers.question_reading import (
     classify_function_words,
     short_answer_rules,
 )
-from graphrag.extractive_answers.reader import AnswerEdges
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold, stem, stop_words
 from graphrag.linguistics.lexicon import AMBIGUOUS, Meanings, find_meanings, is_agent, read_concepts, share_meaning

@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import date
 from functools import cached_property, lru_cache
+from itertools import pairwise
+from operator import itemgetter
+from statistics import fmean
 from typing import Literal
 
+from graphrag.embeddings.reader import Reader, SentenceInContext, open_reader
 from graphrag.extractive_answers.answer_kinds import denies_reason, wanted_kinds
 from graphrag.extractive_answers.answer_spans import find_candidates, rank_spans
 from graphrag.extractive_answers.question_reading import read_question as read_asked
-from graphrag.extractive_answers.reader import Reader, SentenceInContext, open_reader
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement, distinct, finished
 from graphrag.extractive_answers.table_answers import asks_what_is_late, late_rows, say_late
 from graphrag.extractive_answers.units import AnswerUnit, asks_for_list, asks_for_procedure, gather_list, read_units
@@ -260,9 +263,9 @@ _TABLE_RULE = re.compile(r"[\s|:-]+")
 # documents kept aside the right sentence is then the first in 2 to 3 more of 100 questions.
 # That is done where the reader is not installed. It reads three of them, with their titles, and five more where none
 # of these answers: on documents kept aside that finds what reading all eight does.
-READ_FIRST, READ, READ_WEIGHT = 3, 8, 1.5
+READ_UP_TO, READ_WEIGHT, MATCH_WEIGHT = (8, 24), 1.5, 15.0
+READ_LISTS = 4
 RANKED_AGAIN, EXPECTED_F1_WEIGHT, NO_ANSWER_WEIGHT = 4, 1.5, 3.0
-LEAST_OF_LIST = 1.0  # logarithm of the odds that a list answers, of which no sentence was the best
 MOST_ITEM_WORDS = 30  # on average, of a list that is told whole: paragraphs under numbers are no list
 FRONT_MATTER_PENALTY = 3.0  # in score: so much better must front matter be than a sentence; of four told so, one is not
 
@@ -315,7 +318,8 @@ def extract_answer(
         return ExtractedAnswer("none")
     first = best.ranked[0]
     excerpt = best.sentences[first].excerpt
-    read = best.read.get(first, 0.0)
+    whole = _whole_list(question, best)
+    read = max(best.read.get(first, 0.0), whole[1]) if whole else best.read.get(first, 0.0)
     outcome = best.matcher.judge(first, read, is_across=excerpt.language != language)
     probability = best.matcher.probability(best.matcher.trust(first, read))
     if outcome == "none":
@@ -329,7 +333,9 @@ def extract_answer(
     else:
         told, most = [first, *_second(best)], MAX_SENTENCES
     statements = distinct([_statement(best.sentences[number], best.scores[number]) for number in told])[:most]
-    listed = _listed(question, best, language) if outcome == "answered" else ()
+    listed: tuple[AnswerUnit, ...] = ()
+    if outcome == "answered":
+        listed = (whole[0],) if whole else _gathered(question, best, language)
     return ExtractedAnswer(outcome, tuple(statements), probability, listed)
 
 
@@ -342,6 +348,7 @@ class RankedSentences:
     scores: Mapping[int, float]
     ranked: Sequence[int]
     read: Mapping[int, float]  # the reader's logarithm of the odds that a sentence answers; of the best few
+    lists: Sequence[tuple[AnswerUnit, float]] = ()  # with the same of the lists that hold the best sentences
 
 
 def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thing: str = "") -> RankedSentences | None:
@@ -366,18 +373,38 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
         - (FRONT_MATTER_PENALTY if sentences[number].unit.kind == "front_matter" else 0.0)
         for number in candidates
     }
-    ranked = sorted(candidates, key=lambda number: -scores[number])
     reader = open_reader()
     if reader is None:
+        ranked = sorted(candidates, key=lambda number: -scores[number])
         first = _by_short_answer(question, language, sentences, scores, ranked[:RANKED_AGAIN])
         return RankedSentences(matcher, sentences, scores, [*first, *ranked[RANKED_AGAIN:]], {})
-    read = _read(reader, question, matcher, sentences, ranked[:READ_FIRST])
-    if max(read.values()) <= 0 or asks_for_list(question):
-        read |= _read(reader, question, matcher, sentences, ranked[READ_FIRST:READ])
+    for number, likeness in _match(reader, question, sentences, candidates).items():
+        scores[number] += MATCH_WEIGHT * likeness
+    ranked = sorted(candidates, key=lambda number: -scores[number])
+    read: dict[int, float] = {}
+    for start, end in pairwise((0, *READ_UP_TO)):
+        read |= _read(reader, question, matcher, sentences, ranked[start:end])
+        if max(read.values()) > 0 and not (start == 0 and asks_for_list(question)):
+            break
     for number, odds in read.items():
         scores[number] += READ_WEIGHT * odds
     first = sorted(read, key=lambda number: -scores[number])
-    return RankedSentences(matcher, sentences, scores, [*first, *ranked[len(read) :]], read)
+    lists = find_lists(sentences, ranked)
+    odds_of_lists = reader.read(question, [passage for _, passage in lists]) if lists else []
+    told = [(unit, odds) for (unit, _), odds in zip(lists, odds_of_lists, strict=True)]
+    return RankedSentences(matcher, sentences, scores, [*first, *ranked[len(read) :]], read, told)
+
+
+def _match(reader: Reader, question: str, sentences: Sequence[_Sentence], numbers: Sequence[int]) -> dict[int, float]:
+    """Return how near the sentences are to the question's words, beside the mean of those in the same language."""
+    chosen = [sentences[number] for number in numbers]
+    found = reader.match(question, [f"{_titles(each.excerpt, each.unit)} {plain(each.text)}" for each in chosen])
+    near = dict(zip(numbers, found.tolist(), strict=True))
+    by_language: dict[str, list[float]] = {}
+    for number in numbers:
+        by_language.setdefault(sentences[number].excerpt.language, []).append(near[number])
+    means = {language: fmean(values) for language, values in by_language.items()}
+    return {number: near[number] - means[sentences[number].excerpt.language] for number in numbers}
 
 
 def _read(
@@ -391,7 +418,11 @@ def sentence_in_context(matcher: SentenceMatcher, sentences: Sequence[_Sentence]
     """Return a sentence as the reader reads it: with the one before it where that says more of the question."""
     here = sentences[number]
     before = plain(sentences[number - 1].text) if matcher.fit(number).before else ""
-    return SentenceInContext(f"{here.excerpt.title} {here.unit.inherited}".strip(), plain(here.text), before)
+    return SentenceInContext(_titles(here.excerpt, here.unit), plain(here.text), before)
+
+
+def _titles(excerpt: Excerpt, unit: AnswerUnit) -> str:
+    return f"{excerpt.title} {unit.inherited}".strip()
 
 
 def _by_short_answer(
@@ -409,12 +440,10 @@ def _by_short_answer(
     return sorted(numbers, key=lambda number: -scores[number])
 
 
-def _listed(question: str, best: RankedSentences, language: str) -> tuple[AnswerUnit, ...]:
-    """Return what a question for a list or for steps is answered with: a whole list, rows, or several sentences."""
+def _gathered(question: str, best: RankedSentences, language: str) -> tuple[AnswerUnit, ...]:
+    """Return the rows or items that answer a question for several things beside the best one."""
     if not (asks_for_list(question) or asks_for_procedure(question)):
         return ()
-    if whole := _whole_list(question, best):
-        return (whole,)
     scores = [best.scores.get(number, 0.0) for number in range(len(best.sentences))]
     titles = {sentence.unit.number: sentence.excerpt.title for sentence in best.sentences}
     units = [sentence.unit for sentence in best.sentences]
@@ -422,31 +451,45 @@ def _listed(question: str, best: RankedSentences, language: str) -> tuple[Answer
     return tuple(found) if len(found) > 1 and found[0].kind in ("row", "item") else ()
 
 
-def _whole_list(question: str, best: RankedSentences) -> AnswerUnit | None:
-    """Return the list that holds the best sentence, or one that answers better than that."""
-    first = best.sentences[best.ranked[0]]
-    excerpts = list(dict.fromkeys(best.sentences[number].excerpt for number in best.ranked[:READ]))
-    lists = [
-        (unit, excerpt)
-        for excerpt in excerpts
-        for unit in read_units(excerpt)
-        if unit.kind == "list" and len(words(unit.text)) <= MOST_ITEM_WORDS * len(unit.items)
-    ]
-    for unit, excerpt in lists:
-        if excerpt is first.excerpt and any(
-            unit.spans[0].start <= span.start < unit.spans[0].end for span in first.unit.spans
-        ):
-            return unit
-    reader = open_reader()
-    if reader is None or not lists:
+def _whole_list(question: str, best: RankedSentences) -> tuple[AnswerUnit, float] | None:
+    """Return the list that answers better than any sentence, and the logarithm of its odds.
+
+    Where the question asks for one, it is the list that holds the best sentence.
+    """
+    if not best.lists:
         return None
-    passages = [
-        SentenceInContext(f"{excerpt.title} {unit.inherited}".strip(), unit.text) for unit, excerpt in lists[:READ]
-    ]
-    read = reader.read(question, passages)
-    best_list = max(range(len(read)), key=read.__getitem__)
-    least = max(best.read[best.ranked[0]], LEAST_OF_LIST)
-    return lists[best_list][0] if read[best_list] >= least else None
+    unit, odds = max(best.lists, key=itemgetter(1))
+    if odds > max(0.0, *best.read.values()):
+        return unit, odds
+    first = best.sentences[best.ranked[0]]
+    is_asked = asks_for_list(question) or asks_for_procedure(question)
+    return next(((unit, odds) for unit, odds in best.lists if is_asked and _is_within(first, unit)), None)
+
+
+def find_lists(sentences: Sequence[_Sentence], ranked: Sequence[int]) -> list[tuple[AnswerUnit, SentenceInContext]]:
+    """Return the lists that hold the best sentences, as the reader reads them."""
+    found: dict[tuple[int, Span], tuple[AnswerUnit, SentenceInContext]] = {}
+    known: dict[Excerpt, list[AnswerUnit]] = {}
+    for number in ranked[: READ_UP_TO[-1]]:
+        excerpt = sentences[number].excerpt
+        if excerpt not in known:
+            known[excerpt] = [unit for unit in read_units(excerpt) if _is_list(unit)]
+        for unit in known[excerpt]:
+            if _is_within(sentences[number], unit):
+                passage = SentenceInContext(_titles(excerpt, unit), unit.text)
+                found.setdefault((unit.number, unit.spans[0]), (unit, passage))
+    return list(found.values())[:READ_LISTS]
+
+
+def _is_list(unit: AnswerUnit) -> bool:
+    return unit.kind == "list" and len(words(unit.text)) <= MOST_ITEM_WORDS * len(unit.items)
+
+
+def _is_within(sentence: _Sentence, unit: AnswerUnit) -> bool:
+    whole = unit.spans[0]
+    return sentence.unit.number == unit.number and any(
+        whole.start <= span.start < whole.end for span in sentence.unit.spans
+    )
 
 
 def _alike(best: RankedSentences) -> list[int]:
@@ -495,7 +538,7 @@ def _said(sentences: Sequence[_Sentence]) -> list[Said]:
     return [
         Said(
             _PERIOD_BEFORE.sub("", sentence.text) if sentence.excerpt.is_of_table else sentence.text,
-            f"{sentence.excerpt.title} {sentence.unit.inherited}".strip(),
+            _titles(sentence.excerpt, sentence.unit),
             sentence.excerpt.number,
             sentence.excerpt.score,
             sentence.excerpt.language,

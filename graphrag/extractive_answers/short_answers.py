@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from graphrag.embeddings.reader import open_reader
 from graphrag.extractive_answers.answer_spans import MAX_SPAN_WORDS, find_candidates, load_network, rank_spans
 from graphrag.extractive_answers.question_reading import (
     MAX_QUESTION_CHARS,
@@ -19,7 +20,6 @@ from graphrag.extractive_answers.question_reading import (
     read_question,
     short_answer_rules,
 )
-from graphrag.extractive_answers.reader import open_reader
 from graphrag.linguistics.dates import only_year, read_dates
 from graphrag.linguistics.language import content_stems, content_words, fold, stem, words
 from graphrag.linguistics.lexicon import AMBIGUOUS, Meanings, find_meanings, opposite_of, read_concepts, share_meaning

