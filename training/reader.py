@@ -253,10 +253,11 @@ def _forget(passage: SentenceInContext, chance: random.Random) -> SentenceInCont
 
 
 def read_messages(chance: random.Random) -> list[Message]:
-    """The sentences of the task classifier, those of a small cluster as likely as those of a large one."""
+    """Return messages of each task: some of each line of the task classifier's, and those that were written alone."""
     languages = (*tasks.LANGUAGES, "other")
     clusters = [c for name in languages for c in tasks.make_examples(tasks.read_clusters(name), name, chance)]
-    return [each for cluster in clusters for each in chance.sample(cluster, min(MOST_OF_CLUSTER, len(cluster)))]
+    found = [each for cluster in clusters for each in chance.sample(cluster, min(MOST_OF_CLUSTER, len(cluster)))]
+    return [*found, *tasks.read_messages("messages.tsv")]
 
 
 def compute_task_loss(model: ReaderInTraining, messages: Sequence[Message]) -> Tensor:
@@ -265,7 +266,7 @@ def compute_task_loss(model: ReaderInTraining, messages: Sequence[Message]) -> T
 
 
 def measure_tasks(model: ReaderInTraining) -> None:
-    messages = tasks.read_heldout()
+    messages = [each for name in tasks.HELD_OUT for each in tasks.read_messages(name)]
     with torch.no_grad():
         found = model.read_tasks([each.sentence for each in messages]).argmax(1)
     right = [TASKS[number] is each.task for number, each in zip(found, messages, strict=True)]

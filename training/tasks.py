@@ -3,8 +3,9 @@
 The sentences in `training/tasks/` are our own. A line is a task, a tab and a sentence in which `[a|b]` stands for one
 of its alternatives and `{name}` for one of the values that a line `{name}` lists. A line is a cluster: its sentences
 are all in the same part. A fifth of the lines is held out; cross-validation over the others chooses the thresholds.
-The weights that are written are then fitted on all of them. `training/tasks/heldout.tsv` (language, task, sentence)
-is never fitted.
+The weights that are written are then fitted on all of them. The messages of `heldout.tsv` and `heldout2.tsv` (language,
+task, message) are never fitted; those of `messages.tsv`, each written by hand, train the reader (`training/reader.py`),
+and are too many for this model.
 
     python training/tasks.py                  fit, report, write the weights
     python training/tasks.py FILE.jsonl ...   report also which of their "text" or "query" go without search
@@ -274,9 +275,8 @@ def report(name: str, model: TaskModel, examples: Sequence[Example], *, shows_er
             print(f"   {each.language} {each.task} -> {found}: {each.sentence}")
 
 
-def read_heldout() -> list[Example]:
-    lines = [line for name in HELD_OUT for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
-    rows = [line.split("\t") for line in lines]
+def read_messages(name: str) -> list[Example]:
+    rows = [line.split("\t") for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
     return [Example(Task(task), text, language, task == Task.TRANSFORM_ANSWER) for language, task, text in rows]
 
 
@@ -317,8 +317,8 @@ def main() -> None:
     paths = [Path(each) for each in sys.argv[1:] if not each.startswith("--")]
     thresholds = (model.search_threshold, model.no_search_threshold)
     whole = replace(fit([*examples, *kept]), search_threshold=thresholds[0], no_search_threshold=thresholds[1])
-    if (FOLDER / "heldout.tsv").exists():
-        report("held out", whole, read_heldout(), shows_errors="--errors" in sys.argv)
+    for name in HELD_OUT:
+        report(name, whole, read_messages(name), shows_errors="--errors" in sys.argv)
     for path in paths:
         report_questions(whole, path)
     np.savez_compressed(

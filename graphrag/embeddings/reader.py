@@ -61,7 +61,7 @@ class Reader:
         self._weights = weights
         self._head, self._bias = adapter["head.weight"], float(adapter["head.bias"])
         self._edges, self._edges_bias = adapter["span.weight"], adapter["span.bias"]
-        self._task, self._task_bias = adapter.get("task.weight"), adapter.get("task.bias")
+        self._task, self._task_bias = adapter["task.weight"], adapter["task.bias"]
         self._known: OrderedDict[tuple[str, SentenceInContext], float] = OrderedDict()
         self._lock = Lock()
 
