@@ -19,7 +19,6 @@ from graphrag.embeddings.e5 import Encoder, Tokenizer, WeightFile, find_weights
 MAX_QUESTION, MAX_TEXT, MAX_CONTEXT = 48, 96, 40  # tokens
 ADAPTER: Final = Path(__file__).with_name("reader.npz")
 THREADS: Final = 2
-COMMON: Final = 1_000  # a piece whose probability is one in so many counts half of a rare one's (Arora et al. 2017)
 REMEMBERED: Final = 1_000  # readings: a question is read for its task, its parts and its answer
 Floats = NDArray[np.float32]
 
@@ -94,26 +93,6 @@ class Reader:
         scores = self._task @ np.concatenate([hidden[0], hidden.mean(axis=0)]) + self._task_bias
         shares: Floats = scores - scores.max() - np.log(np.exp(scores - scores.max()).sum())
         return shares
-
-    def match(self, question: str, texts: Sequence[str]) -> Floats:
-        """Return for each text how near it has each of the question's words, the rare ones counting most, in [-1, 1].
-
-        It is ColBERT's MaxSim (Khattab and Zaharia 2020) over the model's static embeddings, which no layer is run for.
-        """
-        asked = np.array(self._tokenizer.tokenize(question)[:MAX_QUESTION] or [self._weights.end])
-        told = [self._tokenizer.tokenize(text)[: MAX_TEXT + MAX_CONTEXT] or [self._weights.end] for text in texts]
-        pieces, places = np.unique(np.concatenate(told), return_inverse=True)
-        near = self._directions(asked) @ self._directions(pieces).T
-        starts = np.cumsum([0, *map(len, told[:-1])])
-        nearest = np.maximum.reduceat(near[:, places], starts, axis=1)
-        rarity = 1 / (1 + COMMON * np.exp(np.minimum(self._weights.piece_scores[asked], 0)))
-        means: Floats = rarity @ nearest / rarity.sum()
-        return means
-
-    def _directions(self, pieces: NDArray[np.int64]) -> Floats:
-        embedded = self._weights.embed(pieces)
-        directions: Floats = embedded / np.linalg.norm(embedded, axis=1, keepdims=True)
-        return directions
 
     def _read(self, question: str, passages: Sequence[SentenceInContext]) -> list[float]:
         found = [np.concatenate([begin, rows.mean(axis=0)]) for begin, rows in self._encode(question, passages)]

@@ -8,7 +8,6 @@ from datetime import date
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from operator import itemgetter
-from statistics import fmean
 from typing import Literal
 
 from graphrag.embeddings.reader import Reader, SentenceInContext, open_reader
@@ -261,10 +260,9 @@ _TABLE_RULE = re.compile(r"[\s|:-]+")
 
 # Of the best sentences, those in which the network looks for a short answer, and what its finding counts in score: on
 # documents kept aside the right sentence is then the first in 2 to 3 more of 100 questions.
-# That is done where the reader is not installed. It reads three of them, with their titles, and five more where none
-# of these answers: on documents kept aside that finds what reading all eight does.
-READ_UP_TO, READ_WEIGHT, MATCH_WEIGHT = (8, 24), 1.5, 15.0
-READ_LISTS = 4
+# That is done where the reader is not installed. It reads so many of them, with their titles, and more where none of
+# these answers: on documents kept aside that finds what reading all of them does.
+READ_UP_TO, READ_LISTS, READ_WEIGHT = (3, 8, 24), 4, 1.5
 RANKED_AGAIN, EXPECTED_F1_WEIGHT, NO_ANSWER_WEIGHT = 4, 1.5, 3.0
 MOST_ITEM_WORDS = 30  # on average, of a list that is told whole: paragraphs under numbers are no list
 FRONT_MATTER_PENALTY = 3.0  # in score: so much better must front matter be than a sentence; of four told so, one is not
@@ -373,18 +371,15 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
         - (FRONT_MATTER_PENALTY if sentences[number].unit.kind == "front_matter" else 0.0)
         for number in candidates
     }
+    ranked = sorted(candidates, key=lambda number: -scores[number])
     reader = open_reader()
     if reader is None:
-        ranked = sorted(candidates, key=lambda number: -scores[number])
         first = _by_short_answer(question, language, sentences, scores, ranked[:RANKED_AGAIN])
         return RankedSentences(matcher, sentences, scores, [*first, *ranked[RANKED_AGAIN:]], {})
-    for number, likeness in _match(reader, question, sentences, candidates).items():
-        scores[number] += MATCH_WEIGHT * likeness
-    ranked = sorted(candidates, key=lambda number: -scores[number])
     read: dict[int, float] = {}
     for start, end in pairwise((0, *READ_UP_TO)):
         read |= _read(reader, question, matcher, sentences, ranked[start:end])
-        if max(read.values()) > 0 and not (start == 0 and asks_for_list(question)):
+        if max(read.values()) > 0 and (start or not asks_for_list(question)):
             break
     for number, odds in read.items():
         scores[number] += READ_WEIGHT * odds
@@ -393,18 +388,6 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
     odds_of_lists = reader.read(question, [passage for _, passage in lists]) if lists else []
     told = [(unit, odds) for (unit, _), odds in zip(lists, odds_of_lists, strict=True)]
     return RankedSentences(matcher, sentences, scores, [*first, *ranked[len(read) :]], read, told)
-
-
-def _match(reader: Reader, question: str, sentences: Sequence[_Sentence], numbers: Sequence[int]) -> dict[int, float]:
-    """Return how near the sentences are to the question's words, beside the mean of those in the same language."""
-    chosen = [sentences[number] for number in numbers]
-    found = reader.match(question, [f"{_titles(each.excerpt, each.unit)} {plain(each.text)}" for each in chosen])
-    near = dict(zip(numbers, found.tolist(), strict=True))
-    by_language: dict[str, list[float]] = {}
-    for number in numbers:
-        by_language.setdefault(sentences[number].excerpt.language, []).append(near[number])
-    means = {language: fmean(values) for language, values in by_language.items()}
-    return {number: near[number] - means[sentences[number].excerpt.language] for number in numbers}
 
 
 def _read(

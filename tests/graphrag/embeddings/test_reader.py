@@ -60,21 +60,6 @@ def test_none_answers_what_is_not_told(question: str, reader: Reader, passages: 
     assert max(reader.read(question, passages)) < 0
 
 
-def test_words_are_matched_without_reading(reader: Reader) -> None:
-    """R5.1 The nearest text has the question's words, also in other forms and in another language."""
-    for question, right in (
-        (QUESTIONS[0][0], 0),
-        ("Which boats were delayed by the crash?", 2),
-        ("¿Dónde venden los tiques del faro?", 3),
-    ):
-        near = reader.match(question, SENTENCES)
-        assert near.argmax() == right
-        assert (near <= 1).all()
-    same, other, empty = reader.match(SENTENCES[0], [SENTENCES[0], SENTENCES[1], ""])
-    assert same == pytest.approx(1)
-    assert other < 1 > empty
-
-
 @pytest.mark.parametrize(
     ("message", "task"),
     [
