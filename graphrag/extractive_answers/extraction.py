@@ -22,6 +22,7 @@ from graphrag.linguistics.rules import Rules, read_rules
 from graphrag.linguistics.sentences import is_heading, plain
 from graphrag.models import Span
 from graphrag.parsers.source_locations import named_cells
+from graphrag.query_transformation.tasks import TASKS, Task
 from graphrag.rerankers.bundled import NAME_WEIGHT, MatchedWords, find_words, rarity, read_question
 
 FIGURES = frozenset(("number", "money", "date"))  # kinds of answers
@@ -316,7 +317,7 @@ def extract_answer(
         return ExtractedAnswer("none")
     first = best.ranked[0]
     excerpt = best.sentences[first].excerpt
-    whole = _whole_list(question, best)
+    whole = _whole_list(best)
     read = max(best.read.get(first, 0.0), whole[1]) if whole else best.read.get(first, 0.0)
     outcome = best.matcher.judge(first, read, is_across=excerpt.language != language)
     probability = best.matcher.probability(best.matcher.trust(first, read))
@@ -346,7 +347,7 @@ class RankedSentences:
     scores: Mapping[int, float]
     ranked: Sequence[int]
     read: Mapping[int, float]  # the reader's logarithm of the odds that a sentence answers; of the best few
-    lists: Sequence[tuple[AnswerUnit, float]] = ()  # with the same of the lists that hold the best sentences
+    lists: Sequence[tuple[AnswerUnit, float]] = ()  # with the same; those that hold the best, where one is asked for
 
 
 def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thing: str = "") -> RankedSentences | None:
@@ -384,10 +385,15 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
     for number, odds in read.items():
         scores[number] += READ_WEIGHT * odds
     first = sorted(read, key=lambda number: -scores[number])
-    lists = find_lists(sentences, ranked)
+    lists = find_lists(sentences, ranked) if _asks_for_several(question, reader) else []
     odds_of_lists = reader.read(question, [passage for _, passage in lists]) if lists else []
     told = [(unit, odds) for (unit, _), odds in zip(lists, odds_of_lists, strict=True)]
     return RankedSentences(matcher, sentences, scores, [*first, *ranked[len(read) :]], read, told)
+
+
+def _asks_for_several(question: str, reader: Reader) -> bool:
+    is_list = TASKS[int(reader.read_task(question).argmax())] is Task.LIST
+    return is_list or asks_for_list(question) or asks_for_procedure(question)
 
 
 def _read(
@@ -434,19 +440,15 @@ def _gathered(question: str, best: RankedSentences, language: str) -> tuple[Answ
     return tuple(found) if len(found) > 1 and found[0].kind in ("row", "item") else ()
 
 
-def _whole_list(question: str, best: RankedSentences) -> tuple[AnswerUnit, float] | None:
-    """Return the list that answers better than any sentence, and the logarithm of its odds.
-
-    Where the question asks for one, it is the list that holds the best sentence.
-    """
+def _whole_list(best: RankedSentences) -> tuple[AnswerUnit, float] | None:
+    """Return the list that answers better than any sentence, else the one that holds the best; with its odds' log."""
     if not best.lists:
         return None
     unit, odds = max(best.lists, key=itemgetter(1))
     if odds > max(0.0, *best.read.values()):
         return unit, odds
     first = best.sentences[best.ranked[0]]
-    is_asked = asks_for_list(question) or asks_for_procedure(question)
-    return next(((unit, odds) for unit, odds in best.lists if is_asked and _is_within(first, unit)), None)
+    return next(((unit, odds) for unit, odds in best.lists if _is_within(first, unit)), None)
 
 
 def find_lists(sentences: Sequence[_Sentence], ranked: Sequence[int]) -> list[tuple[AnswerUnit, SentenceInContext]]:

@@ -49,6 +49,7 @@ LEAST_ASKED = 3  # words that are left of a question
 # The reader knows more wordings, the regression more surely what is a question: of messages that neither was fitted on,
 # both together read 80 to 86 of 100 rightly, the regression alone 60 to 78.
 REGRESSION_WEIGHT, LEAST_SHARE = 0.5, 1e-3
+LEAST_OF_SUMMARY = 0.55  # which also answers a question that it was mistaken for, if at length
 LEAST_SURE = 0.5  # probability of the one task without a search: of several likely ones, none is sure
 _SEARCHLESS = np.array([task in WITHOUT_SEARCH for task in TASKS])
 _WITHOUT_TOPIC = np.isin(TASKS, [Task.SMALL_TALK, Task.ABOUT_CAUSEWAY, Task.TRANSFORM_ANSWER])
@@ -289,7 +290,9 @@ def choose_task(probabilities: NDArray[np.float64], model: TaskModel, *, has_ans
         return Task.QUESTION, float(shares[_TRANSFORM_ANSWER] + shares[_QUESTION])
     may_be = _SEARCHLESS & (has_answer | (np.arange(len(TASKS)) != _TRANSFORM_ANSWER))
     best = int(np.where(may_be, shares, 0).argmax())
-    if shares[_SEARCHLESS].sum() >= model.no_search_threshold and shares[best] >= LEAST_SURE:
+    is_summary = TASKS[best] is Task.SUMMARISE
+    least = min(LEAST_OF_SUMMARY, model.no_search_threshold) if is_summary else model.no_search_threshold
+    if shares[_SEARCHLESS].sum() >= least and shares[best] >= LEAST_SURE:
         return TASKS[best], float(shares[best])
     shares[_QUESTION] += shares[_SEARCHLESS].sum()
     shares[_SEARCHLESS] = 0
