@@ -10,7 +10,7 @@ probability than the others. What no task reaches its threshold for is a `Task.Q
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
@@ -49,8 +49,7 @@ LEAST_ASKED = 3  # words that are left of a question
 # The reader knows more wordings, the regression more surely what is a question: of messages that neither was fitted on,
 # both together read 80 to 87 of 100 rightly, the regression alone 60 to 78.
 REGRESSION_WEIGHT, LEAST_SHARE = 0.5, 1e-3
-SURE = 0.95  # of a task without a search: the regression need not ask
-LEAST_OF_SUMMARY = 0.55  # which also answers a question that it was mistaken for, if at length
+SURE, LEAST_TOGETHER = 0.95, 0.9  # of a task without a search: alone, so that none other is asked; of both together
 LEAST_SURE = 0.5  # probability of the one task without a search: of several likely ones, none is sure
 _SEARCHLESS = np.array([task in WITHOUT_SEARCH for task in TASKS])
 _WITHOUT_TOPIC = np.isin(TASKS, [Task.SMALL_TALK, Task.ABOUT_CAUSEWAY, Task.TRANSFORM_ANSWER])
@@ -269,17 +268,21 @@ def classify_task(message: str, language: str, *, has_answer: bool = False) -> T
     """Return what a message asks for; `has_answer`: whether the conversation has an answer that could be changed."""
     if _rules().thanks.fullmatch(flatten(_read(message)).lower()):
         return TaskReading(Task.SMALL_TALK, 1.0, {})
-    probabilities = _read_shares(message, language)
-    task, probability = choose_task(probabilities, read_model(), has_answer=has_answer)
+    model = read_model()
+    shares = model.probabilities(message, language)
+    task, probability = choose_task(shares, model, has_answer=has_answer)
+    together = _read_together(message, shares)
+    if together is not None and (task not in WITHOUT_SEARCH or TASKS[int(together.argmax())] is not task):
+        together_model = replace(model, no_search_threshold=LEAST_TOGETHER)
+        task, probability = choose_task(together, together_model, has_answer=has_answer)
     return TaskReading(task, probability, _slots(task, message))
 
 
-def _read_shares(message: str, language: str) -> NDArray[np.float64]:
-    """Return the share of each task: where the reader is installed, by what it and the regression tell together."""
-    shares = read_model().probabilities(message, language)
+def _read_together(message: str, shares: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return the share of each task by what the reader and the regression tell together; None if it need not ask."""
     reader, text = open_reader(), _read(message)
     if reader is None or shares[_SEARCHLESS].max() >= SURE or is_foreign(text):
-        return shares
+        return None
     both = np.exp(reader.read_task(text).astype(np.float64)) * (shares + LEAST_SHARE) ** REGRESSION_WEIGHT
     return np.asarray(both / both.sum(), np.float64)
 
@@ -291,9 +294,7 @@ def choose_task(probabilities: NDArray[np.float64], model: TaskModel, *, has_ans
         return Task.QUESTION, float(shares[_TRANSFORM_ANSWER] + shares[_QUESTION])
     may_be = _SEARCHLESS & (has_answer | (np.arange(len(TASKS)) != _TRANSFORM_ANSWER))
     best = int(np.where(may_be, shares, 0).argmax())
-    is_summary = TASKS[best] is Task.SUMMARISE
-    least = min(LEAST_OF_SUMMARY, model.no_search_threshold) if is_summary else model.no_search_threshold
-    if shares[_SEARCHLESS].sum() >= least and shares[best] >= LEAST_SURE:
+    if shares[_SEARCHLESS].sum() >= model.no_search_threshold and shares[best] >= LEAST_SURE:
         return TASKS[best], float(shares[best])
     shares[_QUESTION] += shares[_SEARCHLESS].sum()
     shares[_SEARCHLESS] = 0
