@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agent.messages import is_own, without_lead
-from graphrag.linguistics.language import words
+from graphrag.linguistics.language import fold, question_words, words
 from graphrag.linguistics.sentences import is_heading, split_sentences
 
 MARK = re.compile(r"\s?\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
@@ -174,6 +174,13 @@ class StatementStream:
 _SHORT_ANSWER = re.compile(r"\*\*([^*\n]{1,300})\*\*\s*[—–:]\s*(?=[^\n]*\1)")  # that the words after it repeat
 
 
+_ASKED = re.compile(r"[\s-]*(\w+)[^*\n:]{1,100}: (?=\*\*)")  # a part of the question, over its short answer
+
+
 def content_of(statement: str) -> str:
     """Return the part of it that is about the documents: without an opening of ours, and with nothing said twice."""
-    return _LIKE_A_MARK.sub(" ", _SHORT_ANSWER.sub("", without_lead(statement)))
+    text = without_lead(statement)
+    asked = _ASKED.match(text)
+    if asked and fold(asked[1]) in question_words():
+        text = text[asked.end() :]
+    return _LIKE_A_MARK.sub(" ", _SHORT_ANSWER.sub("", text))
