@@ -181,6 +181,6 @@ def content_of(statement: str) -> str:
     """Return the part of it that is about the documents: without an opening of ours, and with nothing said twice."""
     text = without_lead(statement)
     asked = _ASKED.match(text)
-    if asked and fold(asked[1]) in question_words():
+    if asked and fold(asked[1]) in question_words() and _SHORT_ANSWER.match(text, asked.end()):
         text = text[asked.end() :]
     return _LIKE_A_MARK.sub(" ", _SHORT_ANSWER.sub("", text))
