@@ -61,6 +61,7 @@ class Reader:
         self._head, self._bias = adapter["head.weight"], float(adapter["head.bias"])
         self._edges, self._edges_bias = adapter["span.weight"], adapter["span.bias"]
         self._task, self._task_bias = adapter["task.weight"], adapter["task.bias"]
+        self.read_task = lru_cache(maxsize=REMEMBERED)(self._read_task)
         self._known: OrderedDict[tuple[str, SentenceInContext], float] = OrderedDict()
         self._lock = Lock()
 
@@ -87,7 +88,7 @@ class Reader:
         shares = scores - np.log(np.exp(scores - scores.max(axis=0)).sum(axis=0)) - scores.max(axis=0)
         return AnswerEdges([(piece.start, piece.end) for piece in pieces], shares[:, 0], shares[:, 1])
 
-    def read_task(self, message: str) -> Floats:
+    def _read_task(self, message: str) -> Floats:
         """Return the logarithm of the share that each task has in a message, in the order of `Task`."""
         (hidden,) = self._encoder.encode([tokenize_message(self._weights, self._tokenizer, message)])
         scores = self._task @ np.concatenate([hidden[0], hidden.mean(axis=0)]) + self._task_bias

@@ -198,9 +198,9 @@ def compose_answer(
 ) -> str:
     if len(asked.parts) > 1:
         parts = _answer_parts(asked, excerpts, chains)
-        is_whole = all(part.statements for part in parts)
-        together = _answer(asked.question, asked, excerpts) if asked.compares and not is_whole else None
-        if any(part.statements for part in parts) and not (together and together.outcome == "answered"):
+        is_lacking = asked.compares and not all(part.statements for part in parts)
+        is_told_at_once = is_lacking and _answer(asked.question, asked, excerpts).outcome == "answered"
+        if any(part.statements for part in parts) and not is_told_at_once:
             return _write_parts(parts, asked, excerpts, own)
     answer = _answer(asked.question, asked, excerpts, chains)
     if answer.outcome == "none":

@@ -376,7 +376,9 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
     reader = open_reader()
     if reader is None:
         first = _by_short_answer(question, language, sentences, scores, ranked[:RANKED_AGAIN])
-        return RankedSentences(matcher, sentences, scores, [*first, *ranked[RANKED_AGAIN:]], {})
+        lists = find_lists(sentences, ranked) if _asks_for_several(question) else []
+        unread = [(unit, 0.0) for unit, _ in lists]
+        return RankedSentences(matcher, sentences, scores, [*first, *ranked[RANKED_AGAIN:]], {}, unread)
     read: dict[int, float] = {}
     for start, end in pairwise((0, *READ_UP_TO)):
         read |= _read(reader, question, matcher, sentences, ranked[start:end])
@@ -385,14 +387,15 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
     for number, odds in read.items():
         scores[number] += READ_WEIGHT * odds
     first = sorted(read, key=lambda number: -scores[number])
-    lists = find_lists(sentences, ranked) if _asks_for_several(question, reader) else []
+    lists = find_lists(sentences, ranked) if _asks_for_several(question) else []
     odds_of_lists = reader.read(question, [passage for _, passage in lists]) if lists else []
     told = [(unit, odds) for (unit, _), odds in zip(lists, odds_of_lists, strict=True)]
     return RankedSentences(matcher, sentences, scores, [*first, *ranked[len(read) :]], read, told)
 
 
-def _asks_for_several(question: str, reader: Reader) -> bool:
-    is_list = TASKS[int(reader.read_task(question).argmax())] is Task.LIST
+def _asks_for_several(question: str) -> bool:
+    reader = open_reader()
+    is_list = reader is not None and TASKS[int(reader.read_task(question).argmax())] is Task.LIST
     return is_list or asks_for_list(question) or asks_for_procedure(question)
 
 
@@ -445,7 +448,7 @@ def _whole_list(best: RankedSentences) -> tuple[AnswerUnit, float] | None:
     if not best.lists:
         return None
     unit, odds = max(best.lists, key=itemgetter(1))
-    if odds > max(0.0, *best.read.values()):
+    if odds > max([0.0, *best.read.values()]):
         return unit, odds
     first = best.sentences[best.ranked[0]]
     return next(((unit, odds) for unit, odds in best.lists if _is_within(first, unit)), None)

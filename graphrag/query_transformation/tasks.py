@@ -47,7 +47,7 @@ TASKS = tuple(Task)
 WITHOUT_SEARCH = frozenset(TASKS[:6])  # of the documents by the message's own words
 LEAST_ASKED = 3  # words that are left of a question
 # The reader knows more wordings, the regression more surely what is a question: of messages that neither was fitted on,
-# both together read 80 to 87 of 100 rightly, the regression alone 60 to 78.
+# both together read 76 to 83 of 100 rightly, the regression alone 60 to 78.
 REGRESSION_WEIGHT, LEAST_SHARE = 0.5, 1e-3
 SURE, LEAST_TOGETHER = 0.95, 0.9  # of a task without a search: alone, so that none other is asked; of both together
 LEAST_SURE = 0.5  # probability of the one task without a search: of several likely ones, none is sure

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphrag.extractive_answers import extraction
 from graphrag.extractive_answers.extraction import MAX_SENTENCES, MAX_STATEMENTS, extract_answer
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
 from graphrag.linguistics.sentences import plain
@@ -543,3 +544,13 @@ def test_every_statement_stands_in_its_excerpt(question: str, found: list[tuple[
         words = statement.text.removesuffix(".").replace(" · ", " ").split()
         source = iter(plain(excerpts[statement.number - 1].text).replace(" · ", " ").replace("|", " ").split())
         assert all(any(word in other for other in source) for word in words)
+
+
+def test_a_list_is_told_whole_without_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R8.8 Where its weights are not installed."""
+    monkeypatch.setattr(extraction, "open_reader", lambda: None)
+    text = "Documents for the permit:\n\n- a signed form for the permit\n- a plan of the site\n- proof of identity\n"
+    found = extract_answer("Which documents are needed for the permit?", [excerpt(text, "en")], language="en")
+    assert [[item.text for item in unit.items] for unit in found.listed] == [
+        ["a signed form for the permit", "a plan of the site", "proof of identity"]
+    ]

@@ -202,13 +202,13 @@ def test_a_pasted_text_is_read_at_its_ends() -> None:
 
 
 def test_a_message_is_read_within_a_millisecond() -> None:
-    """R6.2 The regression tells the tasks before the search, and costs it nothing that anybody notices."""
+    """R6.2 The tasks are told before the search, and cost it nothing that anybody notices."""
     message = "¿Cuándo vence el contrato de suministro con Acme y quién lo firmó?"
-    read_model().probabilities(message, "es")
+    classify_task(message, "es")
     times = []
     for _ in range(30):
         started = time.perf_counter()
-        read_model().probabilities(message, "es")
+        classify_task(message, "es")
         times.append(time.perf_counter() - started)
     assert sorted(times)[len(times) // 2] < 0.003  # of a busy machine; alone it takes .3 ms
 
