@@ -191,13 +191,13 @@ class SentenceMatcher:
         if is_across:
             if len(self._near(number)) < WORDS_ACROSS:
                 return "none"
-            return "answered" if probability >= rules.answered_across and not self._lacks_figure(number) else "closest"
+            return "answered" if probability >= rules.answered_across and not self.lacks_figure(number) else "closest"
         is_met = read > 0 or trust.covered + trust.alike >= LEAST_MET
         if not is_met or probability < rules.closest:
             return "none"
-        return "answered" if probability >= rules.answered and not self._lacks_figure(number) else "closest"
+        return "answered" if probability >= rules.answered and not self.lacks_figure(number) else "closest"
 
-    def _lacks_figure(self, number: int) -> bool:
+    def lacks_figure(self, number: int) -> bool:
         """Return whether a number or date is asked for and the sentence has none that the question lacks."""
         return any(kind.name in FIGURES for kind in self._kinds) and not self.fit(number).figure
 
@@ -387,6 +387,8 @@ def find_best(question: str, excerpts: Sequence[Excerpt], *, language: str, thin
     for number, odds in read.items():
         scores[number] += READ_WEIGHT * odds
     first = sorted(read, key=lambda number: -scores[number])
+    if matcher.lacks_figure(first[0]):  # and is no answer: one that has it and answers goes before it
+        first.sort(key=lambda number: read[number] <= 0 or matcher.lacks_figure(number))
     lists = find_lists(sentences, ranked) if _asks_for_several(question) else []
     odds_of_lists = reader.read(question, [passage for _, passage in lists]) if lists else []
     told = [(unit, odds) for (unit, _), odds in zip(lists, odds_of_lists, strict=True)]

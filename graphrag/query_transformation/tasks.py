@@ -50,6 +50,7 @@ LEAST_ASKED = 3  # words that are left of a question
 # both together read 76 to 83 of 100 rightly, the regression alone 60 to 78.
 REGRESSION_WEIGHT, LEAST_SHARE = 0.5, 1e-3
 SURE, LEAST_TOGETHER = 0.95, 0.9  # of a task without a search: alone, so that none other is asked; of both together
+LEAST_READ = 2  # words of a message: one alone tells the reader too little
 LEAST_SURE = 0.5  # probability of the one task without a search: of several likely ones, none is sure
 _SEARCHLESS = np.array([task in WITHOUT_SEARCH for task in TASKS])
 _WITHOUT_TOPIC = np.isin(TASKS, [Task.SMALL_TALK, Task.ABOUT_CAUSEWAY, Task.TRANSFORM_ANSWER])
@@ -281,7 +282,8 @@ def classify_task(message: str, language: str, *, has_answer: bool = False) -> T
 def _read_together(message: str, shares: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Return the share of each task by what the reader and the regression tell together; None if it need not ask."""
     reader, text = open_reader(), _read(message)
-    if reader is None or shares[_SEARCHLESS].max() >= SURE or is_foreign(text):
+    is_told = shares[_SEARCHLESS].max() >= SURE or len(words(text)) < LEAST_READ
+    if reader is None or is_told or is_foreign(text):
         return None
     both = np.exp(reader.read_task(text).astype(np.float64)) * (shares + LEAST_SHARE) ** REGRESSION_WEIGHT
     return np.asarray(both / both.sum(), np.float64)
