@@ -11,6 +11,7 @@ from graphrag.models import Fusion
 
 PACKAGED_CONFIG = Path(__file__).with_name("embeddings.yml")
 EXAMPLE = "embeddings:\n  - id: bundled\n    provider: bundled"
+PACKAGED_DIMENSIONS = {"bundled": 256, "e5": 384}  # by provider, of the models that packages of Causeway's bring
 
 
 class ModelEntry(BaseModel):
@@ -19,7 +20,7 @@ class ModelEntry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(min_length=1)
-    provider: Literal["bundled", "openai", "ollama", "google_genai", "sentence-transformers"] = "sentence-transformers"
+    provider: Literal["bundled", "e5", "openai", "ollama", "google_genai", "sentence-transformers"] = "sentence-transformers"
     path: Path | None = Field(default=None, description="The folder of a saved model; relative to this file")
     model: str = Field(default="", description="The vendor's name for it")
     base_url: str | None = Field(default=None, description="Of a server that speaks like the vendor's")
@@ -40,12 +41,14 @@ class ModelEntry(BaseModel):
             raise ValueError("name a provider, or the path of a saved model")
         if self.path and not is_local:
             raise ValueError(f"path is for models on this machine, not for {self.provider}")
-        if self.provider != "bundled" and not self.model and not self.path:
+        is_own = self.provider in PACKAGED_DIMENSIONS
+        if not is_own and not self.model and not self.path:
             raise ValueError(f"{self.provider} needs model: the vendor's name for it")
-        if self.base_url and (is_local or self.provider == "bundled"):
+        if self.base_url and (is_local or is_own):
             raise ValueError(f"base_url is for servers, not for {self.provider}")
-        if self.dimensions and self.provider == "bundled":
-            raise ValueError("the bundled model has 256 dimensions, no more and no less")
+        if self.dimensions and is_own:
+            dimensions = PACKAGED_DIMENSIONS[self.provider]
+            raise ValueError(f"the model of {self.provider} has {dimensions} dimensions, no more and no less")
         return self
 
     @property

@@ -121,7 +121,7 @@ class Tokenizer:
     """SentencePiece's unigram model (Kudo 2018): a word's likeliest pieces. No piece reaches over a space."""
 
     def __init__(self, weights: WeightFile) -> None:
-        self._weights = weights
+        self.weights = weights
         self._numbers = {piece: number for number, piece in enumerate(weights.pieces)}
         self._scores = weights.piece_scores.tolist()
         self._longest = max(map(len, weights.pieces))
@@ -134,7 +134,7 @@ class Tokenizer:
 
     def locate(self, text: str) -> list[LocatedPiece]:
         """Return a text's pieces with their places in it."""
-        written = [self._weights.normalisation.get(ord(character), character) for character in text]
+        written = [self.weights.normalisation.get(ord(character), character) for character in text]
         origin = [place for place, characters in enumerate(written) for _ in characters]
         origin.append(len(text))
         found: list[LocatedPiece] = []
@@ -149,7 +149,7 @@ class Tokenizer:
         """Return the number and length of each piece, by Viterbi's algorithm; `_WORD_START` has no length."""
         best: list[tuple[float, int, int]] = [(0.0, 0, 0)]  # up to each character: score, start and number of a piece
         for end in range(1, len(word) + 1):
-            found = (best[end - 1][0] + self._unknown_score, end - 1, self._weights.unknown)
+            found = (best[end - 1][0] + self._unknown_score, end - 1, self.weights.unknown)
             for start in range(max(0, end - self._longest), end):
                 number = self._numbers.get(word[start:end])
                 if number is not None and (score := best[start][0] + self._scores[number]) > found[0]:
@@ -162,6 +162,13 @@ class Tokenizer:
             pieces.append((number, end - max(start, 1)))
             end = start
         return tuple(reversed(pieces))
+
+
+@lru_cache(maxsize=1)
+def open_tokenizer() -> Tokenizer | None:
+    """Return it with the weights; None where they are not installed."""
+    path = find_weights()
+    return Tokenizer(WeightFile(path)) if path else None
 
 
 # SmoothQuant (Xiao et al. 2023): so much of the spread of a column's inputs is moved to its weights.

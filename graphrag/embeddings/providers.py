@@ -57,6 +57,12 @@ def _bundled(entry: ModelEntry) -> Embeddings:
     return BundledEmbeddings()
 
 
+def _e5(entry: ModelEntry) -> Embeddings:
+    from graphrag.embeddings.multilingual_e5 import E5Embeddings
+
+    return E5Embeddings()
+
+
 def _openai(entry: ModelEntry) -> Embeddings:
     from langchain_openai import OpenAIEmbeddings
 
@@ -113,6 +119,7 @@ def _sentence_transformer(entry: ModelEntry, *, may_download: bool) -> Embedding
 
 _OPEN: dict[str, Callable[[ModelEntry], Embeddings]] = {
     "bundled": _bundled,
+    "e5": _e5,
     "openai": _openai,
     "ollama": _ollama,
     "google_genai": _google_genai,

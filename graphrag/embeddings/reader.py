@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrag.embeddings.e5 import Encoder, Tokenizer, WeightFile, find_weights
+from graphrag.embeddings.e5 import Encoder, Tokenizer, WeightFile, open_tokenizer
 
 MAX_QUESTION, MAX_TEXT, MAX_CONTEXT = 48, 96, 40  # tokens
 ADAPTER: Final = Path(__file__).with_name("reader.npz")
@@ -51,13 +51,11 @@ class AnswerEdges:
 class Reader:
     """Safe to share between threads."""
 
-    def __init__(self, weights: WeightFile, adapter: Mapping[str, Floats]) -> None:
+    def __init__(self, tokenizer: Tokenizer, adapter: Mapping[str, Floats]) -> None:
         adapted = [name.removesuffix(".up") for name in adapter if name.endswith(".up")]
         added = {name: (adapter[f"{name}.up"], adapter[f"{name}.down"]) for name in adapted}
-        most = {name.removesuffix(".most"): each for name, each in adapter.items() if name.endswith(".most")}
-        self._encoder = Encoder(weights, added, most, threads=THREADS)
-        self._tokenizer = Tokenizer(weights)
-        self._weights = weights
+        self._tokenizer, self._weights = tokenizer, tokenizer.weights
+        self._encoder = Encoder(tokenizer.weights, added, greatest_inputs(adapter), threads=THREADS)
         self._head, self._bias = adapter["head.weight"], float(adapter["head.bias"])
         self._edges, self._edges_bias = adapter["span.weight"], adapter["span.bias"]
         self._task, self._task_bias = adapter["task.weight"], adapter["task.bias"]
@@ -127,8 +125,15 @@ def tokenize_pair(
 @lru_cache(maxsize=1)
 def open_reader() -> Reader | None:
     """Return None where the weights are not installed."""
-    path = find_weights()
-    if path is None:
-        return None
+    tokenizer = open_tokenizer()
+    return Reader(tokenizer, read_adapter()) if tokenizer else None
+
+
+def read_adapter() -> dict[str, Floats]:
     with np.load(ADAPTER) as arrays:
-        return Reader(WeightFile(path), {name: arrays[name].astype(np.float32) for name in arrays.files})
+        return {name: arrays[name].astype(np.float32) for name in arrays.files}
+
+
+def greatest_inputs(adapter: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return the greatest value that each input of a linear layer gets, by the layer's name."""
+    return {name.removesuffix(".most"): each for name, each in adapter.items() if name.endswith(".most")}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from graphrag.embeddings.configuration import EXAMPLE, PACKAGED_CONFIG, ModelEntry, read_entries
+from graphrag.embeddings.configuration import EXAMPLE, PACKAGED_CONFIG, PACKAGED_DIMENSIONS, ModelEntry, read_entries
 from graphrag.embeddings.providers import open_embeddings
 from graphrag.errors import EmbeddingModelUnavailable, InvalidSettings, MissingExtra, ProviderError
 from graphrag.llm.guard import is_outage, way_out
@@ -145,7 +145,10 @@ def load_models(path: Path | None = None, *, may_download: bool = False) -> list
 def _load(entry: ModelEntry, path: Path, *, may_download: bool) -> EmbeddingModel:
     try:
         embeddings = open_embeddings(entry, may_download=may_download)
-        dimensions = len(persevere_blocking(lambda: embeddings.embed_query("dimensions"), FOR_DOCUMENTS))
+        if entry.provider == "e5":  # is not opened before its first use
+            dimensions = PACKAGED_DIMENSIONS["e5"]
+        else:
+            dimensions = len(persevere_blocking(lambda: embeddings.embed_query("dimensions"), FOR_DOCUMENTS))
         if entry.dimensions not in (None, dimensions):
             raise ValueError(f"it gives {dimensions} dimensions, not the {entry.dimensions} that were asked for")
     except MissingExtra:

@@ -1,6 +1,6 @@
 """A causal chain in the documents' own words: the sentences that state its links, in order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from graphrag.causal_graph.extraction import extract_relations
@@ -21,6 +21,7 @@ from graphrag.models import Direction
 SURE = 0.55  # score from which a chain is told
 MAX_BESIDE = 2  # statements after the chain
 THEREFORE = {"es": "Por eso:", "fr": "C'est pourquoi :", "en": "As a result:"}
+BEFORE = {"es": "Lo que llevó a ello:", "fr": "Ce qui y a mené :", "en": "What led to it:"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,38 +37,64 @@ def word_chain(
     *,
     language: str,
     direction: Direction | None = None,
+    is_answered: bool = True,
 ) -> WordedChain:
     """Return the chain that answers, then what else does; only `statements`, the best first, where no chain answers.
 
-    A chain whose score is below SURE answers where its answering link is the best statement, as two ways led to it.
-    The answering link is the first one where effects are asked for, else the last one.
+    A chain answers where its answering link is among the statements, as two ways led to it. Else one answers whose score
+    is SURE and whose answering link is of the best statement's document, or of any where no statement answers. The
+    answering link is the first one where effects are asked for, else the last one: it is told first, then what led to it.
     """
     by_number = {excerpt.number: excerpt for excerpt in excerpts}
     told = [[_sentences(by_number[link.number], link) for link in chain.links] for chain in chains]
-    best = statements[0].text if statements else None
     answering = 0 if direction == "effects" else -1
-    agreed = (links for links in told if best in [sentence.text for sentence in links[answering]])
-    sure = (links for chain, links in zip(chains, told, strict=True) if chain.score >= SURE)
-    links = next(sure, None) or next(agreed, None)
+    titles = {excerpt.title for excerpt in excerpts if not is_answered or excerpt.number == statements[0].number}
+    agreed = (
+        links for each in statements for links in told if each.text in [sentence.text for sentence in links[answering]]
+    )
+    sure = (
+        links
+        for chain, links in zip(chains, told, strict=True)
+        if chain.score >= SURE and by_number[chain.links[answering].number].title in titles
+    )
+    links = next(agreed, None) or next(sure, None)
     if links is None:
         return WordedChain((), tuple(statements))
     first = list({sentence.text: sentence for sentences in links for sentence in sentences}.values())
     beside = [statement for statement in distinct([*first, *statements]) if statement not in first]
-    return WordedChain(tuple(_joined(links, language)), tuple(beside[:MAX_BESIDE]))
+    joined = _joined(links, language) if direction == "effects" else _traced(links, language)
+    return WordedChain(tuple(joined), tuple(beside[:MAX_BESIDE]))
 
 
 def _joined(links: Sequence[Sequence[ExtractedStatement]], language: str) -> list[ExtractedStatement]:
     """Each sentence once; «Por eso: …» before a link whose words name no cause."""
     told: list[ExtractedStatement] = []
+    for new in _once(links):
+        opening = f"{THEREFORE[language]} " if told and not _names_a_cause(new, told[-1]) else ""
+        told += _opened(new, opening)
+    return told
+
+
+def _traced(links: Sequence[Sequence[ExtractedStatement]], language: str) -> list[ExtractedStatement]:
+    """Each sentence once, from the effect back to its cause: «Lo que llevó a ello: …»."""
+    told: list[ExtractedStatement] = []
+    for new in _once(links[::-1]):
+        told += _opened(new, f"{BEFORE[language]} " if told else "")
+    return told
+
+
+def _once(links: Sequence[Sequence[ExtractedStatement]]) -> Iterator[list[ExtractedStatement]]:
     texts: set[str] = set()
     for sentences in links:
         new = [sentence for sentence in sentences if sentence.text not in texts]
         texts |= {sentence.text for sentence in new}
-        opening = f"{THEREFORE[language]} " if new and told and not _names_a_cause(new, told[-1]) else ""
-        for sentence in new:
-            told.append(replace(sentence, text=f"{opening}{opened(sentence.text)}"))
-            opening = ""
-    return told
+        if new:
+            yield new
+
+
+def _opened(sentences: Sequence[ExtractedStatement], opening: str) -> list[ExtractedStatement]:
+    first, *others = (replace(sentence, text=opened(sentence.text)) for sentence in sentences)
+    return [replace(first, text=f"{opening}{first.text}"), *others]
 
 
 def _names_a_cause(sentences: Sequence[ExtractedStatement], before: ExtractedStatement) -> bool:

@@ -230,7 +230,14 @@ def _answer(
     found = extract_answer(question, excerpts, language=asked.language, today=asked.today, thing=thing)
     is_closest = found.outcome == "closest"
     shown = found.statements
-    chain = word_chain(chains, shown, excerpts, language=asked.language, direction=asked.direction)
+    chain = word_chain(
+        chains,
+        shown,
+        excerpts,
+        language=asked.language,
+        direction=asked.direction,
+        is_answered=bool(shown) and not is_closest,
+    )
     if is_closest and not chain.told:
         return _Answer(WordedChain((), tuple(shown)), "closest" if shown else "none")
     ordered = WordedChain(chain.told, () if is_closest else tuple(arrange(chain.beside, excerpts)))
@@ -259,7 +266,7 @@ def _write_list(
 
 def _write_one(chain: WordedChain, asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
     statements = [*chain.told, *chain.beside]
-    direct = None if chain.told else _direct(asked.question, statements, asked, excerpts)
+    direct = _direct(asked.question, statements, asked, excerpts)
     is_foreign = statements[0].language != asked.language and not direct
     if len(statements) > 1 and all(statement.is_row for statement in statements):
         lines = [own.lead if is_foreign else "", *(f"- {_marked(statement, asked)}" for statement in statements)]
@@ -273,7 +280,7 @@ def _direct(
 ) -> str | None:
     found = {excerpt.number: excerpt for excerpt in excerpts}
     told = [(statement, found[statement.number]) for statement in statements]
-    said = direct_answer(question, told, today=asked.today, language=asked.language)
+    said = direct_answer(question, told, today=asked.today, language=asked.language, direction=asked.direction)
     return said[:1].upper() + said[1:] if said else None
 
 

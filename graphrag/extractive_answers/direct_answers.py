@@ -19,6 +19,7 @@ from graphrag.linguistics.language import content_stems, fold, labelled
 from graphrag.linguistics.numbers import Quantity, read_quantities, write_number, write_quantity
 from graphrag.linguistics.periods import Period, breaking_spaces, name, of_day, percent
 from graphrag.linguistics.rules import Pattern, Rules, read_rules
+from graphrag.models import Direction
 
 Asked = Literal["distance", "duration", "age", "validity"]
 _MARKUP = re.compile(r"[<>\[\]*`|{}\\]")  # of it a part would be told, which reads as something else
@@ -134,11 +135,16 @@ def _written(count: int, unit: str, language: str) -> str:
 
 
 def direct_answer(
-    question: str, told: Sequence[tuple[ExtractedStatement, Excerpt]], *, today: date, language: str
+    question: str,
+    told: Sequence[tuple[ExtractedStatement, Excerpt]],
+    *,
+    today: date,
+    language: str,
+    direction: Direction | None = None,
 ) -> str | None:
     """Return a short answer: «48.600 €», «16 de abril de 2025»; None where the first statement gives none surely.
 
-    Statements come with their excerpts.
+    Statements come with their excerpts. `direction`: of a causal question.
     """
     first, excerpt = told[0]
     around = f"{excerpt.title} {excerpt.text}"
@@ -147,7 +153,14 @@ def direct_answer(
         return say_relative(relative, first, around=around, today=today, language=language)
     if _MARKUP.search(first.text):
         return None
-    found = find_short_answer(question, first.text, language=language, sentence_language=first.language, context=around)
+    found = find_short_answer(
+        question,
+        first.text,
+        language=language,
+        sentence_language=first.language,
+        context=around,
+        direction=direction,
+    )
     if found is None or (found.kind is AnswerKind.AMOUNT and _has_several(first)):
         return None
     return found.text.strip().strip(" .,;:\u00a0\u202f")

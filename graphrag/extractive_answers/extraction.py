@@ -149,6 +149,7 @@ class SentenceMatcher:
         titled = self._titled[sentence.title] - known
         pairs = self._question.pairs
         shown = {kind.name for kind in self._kinds if kind.shows(sentence.text, self._asked)}
+        figures = FIGURES - {"number"} if any(kind.name == "money" for kind in self._kinds) else FIGURES
         return Fit(
             own=self._sum(held.exact),
             alike=self._sum(held.alike),
@@ -157,7 +158,7 @@ class SentenceMatcher:
             after=self._sum(self._met_beside(number, +1) - known - titled),
             pairs=len(self._matches[number].pairs) / len(pairs) if pairs else 0.0,
             passage=sentence.score / self._best if self._best else 1.0,
-            figure=float(bool(shown & FIGURES)),
+            figure=float(bool(shown & figures)),
             name=float(bool(shown & {"person", "place"})),
             reason=self._reason(sentence.text, shown),
         )
@@ -334,7 +335,7 @@ def extract_answer(
     statements = distinct([_statement(best.sentences[number], best.scores[number]) for number in told])[:most]
     listed: tuple[AnswerUnit, ...] = ()
     if outcome == "answered":
-        listed = (whole[0],) if whole else _gathered(question, best, language)
+        listed = (whole[0],) if whole else _gathered(question, best, language) or _list_of(best.sentences, told)
     return ExtractedAnswer(outcome, tuple(statements), probability, listed)
 
 
@@ -454,6 +455,14 @@ def _whole_list(best: RankedSentences) -> tuple[AnswerUnit, float] | None:
         return unit, odds
     first = best.sentences[best.ranked[0]]
     return next(((unit, odds) for unit, odds in best.lists if _is_within(first, unit)), None)
+
+
+def _list_of(sentences: Sequence[_Sentence], told: Sequence[int]) -> tuple[AnswerUnit, ...]:
+    """Return the list that holds all of several sentences: where two of its items answer, the others do too."""
+    if len(told) < 2:
+        return ()
+    lists = [unit for unit, _ in find_lists(sentences, told[:1])]
+    return tuple(unit for unit in lists if all(_is_within(sentences[number], unit) for number in told))
 
 
 def find_lists(sentences: Sequence[_Sentence], ranked: Sequence[int]) -> list[tuple[AnswerUnit, SentenceInContext]]:
@@ -576,8 +585,10 @@ def _sentences(excerpt: Excerpt) -> Iterator[_Sentence]:
 
 
 def _is_no_statement(text: str, excerpt: Excerpt) -> bool:
-    """Headings, rules, and what only stands over a table: no sentence and no row."""
+    """Headings, rules, and what only stands over a table or a list: no sentence and no row."""
     said = plain(text)
+    if said.endswith(":"):
+        return True
     is_over_table = excerpt.is_of_table and not said.endswith(".") and "; " not in said
     return is_heading(text) or said == excerpt.title or is_over_table or _TABLE_RULE.fullmatch(text) is not None
 

@@ -5,15 +5,18 @@ cells of a row, definitions, and yes or no have rules of their own. Nothing is r
 fewer than three of four answers would hold.
 """
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from graphrag.causal_graph.extraction import extract_relations
 from graphrag.embeddings.reader import open_reader
 from graphrag.extractive_answers.answer_spans import MAX_SPAN_WORDS, find_candidates, load_network, rank_spans
 from graphrag.extractive_answers.question_reading import (
     MAX_QUESTION_CHARS,
+    WORD,
     AnswerKind,
     classify_function_words,
     read_answer_kind,
@@ -28,10 +31,17 @@ from graphrag.linguistics.negation import WordPolarity, read_polarity
 from graphrag.linguistics.numbers import Quantity, read_quantities, write_quantity
 from graphrag.linguistics.periods import name
 from graphrag.linguistics.sentences import MAX_SENTENCE_CHARS
+from graphrag.models import Direction
+from graphrag.models.graph import Polarity
 
 __all__ = ["LEAST_CONFIDENCE", "AnswerKind", "ShortAnswer", "find_short_answer", "load", "read_answer_kind"]
 
 LEAST_CONFIDENCE = 0.55  # fewer of the short answers in a wrong sentence reach it than .45, which the right one asks
+_CAUSAL = frozenset((AnswerKind.REASON, AnswerKind.CONSEQUENCE))
+# The reader's logarithm of the probability that an answer begins and ends there. Of the causes and effects that reach
+# it, .87 of the words agree with those that a person marks; of its own spans, .62.
+_LEAST_OF_CLAUSE, _LEAST_OF_SPAN = -5.0, -2.0
+_OF_CLAUSE, MAX_CLAUSE_WORDS = 0.87, 30
 _MOST_OF_A_SENTENCE = 0.8  # share of its words from which a span shortens nothing
 
 
@@ -57,20 +67,31 @@ class ShortAnswer:
 
 
 def find_short_answer(
-    question: str, sentence: str, *, language: str, sentence_language: str, context: str = ""
+    question: str,
+    sentence: str,
+    *,
+    language: str,
+    sentence_language: str,
+    context: str = "",
+    direction: Direction | None = None,
 ) -> ShortAnswer | None:
     """Return the short answer that a sentence gives to a question; None where it gives none, or not surely.
 
-    `context` is what stands around the sentence: a date without a year is of the only year named there.
+    `context` is what stands around the sentence: a date without a year is of the only year named there. `direction`: of
+    a causal question.
     """
     if len(sentence) > MAX_SENTENCE_CHARS or len(question) > MAX_QUESTION_CHARS or not question.strip():
         return None
     kind = read_answer_kind(question, language)
+    if kind is AnswerKind.TEXT and direction:
+        kind = AnswerKind.REASON if direction == "causes" else AnswerKind.CONSEQUENCE
     found: ShortAnswer | None
     if kind is AnswerKind.YES_NO:
         return _judge(question, sentence, language, sentence_language)
     if cells := _read_cells(sentence):
         found = _find_cell(question, kind, cells, language, sentence_language)
+    elif kind in _CAUSAL:
+        found = _find_clause(question, kind, sentence, language) if language == sentence_language else None
     else:
         found = _find_predicate(question, kind, sentence, language, sentence_language) or _find_span(
             question, kind, sentence, language, sentence_language
@@ -79,6 +100,38 @@ def find_short_answer(
         return found
     text = _written(sentence, found, context, language, sentence_language)
     return ShortAnswer(text, kind, found.start, found.end, found.confidence)
+
+
+def _find_clause(question: str, kind: AnswerKind, sentence: str, language: str) -> ShortAnswer | None:
+    """Return the cause or the effect that a sentence states: the clause that the reader likes best, else its own span."""
+    reader = open_reader()
+    edges = reader.find_edges(question, sentence) if reader else None
+    bounds = [match.span() for match in WORD.finditer(sentence)]
+    if edges is None or not bounds:
+        return None
+    begins, ends = edges.of_words(bounds)
+    relations = [each for each in extract_relations(sentence, language=language) if each.polarity is Polarity.FACT]
+    clauses = [each.cause if kind is AnswerKind.REASON else each.effect for each in relations]
+    places = [[n for n, (start, end) in enumerate(bounds) if c.start <= start and end <= c.end] for c in clauses]
+    scored = [(float(begins[place[0]] + ends[place[-1]]), place[0], place[-1]) for place in places if place]
+    score, first, last = max(scored, default=(-math.inf, 0, 0))
+    confidence = _OF_CLAUSE
+    if score < _LEAST_OF_CLAUSE:
+        score, first, last = max(
+            (float(begins[one] + ends[other]), one, other)
+            for one in range(len(bounds))
+            for other in range(one, min(len(bounds), one + MAX_CLAUSE_WORDS))
+        )
+        confidence = LEAST_CONFIDENCE
+        if score < _LEAST_OF_SPAN:
+            return None
+    start, end = bounds[first][0], bounds[last][1]
+    text = sentence[start:end]
+    if last - first + 1 > _MOST_OF_A_SENTENCE * len(bounds):
+        return None
+    if content_stems(text, language) <= content_stems(question, language):
+        return None
+    return ShortAnswer(text, kind, start, end, confidence)
 
 
 def _find_span(

@@ -22,6 +22,8 @@ MAX_SHOWN_COLUMNS = 5
 NEAR_BEST = 0.6  # share of the best score from which a sibling belongs to a list answer
 MIN_ITEMS = 2
 _MAX_HEADING_WORDS = 8
+_MAX_LINE_HEADING_WORDS = 12  # of a line over prose that is longer
+_MAX_ITEM_HEADING_WORDS = 5  # of the short sentence that an item of several begins with: "2. Spare parts. The budget …"
 _MAX_TERM_WORDS = 5
 _LED_BLOCKS = 6  # how many paragraphs a lead-in without list marks may stand over
 _MAX_ITEM_WORDS = 40  # of several sentences; a longer item is given a sentence each
@@ -30,7 +32,7 @@ _BOLD_LEVEL, _PLAIN_LEVEL, _QUESTION_LEVEL, _LEAD_LEVEL = 7, 8, 9, 10  # below t
 _HASHES = re.compile(r"\s*(#{1,6})\s")
 _BOLD_LINE = re.compile(r"\s*(?:\*\*[^*\n]+\*\*|__[^_\n]+__)\s*:?\s*")
 _TABLE_RULE = re.compile(r"[\s|:=*_-]*")
-_ASKS = re.compile(r"\?[*_\s]*$")
+_ASKS = re.compile(r"\?[*_\s:]*$")
 _TERM = re.compile(r"(?P<term>[^\W_][^:.!?;—–\n]{0,60}?)(?:[ \u00a0\u202f]?:| [—–])\s+(?=\S)")
 
 
@@ -199,7 +201,7 @@ class _UnitReader:
             return 0 if is_greeting or len(words(text)) > _MAX_HEADING_WORDS else _LEAD_LEVEL
         if following is None or text[-1] in ".!…;,:" or not (text[0].isupper() or text[0].isdigit()):
             return 0
-        is_short = len(words(text)) <= _MAX_HEADING_WORDS and 2 * len(text) < len(following.text)
+        is_short = len(words(text)) <= _MAX_LINE_HEADING_WORDS and len(text) < len(following.text)
         is_over_prose = following.kind not in ("name", "alone", "row") and following.text.rstrip()[-1:] in ".:"
         is_front = 0 <= block.place < FIRST_LINES and is_front_matter(text, place=block.place, is_last=block.is_last)
         return _PLAIN_LEVEL if is_short and is_over_prose and not is_front else 0
@@ -247,13 +249,22 @@ class _UnitReader:
         own = lead.rstrip(": \u00a0\u202f") or (self._path[-1][1] if self._path else "")
         yield self._unit("list", spans, text, lead=own, items=tuple(items), is_numbered=is_numbered)
         for block, item in zip(parts, items, strict=True):
-            is_long = len(block.spans) > 1 and len(words(item.text)) > _MAX_ITEM_WORDS
-            groups: list[tuple[Span, ...]] = [(span,) for span in block.spans] if is_long else [block.spans]
-            for own_spans in groups:
-                text = plain(self._excerpt.text[own_spans[0].start : own_spans[-1].end]) if is_long else item.text
-                kind: Kind = "question" if _ASKS.search(text) else "item"
-                yield self._unit(kind, own_spans, text, lead=own, is_numbered=is_numbered)
+            yield from self._item(block, item, own, is_numbered=is_numbered)
         self._begins_body = False
+
+    def _item(self, block: _UnitBlock, item: Item, lead: str, *, is_numbered: bool) -> Iterator[AnswerUnit]:
+        """Yield an item, or the sentences of a long one; a short one that opens it is the others' heading."""
+        if len(block.spans) == 1 or len(words(item.text)) <= _MAX_ITEM_WORDS:
+            kind: Kind = "question" if _ASKS.search(item.text) else "item"
+            yield self._unit(kind, block.spans, item.text, lead=lead, is_numbered=is_numbered)
+            return
+        for place, span in enumerate(block.spans):
+            text = plain(self._excerpt.text[span.start : span.end])
+            if place == 0 and len(words(text)) <= _MAX_ITEM_HEADING_WORDS:
+                yield self._unit("heading", (span,), text)
+                lead = f"{lead} {text}".strip()
+                continue
+            yield self._unit("question" if _ASKS.search(text) else "item", (span,), text, lead=lead)
 
 
 def _is_line(block: _UnitBlock) -> bool:

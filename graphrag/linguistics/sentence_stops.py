@@ -160,7 +160,7 @@ class _Stop:
         following = text[letter]
         if following.islower() and not text[letter + 1 : letter + 2].isupper():  # «iPhone» may begin one
             goes_on = not self._ends_in_lower_case(letter)
-        elif following in ",;:)]»":
+        elif following in ",;:)]»?!":
             goes_on = True
         elif text[self.position] == "." and text[self.position + 1] not in ".!?…":
             goes_on = self._is_abbreviation(letter)

@@ -412,4 +412,4 @@ def test_a_model_that_is_no_longer_loaded(make_database: Callable[[], str], tmp_
     with run_server(DATABASE_URL=url) as second, second.client() as client:
         answer = client.post("/api/v1/collections/notas/documents", json={"documents": [{"text": "a"}]})
         error = check_error(answer, 503, "embedding_model_unavailable")
-        assert (error["details"]["model"], error["details"]["known"]) == ("second", ["bundled"])
+        assert (error["details"]["model"], error["details"]["known"]) == ("second", ["bundled", "e5"])

@@ -30,7 +30,10 @@ def test_health_tells_what_is_loaded(client: httpx.Client) -> None:
         "version": version(DISTRIBUTION),
         "database": "ok",
         "chat_model": "extractive",
-        "embedding_models": [{"id": "bundled", "name": "bundled", "status": "loaded", "dimensions": 256}],
+        "embedding_models": [
+            {"id": "bundled", "name": "bundled", "status": "loaded", "dimensions": 256},
+            {"id": "e5", "name": "e5", "status": "loaded", "dimensions": 384},
+        ],
         "breakers": [{"name": "database", "state": "closed", "failures": 0, "retry_after": 0.0}],
     }
 

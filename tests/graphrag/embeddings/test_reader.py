@@ -95,7 +95,7 @@ def test_long_texts_are_cut(reader: Reader) -> None:
 
 @pytest.fixture
 def _without_weights(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(reading, "find_weights", lambda: None)
+    monkeypatch.setattr(reading, "open_tokenizer", lambda: None)
     open_reader.cache_clear()
     yield
     open_reader.cache_clear()

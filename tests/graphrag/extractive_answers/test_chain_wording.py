@@ -19,14 +19,21 @@ def link(sentence: str) -> ChainLink:
     return ChainLink(1, place, place)
 
 
-def told(*sentences: str, language: str = "es", score: float = 0.9) -> list[str]:
-    chain = Chain("", score, tuple(map(link, sentences)))
-    return [statement.text for statement in word_chain([chain], [], [EXCERPT], language=language).told]
+def told(*sentences: str, language: str = "es", direction: Direction | None = "effects") -> list[str]:
+    chain = Chain("", 0.9, tuple(map(link, sentences)))
+    worded = word_chain([chain], [], [EXCERPT], language=language, direction=direction)
+    return [statement.text for statement in worded.told]
 
 
-def test_links_are_told_from_cause_to_effect() -> None:
+def test_effects_are_told_from_cause_to_effect() -> None:
     """R7.2 A link that names its cause needs no word of ours; a number of a list is not said."""
     assert told(SEAL, VALVE) == [SEAL, VALVE]
+
+
+@pytest.mark.parametrize("direction", ["causes", None])
+def test_a_cause_is_told_before_what_led_to_it(direction: Direction | None) -> None:
+    """R7.2 The link that answers comes first."""
+    assert told(SEAL, VALVE, direction=direction) == [VALVE, f"Lo que llevó a ello: {SEAL}"]
 
 
 @pytest.mark.parametrize(
@@ -42,10 +49,11 @@ def test_a_sentence_that_states_two_links_is_told_once() -> None:
     assert told(SEAL, SEAL, VALVE) == [SEAL, VALVE]
 
 
-def test_a_chain_that_is_not_sure_is_not_told() -> None:
-    """R7.2 What else answers is."""
+@pytest.mark.parametrize("score", [0.2, 0.9])
+def test_a_chain_is_not_told_where_something_else_answers(score: float) -> None:
+    """R7.2 However sure it is."""
     statement = ExtractedStatement("Nadie lo vio.", 1, "es", 1.0)
-    chain = Chain("", 0.2, (link(SEAL), link(VALVE)))
+    chain = Chain("", score, (link(SEAL), link(VALVE)))
     worded = word_chain([chain], [statement], [EXCERPT], language="es")
     assert (worded.told, worded.beside) == ((), (statement,))
 
@@ -55,7 +63,7 @@ def test_a_chain_is_told_where_its_link_is_the_best_statement() -> None:
     statement = ExtractedStatement(VALVE, 1, "es", 1.0)
     chain = Chain("", 0.2, (link(SEAL), link(VALVE)))
     worded = word_chain([chain], [statement], [EXCERPT], language="es")
-    assert [each.text for each in worded.told] == [SEAL, VALVE]
+    assert [each.text for each in worded.told] == [VALVE, f"Lo que llevó a ello: {SEAL}"]
     assert worded.beside == ()
 
 

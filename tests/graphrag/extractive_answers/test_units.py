@@ -60,6 +60,7 @@ def test_nested_items_know_their_depth() -> None:
         "## Quelles pièces fournir ?\n\nUne facture suffit.\n",
         "**How long does it take?**\n\nOne bill is enough.\n",
         "¿Qué hay que llevar?\n\nBasta con una factura.\n",
+        "Quelles pièces fournir (passeport, visa…) ? :\n\nUne facture suffit.\n",
     ],
 )
 def test_a_question_is_no_answer_but_its_body_inherits_its_words(text: str) -> None:
@@ -69,7 +70,27 @@ def test_a_question_is_no_answer_but_its_body_inherits_its_words(text: str) -> N
     assert not question.is_answer
     assert body.kind == "body"
     assert body.is_answer
-    assert question.text.rstrip() in body.inherited
+    assert question.text.rstrip(" :\n") in body.inherited
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        ("If the loss took place abroad\nYou must tell the nearest consulate.\n", "If the loss took place abroad"),
+        (
+            "1. Presupuesto. Marta explica que el temporal de diciembre levantó parte de la cubierta. La reparación ha "
+            "costado 58.400 euros. El seguro paga la mitad, y la otra mitad sale de los repuestos de este año, que bajan "
+            "de 62.000 a 41.000 euros, según dijo ella.\n2. Ruegos. No hay.\n",
+            "Presupuesto.",
+        ),
+    ],
+)
+def test_what_stands_over_sentences_as_their_title_is_a_heading(text: str, heading: str) -> None:
+    """R8: a line over its paragraph, and the title that an item begins with, are no answers; what follows inherits."""
+    units = read(text)
+    assert of_kind(units, "heading") == [heading]
+    following = next(unit for unit in units[[unit.kind for unit in units].index("heading") + 1 :] if unit.is_answer)
+    assert heading.rstrip(".") in following.inherited
 
 
 def test_rows_of_markdown_have_their_columns() -> None:
