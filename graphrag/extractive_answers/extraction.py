@@ -73,7 +73,9 @@ class Trust:
 # 35 features more (order and closeness of matches, the question word's noun, counted nouns, opposites, new names),
 # neither a linear model nor boosted trees found more on documents kept aside.
 WEIGHTS = Fit(own=6.5, alike=4, titled=5, before=2.5, after=1, pairs=2, passage=6.3, figure=1.9, name=2, reason=1)
-LEAST_MET = 0.25  # of the question; on less even the best of all passages is no answer
+# Of the question: on less even the best of all passages is no answer, unless the reader, which knows other words for
+# the same, gives it such odds (their logarithm).
+LEAST_MET, LEAST_READ = 0.25, -1.5
 WORDS_ACROSS = 2  # of the question, which a passage in another language must hold: one may be there by chance
 ACROSS = 1.5  # in score: so much better must a sentence in another language be than one in the question's
 
@@ -193,7 +195,7 @@ class SentenceMatcher:
             if len(self._near(number)) < WORDS_ACROSS:
                 return "none"
             return "answered" if probability >= rules.answered_across and not self.lacks_figure(number) else "closest"
-        is_met = read > 0 or trust.covered + trust.alike >= LEAST_MET
+        is_met = (bool(read) and read > LEAST_READ) or trust.covered + trust.alike >= LEAST_MET
         if not is_met or probability < rules.closest:
             return "none"
         return "answered" if probability >= rules.answered and not self.lacks_figure(number) else "closest"
