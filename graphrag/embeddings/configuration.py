@@ -20,7 +20,9 @@ class ModelEntry(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(min_length=1)
-    provider: Literal["bundled", "e5", "openai", "ollama", "google_genai", "sentence-transformers"] = "sentence-transformers"
+    provider: Literal["bundled", "e5", "openai", "ollama", "google_genai", "sentence-transformers"] = (
+        "sentence-transformers"
+    )
     path: Path | None = Field(default=None, description="The folder of a saved model; relative to this file")
     model: str = Field(default="", description="The vendor's name for it")
     base_url: str | None = Field(default=None, description="Of a server that speaks like the vendor's")

@@ -1,7 +1,7 @@
 """A causal chain in the documents' own words: the sentences that state its links, in order."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from graphrag.causal_graph.extraction import extract_relations
 from graphrag.extractive_answers.statements import (
@@ -9,7 +9,6 @@ from graphrag.extractive_answers.statements import (
     ChainLink,
     Excerpt,
     ExtractedStatement,
-    distinct,
     finished,
     opened,
     points_back,
@@ -19,15 +18,8 @@ from graphrag.linguistics.sentences import is_heading, plain
 from graphrag.models import Direction
 
 SURE = 0.55  # score from which a chain is told
-MAX_BESIDE = 2  # statements after the chain
 THEREFORE = {"es": "Por eso:", "fr": "C'est pourquoi :", "en": "As a result:"}
 BEFORE = {"es": "Lo que llevó a ello:", "fr": "Ce qui y a mené :", "en": "What led to it:"}
-
-
-@dataclass(frozen=True, slots=True)
-class WordedChain:
-    told: tuple[ExtractedStatement, ...]  # cause to effect; empty where no chain answers
-    beside: tuple[ExtractedStatement, ...]
 
 
 def word_chain(
@@ -38,32 +30,30 @@ def word_chain(
     language: str,
     direction: Direction | None = None,
     is_answered: bool = True,
-) -> WordedChain:
-    """Return the chain that answers, then what else does; only `statements`, the best first, where no chain answers.
+) -> list[ExtractedStatement]:
+    """Return the sentences of the chain that answers; none where none does. `statements` answer, the best first.
 
-    A chain answers where its answering link is among the statements, as two ways led to it. Else one answers whose score
-    is SURE and whose answering link is of the best statement's document, or of any where no statement answers. The
-    answering link is the first one where effects are asked for, else the last one: it is told first, then what led to it.
+    A chain answers where its answering link is among the statements, as two ways led to it. Else one answers whose
+    score is SURE and whose answering link is of the best statement's document, or of any where no statement answers.
+    The answering link is the first one where effects are asked for, else the last one, which is told before what led
+    to it.
     """
     by_number = {excerpt.number: excerpt for excerpt in excerpts}
     told = [[_sentences(by_number[link.number], link) for link in chain.links] for chain in chains]
     answering = 0 if direction == "effects" else -1
-    titles = {excerpt.title for excerpt in excerpts if not is_answered or excerpt.number == statements[0].number}
+    files = {excerpt.filename for excerpt in excerpts if not is_answered or excerpt.number == statements[0].number}
     agreed = (
         links for each in statements for links in told if each.text in [sentence.text for sentence in links[answering]]
     )
     sure = (
         links
         for chain, links in zip(chains, told, strict=True)
-        if chain.score >= SURE and by_number[chain.links[answering].number].title in titles
+        if chain.score >= SURE and by_number[chain.links[answering].number].filename in files
     )
     links = next(agreed, None) or next(sure, None)
     if links is None:
-        return WordedChain((), tuple(statements))
-    first = list({sentence.text: sentence for sentences in links for sentence in sentences}.values())
-    beside = [statement for statement in distinct([*first, *statements]) if statement not in first]
-    joined = _joined(links, language) if direction == "effects" else _traced(links, language)
-    return WordedChain(tuple(joined), tuple(beside[:MAX_BESIDE]))
+        return []
+    return _joined(links, language) if direction == "effects" else _traced(links, language)
 
 
 def _joined(links: Sequence[Sequence[ExtractedStatement]], language: str) -> list[ExtractedStatement]:

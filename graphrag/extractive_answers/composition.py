@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from graphrag.extractive_answers.chain_wording import WordedChain, word_chain
+from graphrag.extractive_answers.chain_wording import word_chain
 from graphrag.extractive_answers.direct_answers import direct_answer, read_relative, say_difference
 from graphrag.extractive_answers.extraction import Outcome, extract_answer
 from graphrag.extractive_answers.statements import (
@@ -208,16 +208,17 @@ def compose_answer(
     if answer.listed:
         return _write_list(answer.listed, asked, excerpts, own)
     if answer.outcome == "closest":
-        lines = (f"- {_marked(statement, asked)}" for statement in answer.chain.beside)
+        lines = (f"- {_marked(statement, asked)}" for statement in answer.statements)
         return "\n".join([own.closest, *lines])
-    return _write_one(answer.chain, asked, excerpts, own)
+    return _write_one(answer.statements, asked, excerpts, own)
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    chain: WordedChain
+    statements: Sequence[ExtractedStatement]
     outcome: Outcome
-    listed: tuple[AnswerUnit, ...] = ()  # to be told in place of the chain
+    listed: tuple[AnswerUnit, ...] = ()  # to be told in place of the statements
+    is_chain: bool = False  # its statements are
 
 
 def _answer(
@@ -226,23 +227,21 @@ def _answer(
     """Return the statements that answer, in the order of the answer, or those that come closest, best first."""
     computed = None if asks_what_is_late(question) else answer_from_table(question, excerpts, language=asked.language)
     if computed:
-        return _Answer(WordedChain((), (computed,)), "answered")
+        return _Answer([computed], "answered")
     found = extract_answer(question, excerpts, language=asked.language, today=asked.today, thing=thing)
-    is_closest = found.outcome == "closest"
-    shown = found.statements
+    is_answered = found.outcome == "answered"
     chain = word_chain(
         chains,
-        shown,
+        found.statements,
         excerpts,
         language=asked.language,
         direction=asked.direction,
-        is_answered=bool(shown) and not is_closest,
+        is_answered=is_answered,
     )
-    if is_closest and not chain.told:
-        return _Answer(WordedChain((), tuple(shown)), "closest" if shown else "none")
-    ordered = WordedChain(chain.told, () if is_closest else tuple(arrange(chain.beside, excerpts)))
-    listed = () if ordered.told else found.listed
-    return _Answer(ordered, "answered" if ordered.told or ordered.beside else "none", listed)
+    if chain:
+        return _Answer(chain, "answered", is_chain=True)
+    told = arrange(found.statements, excerpts) if is_answered else found.statements
+    return _Answer(told, found.outcome if told else "none", found.listed)
 
 
 def _write_list(
@@ -264,8 +263,9 @@ def _write_list(
     return f"{own.lead}\n\n{listed}" if is_foreign else listed
 
 
-def _write_one(chain: WordedChain, asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences) -> str:
-    statements = [*chain.told, *chain.beside]
+def _write_one(
+    statements: Sequence[ExtractedStatement], asked: AnswerRequest, excerpts: Sequence[Excerpt], own: OwnSentences
+) -> str:
     direct = _direct(asked.question, statements, asked, excerpts)
     is_foreign = statements[0].language != asked.language and not direct
     if len(statements) > 1 and all(statement.is_row for statement in statements):
@@ -300,7 +300,8 @@ def _answer_parts(asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Seq
     parts: list[_Part] = []
     for label, part in zip(_labels(asked), asked.parts, strict=True):
         answer = _answer(part, asked, excerpts, chains if not parts else (), label if asked.compares else "")
-        found = (answer.chain.told or answer.chain.beside[:1]) if answer.outcome == "answered" else ()
+        best = answer.statements if answer.is_chain else answer.statements[:1]
+        found = tuple(best) if answer.outcome == "answered" else ()
         if parts and _asks_of_before(part, found, parts[-1].statements, asked, excerpts):
             found = parts[-1].statements
         same = next((each for each in parts if found and _texts(each.statements) == _texts(found)), None)

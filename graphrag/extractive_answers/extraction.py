@@ -195,7 +195,8 @@ class SentenceMatcher:
             if len(self._near(number)) < WORDS_ACROSS:
                 return "none"
             return "answered" if probability >= rules.answered_across and not self.lacks_figure(number) else "closest"
-        is_met = (bool(read) and read > LEAST_READ) or trust.covered + trust.alike >= LEAST_MET
+        met = trust.covered + trust.alike
+        is_met = read > 0 or met >= LEAST_MET or (met > 0 and bool(read) and read > LEAST_READ)
         if not is_met or probability < rules.closest:
             return "none"
         return "answered" if probability >= rules.answered and not self.lacks_figure(number) else "closest"
@@ -249,7 +250,6 @@ MAX_LATE = 10  # rows
 NEAR_BEST = 4.0  # in score: further below the best row another one is not worth adding
 # In score: how far below the best sentence another one is as good; how far one that adds this share of the question.
 AS_GOOD, ADDS_WITHIN, ADDED = 0.7, 1.5, 0.25
-FITS_WITHIN, MOST_WORDS = 2.5, 45  # and how far below one may be that keeps the answer to so many words
 MIN_WORDS = 4
 
 # What has a form of its own is in a sentence or is not.
@@ -516,7 +516,6 @@ def _second(best: RankedSentences) -> list[int]:
     """Return the sentences that are as good as the best one, or say what it lacks and answer or are hardly worse."""
     first, *others = best.ranked
     below = {number: best.scores[first] - best.scores[number] for number in others}
-    room = MOST_WORDS - len(words(best.sentences[first].text))
     return [
         number
         for number in others
@@ -525,7 +524,6 @@ def _second(best: RankedSentences) -> list[int]:
             (below[number] <= ADDS_WITHIN or best.read.get(number, 0.0) > 0)
             and best.matcher.added_by(number, first) >= ADDED
         )
-        or (below[number] <= FITS_WITHIN and len(words(best.sentences[number].text)) <= room)
     ]
 
 

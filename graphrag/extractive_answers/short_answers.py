@@ -7,7 +7,7 @@ fewer than three of four answers would hold.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -103,35 +103,41 @@ def find_short_answer(
 
 
 def _find_clause(question: str, kind: AnswerKind, sentence: str, language: str) -> ShortAnswer | None:
-    """Return the cause or the effect that a sentence states: the clause that the reader likes best, else its own span."""
+    """Return the cause or the effect that a sentence states, the likeliest one; else the reader's own span."""
     reader = open_reader()
     edges = reader.find_edges(question, sentence) if reader else None
     bounds = [match.span() for match in WORD.finditer(sentence)]
     if edges is None or not bounds:
         return None
-    begins, ends = edges.of_words(bounds)
-    relations = [each for each in extract_relations(sentence, language=language) if each.polarity is Polarity.FACT]
-    clauses = [each.cause if kind is AnswerKind.REASON else each.effect for each in relations]
-    places = [[n for n, (start, end) in enumerate(bounds) if c.start <= start and end <= c.end] for c in clauses]
-    scored = [(float(begins[place[0]] + ends[place[-1]]), place[0], place[-1]) for place in places if place]
-    score, first, last = max(scored, default=(-math.inf, 0, 0))
+    begins, ends = (values.tolist() for values in edges.of_words(bounds))
+    stated = [(begins[one] + ends[other], one, other) for one, other in _stated(kind, sentence, language, bounds)]
+    score, first, last = max(stated, default=(-math.inf, 0, 0))
     confidence = _OF_CLAUSE
     if score < _LEAST_OF_CLAUSE:
-        score, first, last = max(
-            (float(begins[one] + ends[other]), one, other)
-            for one in range(len(bounds))
-            for other in range(one, min(len(bounds), one + MAX_CLAUSE_WORDS))
-        )
-        confidence = LEAST_CONFIDENCE
+        count, confidence = len(bounds), LEAST_CONFIDENCE
+        spans = ((one, other) for one in range(count) for other in range(one, min(count, one + MAX_CLAUSE_WORDS)))
+        score, first, last = max((begins[one] + ends[other], one, other) for one, other in spans)
         if score < _LEAST_OF_SPAN:
             return None
-    start, end = bounds[first][0], bounds[last][1]
+    is_article = "article" in classify_function_words(language).get(fold(sentence[slice(*bounds[first])]), ())
+    start, end = bounds[first + (is_article and first < last)][0], bounds[last][1]
     text = sentence[start:end]
     if last - first + 1 > _MOST_OF_A_SENTENCE * len(bounds):
         return None
     if content_stems(text, language) <= content_stems(question, language):
         return None
     return ShortAnswer(text, kind, start, end, confidence)
+
+
+def _stated(
+    kind: AnswerKind, sentence: str, language: str, bounds: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield the first and last word of each cause, or of each effect, that a sentence gives as a fact."""
+    for relation in extract_relations(sentence, language=language):
+        clause = relation.cause if kind is AnswerKind.REASON else relation.effect
+        held = [number for number, (start, end) in enumerate(bounds) if clause.start <= start and end <= clause.end]
+        if held and relation.polarity is Polarity.FACT:
+            yield held[0], held[-1]
 
 
 def _find_span(

