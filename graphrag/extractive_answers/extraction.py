@@ -250,6 +250,7 @@ MAX_LATE = 10  # rows
 NEAR_BEST = 4.0  # in score: further below the best row another one is not worth adding
 # In score: how far below the best sentence another one is as good; how far one that adds this share of the question.
 AS_GOOD, ADDS_WITHIN, ADDED = 0.7, 1.5, 0.25
+FITS_WITHIN, MOST_WORDS = 1.5, 40  # and how far below one may be that keeps the answer to so many words
 MIN_WORDS = 4
 
 # What has a form of its own is in a sentence or is not.
@@ -516,6 +517,7 @@ def _second(best: RankedSentences) -> list[int]:
     """Return the sentences that are as good as the best one, or say what it lacks and answer or are hardly worse."""
     first, *others = best.ranked
     below = {number: best.scores[first] - best.scores[number] for number in others}
+    room = MOST_WORDS - len(words(best.sentences[first].text))
     return [
         number
         for number in others
@@ -524,6 +526,7 @@ def _second(best: RankedSentences) -> list[int]:
             (below[number] <= ADDS_WITHIN or best.read.get(number, 0.0) > 0)
             and best.matcher.added_by(number, first) >= ADDED
         )
+        or (below[number] <= FITS_WITHIN and len(words(best.sentences[number].text)) <= room)
     ]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from graphrag.causal_graph.extraction import extract_relations
-from graphrag.embeddings.reader import open_reader
+from graphrag.embeddings.reader import Reader, open_reader
 from graphrag.extractive_answers.answer_spans import MAX_SPAN_WORDS, find_candidates, load_network, rank_spans
 from graphrag.extractive_answers.question_reading import (
     MAX_QUESTION_CHARS,
@@ -90,8 +90,9 @@ def find_short_answer(
         return _judge(question, sentence, language, sentence_language)
     if cells := _read_cells(sentence):
         found = _find_cell(question, kind, cells, language, sentence_language)
-    elif kind in _CAUSAL:
-        found = _find_clause(question, kind, sentence, language) if language == sentence_language else None
+    elif kind in _CAUSAL and (reader := open_reader()):
+        is_own = language == sentence_language
+        found = _find_clause(question, kind, sentence, language, reader) if is_own else None
     else:
         found = _find_predicate(question, kind, sentence, language, sentence_language) or _find_span(
             question, kind, sentence, language, sentence_language
@@ -102,10 +103,9 @@ def find_short_answer(
     return ShortAnswer(text, kind, found.start, found.end, found.confidence)
 
 
-def _find_clause(question: str, kind: AnswerKind, sentence: str, language: str) -> ShortAnswer | None:
+def _find_clause(question: str, kind: AnswerKind, sentence: str, language: str, reader: Reader) -> ShortAnswer | None:
     """Return the cause or the effect that a sentence states, the likeliest one; else the reader's own span."""
-    reader = open_reader()
-    edges = reader.find_edges(question, sentence) if reader else None
+    edges = reader.find_edges(question, sentence)
     bounds = [match.span() for match in WORD.finditer(sentence)]
     if edges is None or not bounds:
         return None

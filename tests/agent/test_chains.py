@@ -33,9 +33,9 @@ WORN = "El retén del eje estaba gastado. Por eso, el compresor C3 perdió presi
 OPEN = "La falta de presión de aire dejó entreabierta la válvula del horno H2."
 HEAT = "La válvula entreabierta provocó oscilaciones de temperatura en el horno H2."
 TOLD = (
-    "El retén del eje estaba gastado. [{a}] Por eso, el compresor C3 perdió presión de aire. [{a}] "
-    "La falta de presión de aire dejó entreabierta la válvula del horno H2. [{b}] "
-    "La válvula entreabierta provocó oscilaciones de temperatura en el horno H2. [{b}]"
+    "**Válvula entreabierta** — La válvula entreabierta provocó oscilaciones de temperatura en el horno H2. [{b}] "
+    "Lo que llevó a ello: La falta de presión de aire dejó entreabierta la válvula del horno H2. [{b}] "
+    "Lo que llevó a ello: El retén del eje estaba gastado. [{a}] Por eso, el compresor C3 perdió presión de aire. [{a}]"
 )
 
 
@@ -78,8 +78,8 @@ async def read_chunks(services: Services) -> dict[str, Chunk]:
     return {chunks[0].document.filename: chunks[0] for chunks in read.values()}
 
 
-async def test_the_chain_is_told_from_its_root(library: Services) -> None:
-    """R7.2 Without any model: the sentences that state the links, in order, over two documents, each with its mark."""
+async def test_the_chain_is_told_back_to_its_root(library: Services) -> None:
+    """R7.2 Without any model: the sentences that state the links, that which answers first, each with its mark."""
     answer = done(await ask(library, QUESTION))
     assert answer["answer"].startswith(TOLD.format(a=1, b=2))
     assert {citation["status"] for citation in answer["citations"]} == {"supported"}

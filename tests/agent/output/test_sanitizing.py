@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -150,6 +150,8 @@ def test_no_renderer_makes_more_of_it_than_text(text: str) -> None:
 
 @settings(max_examples=400)
 @given(TEXTS, st.lists(st.integers(0, 60), max_size=8))
+@example("<!@-->", [])
+@example("<-a@b.c>", [2])
 def test_pieces_change_nothing(text: str, cuts: list[int]) -> None:
     """R8.9: the same is shown wherever the stream is cut."""
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
