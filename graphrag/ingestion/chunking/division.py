@@ -171,7 +171,9 @@ def pack(
     what follows it.
     """
     whole = _measure(parsed.text, division.pieces, count_tokens)
-    pieces = [part for piece in whole for part in _split_long(parsed.text, piece, count_tokens, max_tokens)]
+    is_any_long = any(piece.tokens > max_tokens for piece in whole)
+    sentences = [span.start for span in split_sentences(parsed.text)] if is_any_long else []
+    pieces = [part for piece in whole for part in _split_long(parsed.text, piece, sentences, count_tokens, max_tokens)]
     return pieces, list(_beginnings(parsed, pieces, division, max_tokens))
 
 
@@ -223,20 +225,23 @@ def _is_heading(text: str, span: Span, headings: Set[int]) -> bool:
     return is_heading(written) or (span.start in headings and "\n" not in written.strip())
 
 
-def _split_long(text: str, piece: Piece, count_tokens: TokenCounter, max_tokens: int) -> list[Piece]:
+def _split_long(
+    text: str, piece: Piece, sentences: Sequence[int], count_tokens: TokenCounter, max_tokens: int
+) -> list[Piece]:
+    """`sentences`: where those of the text begin."""
     if piece.tokens <= max_tokens:
         return [piece]
-    for cuts in _cuts(text, piece.span, max_tokens):
+    for cuts in _cuts(text, piece.span, sentences, max_tokens):
         if cuts:
             parts = [Span(*pair) for pair in pairwise([piece.span.start, *cuts, piece.span.end])]
             joined = _join(_measure(text, parts, count_tokens), max_tokens)
-            return [small for part in joined for small in _split_long(text, part, count_tokens, max_tokens)]
+            return [small for part in joined for small in _split_long(text, part, sentences, count_tokens, max_tokens)]
     return [piece]
 
 
-def _cuts(text: str, span: Span, max_tokens: int) -> Iterator[list[int]]:
+def _cuts(text: str, span: Span, sentences: Sequence[int], max_tokens: int) -> Iterator[list[int]]:
     """Yield lists of positions where the span can be cut, best kind first."""
-    yield [span.start + sentence.start for sentence in split_sentences(text[span.start : span.end])[1:]]
+    yield list(sentences[bisect_right(sentences, span.start) : bisect_left(sentences, span.end)])
     for boundary in (_CLAUSE_END, _PACKED_WORD_END):
         ends = (match.end() for match in boundary.finditer(text, span.start, span.end))
         yield [end for end in ends if span.start < end < span.end]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from graphrag.config.settings import ParsingLimits
@@ -95,6 +95,7 @@ def test_white_space_stays_with_the_clause_before_it() -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(texts, st.integers(1, 20))
+@example("#\r。0 | 0", 1)
 def test_no_chunk_is_cut_where_a_word_could_be_kept_whole(text: str, max_tokens: int) -> None:
     """R2.2: counted in words, every cut is at white space, between sentences, or behind a clause where a script has no
     white space there.
