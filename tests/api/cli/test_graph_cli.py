@@ -148,7 +148,7 @@ def test_an_answer_shows_its_chain(make_database: Callable[[], str], tmp_path: P
     assert causeway("ingest", str(tmp_path), DATABASE_URL=database).returncode == 0
     question = "¿Por qué falló la válvula del horno?"
     lines = causeway("ask", question, DATABASE_URL=database).stdout.splitlines()
-    assert lines[0].startswith("La válvula del horno falló debido a la falta de presión. [1]")
+    assert lines[0].startswith("**Falta de presión** — La válvula del horno falló debido a la falta de presión. [1]")
     assert lines[1] == "la falta de presión → La válvula del horno falló [1]"
     (path,) = json.loads(causeway("ask", question, "--json", DATABASE_URL=database).stdout)["paths"]
     assert path["entities"] == ["la falta de presión", "La válvula del horno falló"]
