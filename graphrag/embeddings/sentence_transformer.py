@@ -1,19 +1,17 @@
 """A model on this machine, by sentence-transformers. Code that comes with a model is not run."""
 
-import asyncio
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from langchain_core.embeddings import Embeddings
 from sentence_transformers import SentenceTransformer
 
+from graphrag.embeddings.in_process import InProcessEmbeddings
 from graphrag.observability.telemetry import log
 
 USUAL_CHUNK_TOKENS = 512
 
 
-class SentenceTransformerEmbeddings(Embeddings):
+class SentenceTransformerEmbeddings(InProcessEmbeddings):
     """`model` is a folder with a saved model, or a name in the Hugging Face cache; fetched only where it may be.
 
     A text that is longer than the model can read is embedded by its beginning.
@@ -22,6 +20,7 @@ class SentenceTransformerEmbeddings(Embeddings):
     def __init__(
         self, model: str, *, may_download: bool, prompts: dict[str, str] | None, dimensions: int | None
     ) -> None:
+        super().__init__()
         self._model = SentenceTransformer(
             model,
             local_files_only=not may_download,
@@ -29,26 +28,14 @@ class SentenceTransformerEmbeddings(Embeddings):
             prompts=prompts,
             truncate_dim=dimensions,
         )
-        # PyTorch puts every core to work by itself; but a question doesn't wait for the batch of an ingestion.
-        self._for_documents = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed-documents")
-        self._for_queries = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embed-queries")
         if (longest := self._model.max_seq_length or USUAL_CHUNK_TOKENS) < USUAL_CHUNK_TOKENS:
             log.warning("embedding model reads the beginning of long chunks only", model=model, tokens=longest)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         return _as_lists(self._model.encode_document(texts, show_progress_bar=False))
 
-    def embed_query(self, text: str) -> list[float]:
-        return self.embed_queries([text])[0]
-
     def embed_queries(self, texts: list[str]) -> list[list[float]]:
         return _as_lists(self._model.encode_query(texts, show_progress_bar=False))
-
-    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        return await asyncio.get_running_loop().run_in_executor(self._for_documents, self.embed_documents, texts)
-
-    async def aembed_queries(self, texts: list[str]) -> list[list[float]]:
-        return await asyncio.get_running_loop().run_in_executor(self._for_queries, self.embed_queries, texts)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count tokens without those that mark a text's beginning and end."""

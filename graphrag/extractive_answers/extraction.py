@@ -590,10 +590,8 @@ def _sentences(excerpt: Excerpt) -> Iterator[_Sentence]:
 def _is_no_statement(text: str, excerpt: Excerpt) -> bool:
     """Headings, rules, and what only stands over a table or a list: no sentence and no row."""
     said = plain(text)
-    if said.endswith(":"):
-        return True
-    is_over_table = excerpt.is_of_table and not said.endswith(".") and "; " not in said
-    return is_heading(text) or said == excerpt.title or is_over_table or _TABLE_RULE.fullmatch(text) is not None
+    is_lead = said.endswith(":") or (excerpt.is_of_table and not said.endswith(".") and "; " not in said)
+    return is_heading(text) or said == excerpt.title or is_lead or _TABLE_RULE.fullmatch(text) is not None
 
 
 def _is_of_form(question: str, text: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from graphrag.causal_graph.extraction import extract_relations
-from graphrag.embeddings.reader import Reader, open_reader
+from graphrag.embeddings.reader import open_reader
 from graphrag.extractive_answers.answer_spans import MAX_SPAN_WORDS, find_candidates, load_network, rank_spans
 from graphrag.extractive_answers.question_reading import (
     MAX_QUESTION_CHARS,
@@ -39,7 +39,7 @@ __all__ = ["LEAST_CONFIDENCE", "AnswerKind", "ShortAnswer", "find_short_answer",
 LEAST_CONFIDENCE = 0.55  # fewer of the short answers in a wrong sentence reach it than .45, which the right one asks
 _CAUSAL = frozenset((AnswerKind.REASON, AnswerKind.CONSEQUENCE))
 # The reader's logarithm of the probability that an answer begins and ends there. Of the causes and effects that reach
-# it, .87 of the words agree with those that a person marks; of its own spans, .62.
+# it, .87 of the words agree with those that a person marks; of its own spans, .62 (of the questions it was chosen on).
 _LEAST_OF_CLAUSE, _LEAST_OF_SPAN = -5.0, -2.0
 _OF_CLAUSE, MAX_CLAUSE_WORDS = 0.87, 30
 _MOST_OF_A_SENTENCE = 0.8  # share of its words from which a span shortens nothing
@@ -90,22 +90,24 @@ def find_short_answer(
         return _judge(question, sentence, language, sentence_language)
     if cells := _read_cells(sentence):
         found = _find_cell(question, kind, cells, language, sentence_language)
-    elif kind in _CAUSAL and (reader := open_reader()):
-        is_own = language == sentence_language
-        found = _find_clause(question, kind, sentence, language, reader) if is_own else None
+    elif kind in _CAUSAL and language != sentence_language:
+        return None  # a clause, which would have to be translated
     else:
         found = _find_predicate(question, kind, sentence, language, sentence_language) or _find_span(
             question, kind, sentence, language, sentence_language
         )
+        if kind in _CAUSAL and (clause := _find_clause(question, kind, sentence, language)):
+            found = found if _is_without_article(found, clause, sentence, language) else clause
     if found is None or language == sentence_language:
         return found
     text = _written(sentence, found, context, language, sentence_language)
     return ShortAnswer(text, kind, found.start, found.end, found.confidence)
 
 
-def _find_clause(question: str, kind: AnswerKind, sentence: str, language: str, reader: Reader) -> ShortAnswer | None:
+def _find_clause(question: str, kind: AnswerKind, sentence: str, language: str) -> ShortAnswer | None:
     """Return the cause or the effect that a sentence states, the likeliest one; else the reader's own span."""
-    edges = reader.find_edges(question, sentence)
+    reader = open_reader()
+    edges = reader.find_edges(question, sentence) if reader else None
     bounds = [match.span() for match in WORD.finditer(sentence)]
     if edges is None or not bounds:
         return None
@@ -119,14 +121,20 @@ def _find_clause(question: str, kind: AnswerKind, sentence: str, language: str, 
         score, first, last = max((begins[one] + ends[other], one, other) for one, other in spans)
         if score < _LEAST_OF_SPAN:
             return None
-    is_article = "article" in classify_function_words(language).get(fold(sentence[slice(*bounds[first])]), ())
-    start, end = bounds[first + (is_article and first < last)][0], bounds[last][1]
+    start, end = bounds[first][0], bounds[last][1]
     text = sentence[start:end]
     if last - first + 1 > _MOST_OF_A_SENTENCE * len(bounds):
         return None
     if content_stems(text, language) <= content_stems(question, language):
         return None
     return ShortAnswer(text, kind, start, end, confidence)
+
+
+def _is_without_article(span: ShortAnswer | None, clause: ShortAnswer, sentence: str, language: str) -> bool:
+    if span is None or span.end != clause.end:
+        return False
+    left_out = fold(sentence[clause.start : span.start].strip())
+    return "article" in classify_function_words(language).get(left_out, ())
 
 
 def _stated(

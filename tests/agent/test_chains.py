@@ -33,7 +33,7 @@ WORN = "El retén del eje estaba gastado. Por eso, el compresor C3 perdió presi
 OPEN = "La falta de presión de aire dejó entreabierta la válvula del horno H2."
 HEAT = "La válvula entreabierta provocó oscilaciones de temperatura en el horno H2."
 TOLD = (
-    "**Válvula entreabierta** — La válvula entreabierta provocó oscilaciones de temperatura en el horno H2. [{b}] "
+    "**La válvula entreabierta** — La válvula entreabierta provocó oscilaciones de temperatura en el horno H2. [{b}] "
     "Lo que llevó a ello: La falta de presión de aire dejó entreabierta la válvula del horno H2. [{b}] "
     "Lo que llevó a ello: El retén del eje estaba gastado. [{a}] Por eso, el compresor C3 perdió presión de aire. [{a}]"
 )

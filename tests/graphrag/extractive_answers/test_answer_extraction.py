@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag.extractive_answers import extraction
+from graphrag.extractive_answers.answer_kinds import wanted_kinds
 from graphrag.extractive_answers.extraction import MAX_SENTENCES, MAX_STATEMENTS, extract_answer
 from graphrag.extractive_answers.statements import Excerpt, ExtractedStatement
+from graphrag.extractive_answers.units import read_units
 from graphrag.linguistics.sentences import plain
 
 SPANISH = """# Informe de avería del horno H2
@@ -554,3 +556,44 @@ def test_a_list_is_told_whole_without_the_reader(monkeypatch: pytest.MonkeyPatch
     assert [[item.text for item in unit.items] for unit in found.listed] == [
         ["a signed form for the permit", "a plan of the site", "proof of identity"]
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "is_asked"),
+    [
+        ("combien coute un extrait", True),
+        ("¿A qué precio compramos la almendra?", True),
+        ("sueldo de la directora", True),
+        ("What did each repair cost?", True),
+        ("Why did the price of almonds rise?", False),
+        ("¿Cuánto tiempo se paga la ayuda?", False),
+        ("Qui paie le loyer ?", False),
+        ("Peut-on avoir deux livrets ?", False),
+    ],
+)
+def test_an_amount_of_money_is_asked_for_or_not(question: str, is_asked: bool) -> None:
+    """R8.8 « avoir » is no price, and who asks why a price rose wants a reason."""
+    assert ("money" in [kind.name for kind in wanted_kinds(question)]) is is_asked
+
+
+def test_a_time_is_no_price() -> None:
+    """R8.5 A number of something else does not answer what a thing costs."""
+    text = "Par courriel, l'extrait de casier coûte deux semaines d'attente. L'extrait de casier coûte 12 euros."
+    assert answer("Combien coûte un extrait de casier ?", text, language="fr")[0].startswith("L'extrait")
+    assert answer("Combien coûte un extrait de casier ?", text.partition(". ")[0] + ".", language="fr") == []
+
+
+def test_a_lead_in_without_its_list_is_no_answer() -> None:
+    """R8.8 It only says that an answer follows."""
+    assert answer("¿Qué documentos pide la oficina?", "La oficina pide los documentos siguientes:", language="es") == []
+
+
+def test_two_items_of_one_list_bring_the_others() -> None:
+    """R8.8 Where two of its items answer, the others do too."""
+    text = "Cleaning a tank:\n\n1. Vent the tank.\n2. Rinse the tank with cold water.\n3. Hang the green tag.\n"
+    (found,) = [unit for unit in read_units(excerpt(text, "en")) if unit.kind == "list"]
+    best = extraction.find_best("cleaning a tank", [excerpt(text, "en")], language="en")
+    assert best
+    items = [number for number, sentence in enumerate(best.sentences) if sentence.unit.kind == "item"]
+    assert extraction._list_of(best.sentences, items[:2]) == (found,)
+    assert extraction._list_of(best.sentences, items[:1]) == ()
