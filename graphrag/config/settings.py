@@ -116,7 +116,7 @@ class RetrievalConfig(CollectionConfig):
     )
     candidates_per_leg: int = Field(default=50, ge=1, le=1000, description="Candidates from each of the two searches")
     rerank: bool = Field(default=True, description="Rerank the hits")
-    rerank_candidates: int = Field(default=50, ge=1, le=200, description="Hits to rerank")
+    rerank_candidates: int = Field(default=30, ge=1, le=200, description="Hits to rerank")
     graph: bool = Field(
         default=True, description="Find further passages through the names they share, for questions that need it"
     )

@@ -134,7 +134,8 @@ class Tokenizer:
 
     def tokenize(self, text: str) -> list[int]:
         """Return the numbers of a text's pieces, without the tokens of its begin and end."""
-        return [piece.number for piece in self.locate(text)]
+        words = text.translate(self.weights.normalisation).split(" ")
+        return [number for word in words if word for number, _ in self._split(_WORD_START + word)]
 
     def locate(self, text: str) -> list[LocatedPiece]:
         """Return a text's pieces with their places in it."""

@@ -5,7 +5,8 @@ waits for a question, but it is short, and documents are many. It finds far more
 vectors, above all in other words and in another language: docs/retrieval.md has the figures.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from threading import Lock
 
@@ -23,10 +24,11 @@ from graphrag.embeddings.e5 import (
 from graphrag.embeddings.in_process import InProcessEmbeddings
 from graphrag.embeddings.reader import greatest_inputs, read_adapter
 
+Vector = NDArray[np.float32]
+Run = Callable[[Callable[[list[int]], Vector], Sequence[list[int]]], Iterable[Vector]]  # as `map` does
 DIMENSIONS = 384
-MOST_TOKENS = 510  # of a text, without those of its begin and end; of a longer one the beginning is embedded
-BATCH_TOKENS = 1_024  # with padding; more takes longer, for it leaves the cache
-THREADS = 2
+MOST_TOKENS = 382  # of a text, without those of its begin and end; of a longer one, what follows changes little
+THREADS = 2  # a text each, for two threads on one text wait for each other; both on a question
 DOCUMENT, QUERY = "passage: ", "query: "  # what the model was trained to see before a text, and before a question
 
 
@@ -36,6 +38,7 @@ class E5Embeddings(InProcessEmbeddings):
     def __init__(self) -> None:
         super().__init__()
         self._loading = Lock()
+        self._texts = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="embed-texts")
 
     @property
     def is_installed(self) -> bool:
@@ -44,12 +47,12 @@ class E5Embeddings(InProcessEmbeddings):
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         with self._loading:
             encoder = self._document_encoder
-        return self._embed([DOCUMENT + text for text in texts], encoder)
+        return self._embed([DOCUMENT + text for text in texts], encoder, self._texts.map)
 
     def embed_queries(self, texts: list[str]) -> list[list[float]]:
         with self._loading:
             encoder = self._query_encoder
-        return self._embed([QUERY + text for text in texts], encoder)
+        return self._embed([QUERY + text for text in texts], encoder, map)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(self._tokenizer.tokenize(text)) for text in texts]
@@ -68,26 +71,11 @@ class E5Embeddings(InProcessEmbeddings):
 
     @cached_property
     def _document_encoder(self) -> Encoder:
-        return Encoder(self._tokenizer.weights, read_document_layers(), threads=THREADS)
+        return Encoder(self._tokenizer.weights, read_document_layers(), threads=1)
 
-    def _embed(self, texts: Sequence[str], encoder: Encoder) -> list[list[float]]:
+    def _embed(self, texts: Sequence[str], encoder: Encoder, run: Run) -> list[list[float]]:
+        """Embed each text alone: with others, whose greatest values scale the 8 bits, it would have another vector."""
         begin, end = self._tokenizer.weights.begin, self._tokenizer.weights.end
         tokens = [[begin, *self._tokenizer.tokenize(text)[:MOST_TOKENS], end] for text in texts]
-        vectors: list[list[float]] = [[]] * len(texts)
-        for numbers in _batches(tokens):
-            for number, rows in zip(numbers, encoder.encode([tokens[each] for each in numbers]), strict=True):
-                mean: NDArray[np.float32] = rows.mean(axis=0)
-                vectors[number] = (mean / np.linalg.norm(mean)).tolist()
-        return vectors
-
-
-def _batches(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Yield the numbers of texts of like length, together at most BATCH_TOKENS with their padding."""
-    batch: list[int] = []
-    for number in sorted(range(len(tokens)), key=lambda each: len(tokens[each])):
-        if batch and (len(batch) + 1) * len(tokens[number]) > BATCH_TOKENS:
-            yield batch
-            batch = []
-        batch.append(number)
-    if batch:
-        yield batch
+        means = run(lambda one: encoder.encode([one])[0].mean(axis=0), tokens)
+        return [(mean / np.linalg.norm(mean)).tolist() for mean in means]

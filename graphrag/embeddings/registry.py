@@ -42,7 +42,7 @@ class EmbeddingModel:
     embeddings: Embeddings
     provider: str = ""
     fusion: Fusion = "weighted"
-    is_quick: bool = False  # quicker than a look-up in a cache
+    is_quick: bool = False  # hardly slower than a look-up in a cache, or quicker
     timeout_seconds: float | None = None  # of one call; None for a model on this machine
     patience: Patience = FOR_DOCUMENTS
     query_patience: Patience = FOR_QUERIES
@@ -134,12 +134,13 @@ def load_registry(path: Path | None = None, *, may_download: bool = False) -> Em
 
 
 def load_models(path: Path | None = None, *, may_download: bool = False) -> list[EmbeddingModel]:
-    """Load and try every model of the file, by default the packaged one.
+    """Load and try every model of the file, by default the packaged one; without E5 where it has no wheel.
 
     Raises InvalidSettings (the cause and an example) or MissingExtra.
     """
     path = path or PACKAGED_CONFIG
-    return [_load(entry, path, may_download=may_download) for entry in read_entries(path)]
+    models = [_load(entry, path, may_download=may_download) for entry in read_entries(path)]
+    return [model for model in models if model.is_installed or model.provider == "bundled"] or models
 
 
 def _load(entry: ModelEntry, path: Path, *, may_download: bool) -> EmbeddingModel:
@@ -176,7 +177,7 @@ def _load(entry: ModelEntry, path: Path, *, may_download: bool) -> EmbeddingMode
         embeddings,
         entry.provider,
         fusion=entry.fusion,
-        is_quick=entry.provider == "bundled",
+        is_quick=entry.provider in PACKAGED_DIMENSIONS,
         **remote,
     )
 
@@ -262,7 +263,7 @@ class CachedEmbeddingModel(EmbeddingModel):
 
 
 def cached(model: EmbeddingModel, *, cache: Cache, owner_id: str) -> EmbeddingModel:
-    """The model itself where it is quicker than a look-up."""
+    """The model itself where it is about as quick as a look-up."""
     if model.is_quick:
         return model
     values = {field.name: getattr(model, field.name) for field in fields(EmbeddingModel)}

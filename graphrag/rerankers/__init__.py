@@ -86,8 +86,8 @@ def _join(judges: Sequence[Reranker], settings: Settings, embeddings: EmbeddingR
     judge = FallbackReranker(*judges) if len(judges) > 1 else judges[0]
 
     def model() -> EmbeddingModel:
-        """Return the default model, as patient as for a question: somebody waits for the answer."""
-        default = embeddings.get(embeddings.default)
-        return replace(default, patience=default.query_patience)
+        """Return the quickest model that there is, as patient as for a question: somebody waits for the answer."""
+        quickest = embeddings.models.get("bundled") or embeddings.get(embeddings.default)
+        return replace(quickest, patience=quickest.query_patience)
 
     return MMRReranker(judge, model, diversity=settings.search.diversity) if settings.search.diversity else judge

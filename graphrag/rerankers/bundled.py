@@ -6,7 +6,7 @@ from dataclasses import astuple, dataclass
 from itertools import chain, pairwise
 
 from graphrag.linguistics.language import content_words, fold, stem, words
-from graphrag.linguistics.lexicon import find_meanings, meanings, share_meaning
+from graphrag.linguistics.lexicon import find_meanings, meanings
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Hit
 
@@ -124,14 +124,15 @@ def _recognise(vocabulary: Iterable[str], question: QuestionWords) -> tuple[dict
 
 def _translate(vocabulary: Iterable[str], question: QuestionWords, language: str) -> dict[str, str]:
     """Return the words of a language that mean a word of the question, each as word → key."""
-    asked = zip(question.keys.values(), find_meanings(list(question.keys), question.language), strict=True)
-    meant = {key: known for key, known in asked if key in question.words and known}
+    asked: dict[str, list[tuple[float, str]]] = {}
+    for key, known in zip(question.keys.values(), find_meanings(list(question.keys), question.language), strict=True):
+        for family, certainty in known.items() if key in question.words else ():
+            asked.setdefault(family, []).append((certainty, key))
     found = {}
-    for word in vocabulary if meant else ():
+    for word in vocabulary if asked else ():
         of_word = meanings(word, language)
-        certainty, key = max((share_meaning(of_word, known), key) for key, known in meant.items())
-        if certainty:
-            found[word] = key
+        if shared := [(own * other, key) for family, own in of_word.items() for other, key in asked.get(family, ())]:
+            found[word] = max(shared)[1]
     return found
 
 
@@ -155,7 +156,7 @@ def _match(
     named = {fold(word): same.get(word) for word in title}
     in_title = question.words.intersection(named.values())
     exact = [question.words.intersection(found) for found in keys]
-    related = [frozenset(alike[word] for word in sentence if word in alike) for sentence in sentences]
+    related = [question.words.intersection(map(alike.get, sentence)) for sentence in sentences]
     everywhere = in_title.union(*exact)
     return Matches(
         tuple(MatchedWords(one, other - one) for one, other in zip(exact, related, strict=True)),

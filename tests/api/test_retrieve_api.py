@@ -114,7 +114,7 @@ def test_every_stage_is_shown_on_request(client: httpx.Client) -> None:
         assert len(ranking["hits"]) == min(20, ranking["total"])
     assert [hit["chunk_id"] for hit in debug["graph"]["hits"]][:10] == ids(found)
     assert {"transform", "fulltext", "vector", "rerank", "search", "expand"} <= set(debug["timings_ms"])
-    assert (debug["config"]["fusion"], debug["embedding_model"]) == ("rrf", "bundled")
+    assert (debug["config"]["fusion"], debug["embedding_model"]) == ("rrf", "e5")
     assert debug["caches"]["query"] == {"hits": 0, "misses": 1}
     assert again["debug"]["caches"]["query"] == {"hits": 1, "misses": 0}
     assert len(again["debug"]["legs"]) == len(debug["legs"])

@@ -31,8 +31,8 @@ def test_health_tells_what_is_loaded(client: httpx.Client) -> None:
         "database": "ok",
         "chat_model": "extractive",
         "embedding_models": [
-            {"id": "bundled", "name": "bundled", "status": "loaded", "dimensions": 256},
             {"id": "e5", "name": "e5", "status": "loaded", "dimensions": 384},
+            {"id": "bundled", "name": "bundled", "status": "loaded", "dimensions": 256},
         ],
         "breakers": [{"name": "database", "state": "closed", "failures": 0, "retry_after": 0.0}],
     }

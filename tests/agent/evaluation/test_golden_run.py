@@ -276,7 +276,7 @@ async def test_an_error_of_ours_is_not_told_in_its_words(shelf: Shelf) -> None:
 async def test_what_was_done_without_is_counted(shelf: Shelf, registry: EmbeddingRegistry) -> None:
     """R11.1, R10.4 figures of full text alone are not taken for those of both."""
     run = await order(shelf, overrides={"strategy": "hybrid"})
-    broken = EmbeddingRegistry([failing(registry.get("bundled"))])
+    broken = EmbeddingRegistry([failing(registry.get(registry.default))])
     shelf = replace(shelf, services=with_parts(shelf.services, embeddings=broken))
     done = await evaluate(shelf, run)
     assert done.summary is not None

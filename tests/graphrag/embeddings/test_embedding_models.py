@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphrag.embeddings import multilingual_e5
 from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.registry import EmbeddingRegistry, load_registry
 from graphrag.errors import EmbeddingModelUnavailable, InvalidSettings, ProviderError
@@ -52,11 +53,17 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
         load_registry(tmp_path / "nowhere.yml")
 
 
-def test_packaged_registry_is_bundled(registry: EmbeddingRegistry) -> None:
+def test_packaged_registry(registry: EmbeddingRegistry) -> None:
     """R3.1 the packaged default needs no key."""
-    model = registry.get("bundled")
-    assert (registry.default, model.dimensions, model.fusion_weight) == ("bundled", 256, 0.2)
-    assert (model.fusion, model.is_strong) == ("weighted", False)
+    assert registry.default == "e5"
+    told = [(m.id, m.dimensions, m.fusion_weight, m.fusion, m.is_strong) for m in registry.models.values()]
+    assert told == [("e5", 384, 0.5, "weighted", True), ("bundled", 256, 0.2, "weighted", False)]
+
+
+def test_without_its_wheel_e5_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R3.1, R3.4 The bundled model is the default then."""
+    monkeypatch.setattr(multilingual_e5, "find_weights", lambda: None)
+    assert list(load_registry().models) == ["bundled"]
 
 
 def test_the_file_says_how_a_model_s_vectors_are_fused(tmp_path: Path) -> None:

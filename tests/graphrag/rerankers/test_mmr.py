@@ -155,7 +155,7 @@ async def test_any_reranker_can_be_made_diverse(registry: EmbeddingRegistry) -> 
     """R5.1 By the bundled vectors; the relevance that the other one saw is kept."""
     query = "¿Por qué se paró el horno H2?"
     plain = await BundledReranker().rerank(query, found(), language="es", top_k=3)
-    reranker = MMRReranker(BundledReranker(), lambda: registry.get(registry.default), diversity=0.5)
+    reranker = MMRReranker(BundledReranker(), lambda: registry.get("bundled"), diversity=0.5)
     diverse = await reranker.rerank(query, found(), language="es", top_k=3)
     assert [hit.chunk.content for hit in plain] == TEXTS
     assert [hit.chunk.content for hit in diverse] == [TEXTS[0], TEXTS[2], TEXTS[1]]
@@ -165,7 +165,7 @@ async def test_any_reranker_can_be_made_diverse(registry: EmbeddingRegistry) -> 
 
 async def test_what_is_new_is_found_below_the_cut(registry: EmbeddingRegistry) -> None:
     """R5.1 Diversity is sought among all candidates, not among the best that the other one would leave."""
-    reranker = MMRReranker(BundledReranker(), lambda: registry.get(registry.default), diversity=0.5)
+    reranker = MMRReranker(BundledReranker(), lambda: registry.get("bundled"), diversity=0.5)
     diverse = await reranker.rerank("¿Por qué se paró el horno H2?", found(), language="es", top_k=2)
     assert [hit.chunk.content for hit in diverse] == [TEXTS[0], TEXTS[2]]
 
