@@ -19,6 +19,7 @@ class AnswerKindRules(Rules):
     place: Pattern
     numerals: WordSet
     money: AnyCase
+    amount: AnyCase  # of money, with its sign or word
     season: AnyCase
     reason: AnyCase
     negated: AnyCase
@@ -56,6 +57,10 @@ def _has_number(sentence: str, asked: Set[str]) -> bool:
     return bool(found - asked)
 
 
+def _has_count(sentence: str, asked: Set[str]) -> bool:
+    return _has_number(_rules().amount.sub(" ", sentence), asked)
+
+
 def _has_money(sentence: str, asked: Set[str]) -> bool:
     return _rules().money.search(sentence) is not None
 
@@ -83,6 +88,7 @@ def _has_reason(sentence: str, asked: Set[str]) -> bool:
 
 _SHOWS: Mapping[str, Shows] = {
     "number": _has_number,
+    "count": _has_count,
     "money": _has_money,
     "date": _has_date,
     "person": _has_name,

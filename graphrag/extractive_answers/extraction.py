@@ -25,7 +25,8 @@ from graphrag.parsers.source_locations import named_cells
 from graphrag.query_transformation.tasks import TASKS, Task
 from graphrag.rerankers.bundled import NAME_WEIGHT, MatchedWords, find_words, rarity, read_question
 
-FIGURES = frozenset(("number", "money", "date"))  # kinds of answers
+FIGURES = frozenset(("number", "count", "money", "date"))  # kinds of answers
+KINDS_OF_NUMBER = frozenset(("count", "money"))  # where one of them is asked for, not any number will do
 NEARBY, AROUND, TITLED = 0.5, 0.3, 0.3  # what a word counts in the sentence beside, the passage, the title
 
 
@@ -151,7 +152,7 @@ class SentenceMatcher:
         titled = self._titled[sentence.title] - known
         pairs = self._question.pairs
         shown = {kind.name for kind in self._kinds if kind.shows(sentence.text, self._asked)}
-        figures = FIGURES - {"number"} if any(kind.name == "money" for kind in self._kinds) else FIGURES
+        figures = FIGURES - {"number"} if any(kind.name in KINDS_OF_NUMBER for kind in self._kinds) else FIGURES
         return Fit(
             own=self._sum(held.exact),
             alike=self._sum(held.alike),
@@ -495,15 +496,14 @@ def _is_within(sentence: _Sentence, unit: AnswerUnit) -> bool:
 
 
 def _alike(best: RankedSentences) -> list[int]:
-    """Return what is near the best row: rows are alike in all that they do not say themselves."""
-    first = best.ranked[0]
-    met = best.matcher.met_by(first)
-    return [
-        number
-        for number in best.ranked
-        if best.scores[number] >= best.scores[first] - NEAR_BEST
-        and (met <= best.matcher.met_by(number) or not best.sentences[number].excerpt.is_of_table)
-    ]
+    """Return what is near the best row: rows are alike in all that they do not say themselves.
+
+    A row that says itself what the best one says, and more of the question, is the one that is asked for.
+    """
+    met = best.matcher.met_by
+    near = [number for number in best.ranked if best.scores[number] >= best.scores[best.ranked[0]] - NEAR_BEST]
+    said = next((met(number) for number in near if met(near[0]) < met(number)), met(near[0]))
+    return [number for number in near if said <= met(number) or not best.sentences[number].excerpt.is_of_table]
 
 
 def _several(best: RankedSentences) -> list[int]:

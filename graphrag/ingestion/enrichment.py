@@ -72,7 +72,7 @@ def phrases(parsed: ParsedText, language: str) -> Iterator[Keyphrase]:
     weights = {
         key: weight * (HEADING_WEIGHT if headed.issuperset(key) else 1)
         for key, weight in _weighted(found)
-        if not vague.issuperset(key)
+        if not vague.issuperset(key) and any(map(str.isalpha, "".join(key)))
     }
     for key in sorted(weights, key=lambda key: -weights[key]):
         yield Keyphrase(key, _best_written([text[start:end] for start, end in found[key]]))

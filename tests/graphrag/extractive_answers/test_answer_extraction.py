@@ -576,6 +576,24 @@ def test_an_amount_of_money_is_asked_for_or_not(question: str, is_asked: bool) -
     assert ("money" in [kind.name for kind in wanted_kinds(question)]) is is_asked
 
 
+@pytest.mark.parametrize(
+    ("question", "sentence", "is_shown"),
+    [
+        ("Combien de personnes travaillaient à l'entrepôt ?", "A torn gasket cost us €15,726.", False),
+        ("Combien de personnes travaillaient à l'entrepôt ?", "Le joint a coûté 15 726 € à 11 personnes.", True),
+        ("¿Cuántos hornos se pararon?", "La parada costó 9.240 euros.", False),
+        ("How many ovens stopped?", "Two ovens stopped, which cost £900.", True),
+        ("¿Cuántos euros costó?", "La parada costó 9.240 euros.", True),
+        ("How much did it cost?", "It cost £900.", True),
+    ],
+)
+def test_money_is_no_count(question: str, sentence: str, is_shown: bool) -> None:
+    """R8.8 Who asks how many wants another number."""
+    best = extraction.find_best(question, [Excerpt(1, "Informe", sentence, "en", score=0.9)], language="en")
+    assert best
+    assert best.matcher.lacks_figure(0) is not is_shown
+
+
 def test_a_time_is_no_price() -> None:
     """R8.5 A number of something else does not answer what a thing costs."""
     text = "Par courriel, l'extrait de casier coûte deux semaines d'attente. L'extrait de casier coûte 12 euros."
