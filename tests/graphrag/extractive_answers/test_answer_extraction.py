@@ -584,7 +584,7 @@ def test_an_amount_of_money_is_asked_for_or_not(question: str, is_asked: bool) -
         ("¿Cuántos hornos se pararon?", "La parada costó 9.240 euros.", False),
         ("How many ovens stopped?", "Two ovens stopped, which cost £900.", True),
         ("¿Cuántos euros costó?", "La parada costó 9.240 euros.", True),
-        ("How much did it cost?", "It cost £900.", True),
+        ("How much did the repair cost?", "The repair cost £900.", True),
     ],
 )
 def test_money_is_no_count(question: str, sentence: str, is_shown: bool) -> None:
