@@ -168,7 +168,7 @@ class StorageConfig(BaseModel):
     embeddings_config: Path | None = Field(
         default=None,
         validation_alias="EMBEDDINGS_CONFIG",
-        description="YAML file that lists the embedding models; unset: `bundled` and `e5`, which come with packages",
+        description="YAML file that lists the embedding models; unset: `e5` and `bundled`, which come with packages",
     )
     index: str | None = Field(
         default=None,

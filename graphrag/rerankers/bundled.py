@@ -1,6 +1,7 @@
 """The bundled reranker: word matches and a few more features, weighed by a learned model."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from itertools import chain, pairwise
@@ -24,6 +25,7 @@ def ranked(hits: Sequence[Hit], scores: Sequence[float], *, top_k: int) -> list[
 
 Pair = tuple[str, str]
 
+_CODE, _PARTS = re.compile(r"[^\W\d].*[.,_]|[.,_].*[^\W\d]"), re.compile(r"[^\W_]+")
 FAMILY_LETTERS, FAMILY_SHARE = 5, 0.6  # of two stems' beginnings, and of the longer one, to be of one family
 
 
@@ -82,7 +84,7 @@ def find_words(
 
     A synonym is alike; in a text of another language a translation counts as the word itself.
     """
-    split = [[words(text[span.start : span.end]) for span in split_sentences(text)] for text in texts]
+    split = [[_words_and_parts(text[span.start : span.end]) for span in split_sentences(text)] for text in texts]
     # A file's name may join its words: Super_Bowl_50.
     titled = [content_words(title.replace("_", " "), question.language) for title in titles]
     found: dict[int, Matches] = {}
@@ -97,6 +99,14 @@ def find_words(
             same |= synonyms
         found |= {place: _match(split[place], titled[place], same, alike, question) for place in places}
     return [found[place] for place in range(len(texts))]
+
+
+def _words_and_parts(text: str) -> list[str]:
+    """Return the words, and behind a code with full stops or commas its parts: «v2.14.31»."""
+    found = words(text)
+    if all(map(str.isalnum, found)):
+        return found
+    return [part for word in found for part in (word, *(_PARTS.findall(word) if _CODE.search(word) else ()))]
 
 
 def _recognise(vocabulary: Iterable[str], question: QuestionWords) -> tuple[dict[str, str], dict[str, str]]:

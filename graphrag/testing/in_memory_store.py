@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -245,7 +246,8 @@ def _is_expired(document: Document) -> bool:
 
 
 def _terms(text: str, language: str) -> list[str]:
-    return [stem(word, language) for word in words(text) if fold(word) not in stop_words(language)]
+    found = chain.from_iterable((word, *(word.split("_") if "_" in word else ())) for word in words(text))
+    return [stem(word, language) for word in found if fold(word) not in stop_words(language)]
 
 
 def _chunk_terms(chunk: Chunk) -> Counter[str]:

@@ -290,6 +290,23 @@ async def test_joined_words_are_found_as_written(shelf: Shelf) -> None:
     assert (await shelf.found(*words))[0] == "Invoice INV/2025/0042 was paid."
 
 
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("INV/2025/0042", "0042"),
+        ("ana.bofill@example.org", "bofill"),
+        ("/srv/orders/paid.csv", "paid"),
+        ("KLM_20417", "20417"),
+        ("v2.14.31", "v2.14.31"),
+        ("4455-9921-7730", "9921"),
+    ],
+)
+async def test_a_code_is_found_by_its_parts(shelf: Shelf, written: str, asked: str) -> None:
+    """R4.3 Whatever the parser makes of the whole."""
+    await shelf.put(f"Expediente {written} archivado.", "Expediente INV/2024/0041 archivado.", language="es")
+    assert await shelf.found(asked) == [f"Expediente {written} archivado."]
+
+
 async def test_phrase_must_match_as_a_phrase(shelf: Shelf) -> None:
     """R4.3 phrases in quotes."""
     await shelf.put("El aviso de fuga llegó tarde.")

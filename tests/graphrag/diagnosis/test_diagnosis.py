@@ -66,7 +66,7 @@ def test_nothing_is_changed(url: str, tmp_path: Path, monkeypatch: PATCH) -> Non
     (tmp_path / "new" / "files").mkdir(parents=True)
     assert {"home", "files"} <= set(found())
     assert not list((tmp_path / "new" / "files").iterdir())
-    execute(url, "DELETE FROM migrations WHERE name = '0018_drop_experiments.sql'")
+    execute(url, "DELETE FROM migrations WHERE name = '0019_codes.sql'")
     assert found()["migrations_missing"].details == {"count": 1}
     assert found()["migrations_missing"].level is Level.ERROR
 

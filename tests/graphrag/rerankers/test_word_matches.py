@@ -42,6 +42,20 @@ def test_a_text_holds_each_word_of_the_question_that_has_a_form_in_it(case: tupl
         assert set().union(*(held.exact for held in match.sentences)) == expected
 
 
+@pytest.mark.parametrize(
+    ("query", "text", "found"),
+    [
+        ("2.14", "Version v2.14.31 is out.", set()),
+        ("error IE 684", "Error IE.684.656 came back.", {"error", "ie", "684"}),
+        ("pedido 20417", "El pedido KLM_20417 salió.", {"ped", "20417"}),
+        ("19", "Cuesta 2.019 euros.", set()),
+    ],
+)
+def test_the_parts_of_a_code_count(query: str, text: str, found: set[str]) -> None:
+    """R5.1 Those of a number do not."""
+    assert set().union(*(held.exact for held in find(query, text).sentences)) == found
+
+
 def both(word: str, language: str) -> tuple[str, str]:
     return fold(word), stem(word, language)
 
