@@ -202,7 +202,7 @@ class Bench:
         return results
 
     async def _ingest(self, name: str, config: IngestionConfig | None) -> Collection:
-        collection = await self.services.collections.create(LOCAL_OWNER, name)
+        collection = await self.services.store.create_collection(LOCAL_OWNER, name, embedding_model="bundled")
         documents = [self._indexed(title, text, config, collection) for title, text in self.texts.texts.items()]
         await self.services.store.put_documents(collection, documents)
         await self.services.store.optimize(collection)

@@ -40,7 +40,7 @@ class CausewaySystem:
     async def open(cls, workplace: Workplace) -> Self:
         services = open_services(Settings.from_environment(database_url=SecretStr(workplace.database)))
         await services.open()
-        collection = await services.collections.create(LOCAL_OWNER, "benchmark")
+        collection = await services.store.create_collection(LOCAL_OWNER, "benchmark", embedding_model="bundled")
         model = replace(await services.collections.embedding_model(collection), embeddings=workplace.embeddings)
         return cls(services, collection, model, workplace.database)
 
