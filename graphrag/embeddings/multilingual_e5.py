@@ -13,6 +13,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrag.embeddings.bundled import BundledEmbeddings
 from graphrag.embeddings.e5 import (
     Encoder,
     Tokenizer,
@@ -38,6 +39,7 @@ class E5Embeddings(InProcessEmbeddings):
     def __init__(self) -> None:
         super().__init__()
         self._loading = Lock()
+        self._counting = BundledEmbeddings()
         self._texts = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="embed-texts")
 
     @property
@@ -55,7 +57,8 @@ class E5Embeddings(InProcessEmbeddings):
         return self._embed([QUERY + text for text in texts], encoder, map)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return [len(self._tokenizer.tokenize(text)) for text in texts]
+        """Count as chat models do, whose vocabularies are as small as the bundled model's: E5's words are longer."""
+        return self._counting.count_tokens(texts)
 
     @property
     def _tokenizer(self) -> Tokenizer:
