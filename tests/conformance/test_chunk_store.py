@@ -301,7 +301,7 @@ async def test_joined_words_are_found_as_written(shelf: Shelf) -> None:
         ("4455-9921-7730", "9921"),
     ],
 )
-async def test_a_code_is_found_by_its_parts(shelf: Shelf, written: str, asked: str) -> None:
+async def test_what_a_parser_keeps_whole_is_found_by_a_part(shelf: Shelf, written: str, asked: str) -> None:
     """R4.3 Whatever the parser makes of the whole."""
     await shelf.put(f"Expediente {written} archivado.", "Expediente INV/2024/0041 archivado.", language="es")
     assert await shelf.found(asked) == [f"Expediente {written} archivado."]
