@@ -188,7 +188,8 @@ async def filled(store: str, material: Material, server: str) -> AsyncIterator[S
 
 async def _collection(services: Services) -> Collection:
     """With the same id in each store, and so documents and chunks: what is equally good goes by their ids."""
-    made = await services.collections.create(LOCAL_OWNER, "benchmark")
+    # Whose vectors are further apart than halves of floats, which PostgreSQL keeps, are from whole ones.
+    made = await services.store.create_collection(LOCAL_OWNER, "benchmark", embedding_model="bundled")
     async with services.database.transaction(LOCAL_OWNER) as connection:
         await connection.execute("UPDATE collections SET collection_id = %s WHERE collection_id = %s", [SAME, made.id])
     return replace(made, id=SAME)
