@@ -157,7 +157,7 @@ def beir(folder: Path) -> Material:
 
 
 @asynccontextmanager
-async def filled(store: str, material: Material, server: str) -> AsyncIterator[Shelf]:
+async def filled(store: str, material: Material, server: str, model_id: str) -> AsyncIterator[Shelf]:
     with (
         tempfile.TemporaryDirectory() as home,
         STORES[store]() as chosen,
@@ -170,7 +170,7 @@ async def filled(store: str, material: Material, server: str) -> AsyncIterator[S
         )
         await services.open()
         try:
-            collection = await _collection(services)
+            collection = await _collection(services, model_id)
             model = await services.collections.embedding_model(collection)
             await services.ingestion.ingest(material.sources[:1], collection=collection, model=model)  # starts parsers
             started = perf_counter()
@@ -186,19 +186,23 @@ async def filled(store: str, material: Material, server: str) -> AsyncIterator[S
             await services.close()
 
 
-async def _collection(services: Services) -> Collection:
+async def _collection(services: Services, model: str) -> Collection:
     """With the same id in each store, and so documents and chunks: what is equally good goes by their ids."""
-    # Whose vectors are further apart than halves of floats, which PostgreSQL keeps, are from whole ones.
-    made = await services.store.create_collection(LOCAL_OWNER, "benchmark", embedding_model="bundled")
+    made = await services.store.create_collection(LOCAL_OWNER, "benchmark", embedding_model=model)
     async with services.database.transaction(LOCAL_OWNER) as connection:
         await connection.execute("UPDATE collections SET collection_id = %s WHERE collection_id = %s", [SAME, made.id])
     return replace(made, id=SAME)
 
 
-async def compare(material: Material, stores: Sequence[str], server: str) -> dict[tuple[str, str], Reading]:
-    """By store and reading. Each question is put to one after the other, so that all meet the same machine."""
+async def compare(
+    material: Material, stores: Sequence[str], server: str, *, model: str = "bundled"
+) -> dict[tuple[str, str], Reading]:
+    """By store and reading. Each question is put to one after the other, so that all meet the same machine.
+
+    `model`: whose vectors; those of `bundled` are told apart in half precision too, which PostgreSQL keeps.
+    """
     async with AsyncExitStack() as stack:
-        shelves = {store: await stack.enter_async_context(filled(store, material, server)) for store in stores}
+        shelves = {store: await stack.enter_async_context(filled(store, material, server, model)) for store in stores}
         readings = {(store, name): Reading(shelves[store], READINGS[name]) for name in READINGS for store in stores}
         if TYPESENSE in shelves:
             own_words = {**READINGS[HYBRID], "fulltext_ranking": "index"}
