@@ -128,9 +128,14 @@ class Services:
         await self.authentication.open()
         opening = self.database.open_or_await() if awaits_database else self.database.open()
         for_questions = (
-            (lexicon.load, load_question_grammars, tasks.load, short_answers.load, open_reader) if answers else ()
+            lexicon.load,
+            load_question_grammars,
+            tasks.load,
+            short_answers.load,
+            open_reader,
+            self.embeddings.load_for_questions,
         )
-        loading = (self.embeddings.load, language.load, *for_questions)
+        loading = (self.embeddings.load, language.load, *(for_questions if answers else ()))
         await asyncio.gather(opening, *map(asyncio.to_thread, loading))
         if self.cross_encoder:
             await self.cross_encoder.open()

@@ -118,6 +118,12 @@ class EmbeddingRegistry:
         """Raises InvalidSettings or MissingExtra."""
         _ = self.models
 
+    def load_for_questions(self) -> None:
+        """Load what the default model embeds questions with, where it loads that late: the first would wait for it."""
+        load = getattr(self.models[self.default].embeddings, "load_for_questions", None)
+        if load is not None:
+            load()
+
     def get(self, model_id: str) -> EmbeddingModel:
         try:
             return self.models[model_id]

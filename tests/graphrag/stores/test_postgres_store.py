@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from typing import Any
 from uuid import uuid4
 
@@ -17,6 +18,7 @@ from pydantic import SecretStr
 from graphrag.config.settings import Settings
 from graphrag.db.database import Connection, Database
 from graphrag.db.database import fetch as fetch_rows
+from graphrag.db.migrate import OPTIONS
 from graphrag.models import Collection, Filters
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.services import Services, open_services
@@ -52,6 +54,39 @@ async def put(services: Services, collection: Collection, texts: list[str], **ov
     document = make_document(collection_id=collection.id, **overrides)
     indexed = IndexedDocument(document, tile(document, texts), [[1.0, 0.0]] * len(texts))
     await services.store.put_documents(collection, [indexed])
+
+
+INDEXED_BEFORE = """
+    CREATE OR REPLACE FUNCTION causeway.code_parts(words text) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT '' $$;
+    UPDATE chunks SET context = context;
+    DELETE FROM lexeme_statistics WHERE lexeme = '0042';
+"""
+
+
+async def test_codes_that_were_indexed_before_are_found_by_their_parts_too(make_database: Callable[[], str]) -> None:
+    """R4.3 The migration makes their lexemes and the statistics anew, and leaves policies as strict as they were."""
+    url = make_database()
+    opened = open_services(Settings.from_environment(database_url=SecretStr(url)))
+    await opened.open()
+    try:
+        shelf = Shelf(opened.store, await opened.store.create_collection("me", "notes", embedding_model="tiny"))
+        await shelf.put("Factura INV/2025/0042 pagada.", "Nada más.", language="es")
+        script = files("graphrag.db").joinpath("migrations", "0019_codes.sql").read_text("utf-8")
+        with psycopg.connect(url, options=OPTIONS) as connection:
+            connection.execute(INDEXED_BEFORE)
+            connection.commit()
+            assert await shelf.found("0042") == []
+            connection.execute("DROP FUNCTION causeway.code_parts")
+            connection.execute(script.encode())
+            connection.commit()
+            forced = (
+                "SELECT bool_and(relforcerowsecurity) FROM pg_class WHERE relname IN ('chunks', 'lexeme_statistics')"
+            )
+            assert connection.execute(forced).fetchone() == (True,)
+        assert await shelf.found("0042") == ["Factura INV/2025/0042 pagada."]
+        await assert_statistics_are_right(opened, shelf.collection)
+    finally:
+        await opened.close()
 
 
 words = st.sampled_from(["horno", "hornos", "retén", "reten", "école", "machines", "H2", "12.000", "l'été", "a'b\\c"])
