@@ -71,6 +71,13 @@ class ChunkStore(Protocol):
         """Return the documents' file names that equal one of `names`, whatever the case and accents."""
         ...
 
+    async def find_spellings(self, collection: Collection, words: Sequence[str]) -> dict[str, str]:
+        """Return, for each word that no chunk holds in any form, the nearest word of a chunk, as it is written there.
+
+        Nothing for a word that none is near to, as `graphrag.linguistics.spelling.nearest_word` says.
+        """
+        ...
+
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         """Store all documents or none; those with the same id are replaced at the same instant.
 

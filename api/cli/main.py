@@ -33,6 +33,10 @@ COMMANDS = {  # name → where it is, and the first line of its help
         "api.cli.ingest:rechunk",
         "Chunk documents that are stored whole; ids and dates are kept.",
     ),
+    "models": (
+        "api.cli.models:models",
+        "List embedding models and what each needs; measure one on a collection's golden cases (--compare).",
+    ),
     "reembed": (
         "api.cli.maintenance:reembed",
         "Move a collection to another embedding model without downtime; run again to resume.",

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 from rich.markdown import Markdown
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from api.cli.terminal import CollectionOption, err, load_settings, out, run
+from api.cli.terminal import CollectionOption, embedding_progress, err, load_settings, out, run
 from graphrag.config.reference import themes, to_markdown
 from graphrag.db.backup import restore_backup, write_backup
 from graphrag.db.database import Database
@@ -67,10 +66,8 @@ async def _reembed(services: Services, name: str, model_id: str | None) -> str:
         services.database, collection, batch_size=services.settings.ingestion_limits.embedding_batch_size
     )
     model = services.embeddings.get(model_id or await migration.previous_model())
-    columns = (TextColumn("Embedding"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err) as progress:
-        task = progress.add_task("", total=collection.chunk_count)
-        await migration.run(model, report=lambda done, total: progress.update(task, completed=done, total=total))
+    with embedding_progress() as report:
+        await migration.run(model, report=report)
     await services.documents.queue.defer_optimization(collection)
     return model.id
 

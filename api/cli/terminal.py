@@ -3,12 +3,14 @@
 import asyncio
 import json
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
 from rich.measure import Measurement
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from graphrag.config.reference import unknown_variables
@@ -79,3 +81,12 @@ def print_table(table: Table, spare: Sequence[str] = ()) -> None:
 
 def print_json(value: dict[str, Any]) -> None:
     out.file.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+@contextmanager
+def embedding_progress() -> Iterator[Callable[[int, int], None]]:
+    """Show a bar of the chunks that are embedded, on standard error; yields what reports done and total."""
+    columns = (TextColumn("Embedding"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -18,6 +18,7 @@ from graphrag.protocols import Cache
 KEPT_SECONDS = 30 * 24 * 3600  # a document is indexed again with other settings, or for another embedding model
 BEGINNING_CHARS, NEIGHBOUR_CHARS, CHUNK_CHARS = 2_000, 400, 4_000
 LONGEST = 400  # characters: two sentences; more would drown the chunk's own words
+TABLE_CHARS = 200  # of a chunk of a table: its first rows
 HOPELESS = 5  # failures without any success, after which nobody is asked any more
 
 
@@ -42,6 +43,14 @@ async def situate(
     fresh = {key: said for key, said in zip(missing, answers, strict=True) if said}
     await _write(cache, owner_id, fresh)
     return [known.get(key) or fresh.get(key) for key in keys]
+
+
+def embedded_text(context: str, content: str, *, is_table: bool) -> str:
+    """Return the text to embed for a chunk: the headings above it and its content; of a table's rows the first alone.
+
+    The rows of a table are alike: what is in one of them is found by full text.
+    """
+    return f"{context}\n{content[:TABLE_CHARS] if is_table else content}"
 
 
 def contextual_text(situation: str | None, embedded: str) -> str:

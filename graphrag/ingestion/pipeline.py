@@ -16,7 +16,7 @@ from graphrag.errors import UnreadableDocument
 from graphrag.ingestion import enrichment
 from graphrag.ingestion.chunking import chunk_document
 from graphrag.ingestion.chunking.division import Embed
-from graphrag.ingestion.contextualization import contextual_text, situate
+from graphrag.ingestion.contextualization import contextual_text, embedded_text, situate
 from graphrag.ingestion.enrichment import MOST_PHRASES, Keyphrase, phrases, with_keywords
 from graphrag.ingestion.sources import Source, SourceFile, duplicate_source, refused
 from graphrag.ingestion.tables.computed_tables import with_computed
@@ -170,7 +170,10 @@ class Pipeline:
             )
             for index, span in enumerate(chunked.spans)
         ]
-        embedded = [embedded_text(parsed, chunk) for chunk in chunks]
+        embedded = [
+            embedded_text(chunk.context, parsed.text[chunk.window_start : chunk.end_char], is_table=bool(chunk.headers))
+            for chunk in chunks
+        ]
         graph = chunk_graphs(parsed.text, chunks, language=document.language)
         return Prepared(source, document, chunks, embedded, parsed.text, graph, [*islice(ranked, MOST_PHRASES)])
 
@@ -270,10 +273,6 @@ class Pipeline:
         await report([item.in_stage("graph")])
         found = await self.relation_extractor.extract(item.chunks, owner_id=collection.owner_id)
         return with_relations(graph, found)
-
-
-def embedded_text(parsed: ParsedText, chunk: Chunk) -> str:
-    return f"{chunk.context}\n{parsed.text[chunk.window_start : chunk.end_char]}"
 
 
 def _ticket(source: Source) -> UUID | None:

@@ -17,7 +17,7 @@ from pgvector import HalfVector
 from graphrag.db.database import Connection, Database, fetch, queries
 from graphrag.embeddings.registry import EmbeddingModel, embed_batches
 from graphrag.errors import CollectionNotFound, InvalidSettings, ProviderError
-from graphrag.ingestion.contextualization import contextual_text
+from graphrag.ingestion.contextualization import contextual_text, embedded_text
 from graphrag.models import Collection, VectorKind
 from graphrag.observability.telemetry import log
 from graphrag.stores.postgres import search
@@ -55,10 +55,7 @@ class EmbeddingMigration:
         Raises ProviderError, CollectionNotFound, or InvalidSettings if another migration is running.
         """
         async with self._alone():
-            state = await self._state()
-            if state["embedding_model"] == model.id:
-                raise InvalidSettings(f"The collection {self.collection.name!r} has the embedding model {model.id!r}.")
-            await self._drop_others(state["embedding_model"], state["previous_embedding_model"], model.id)
+            state = await self._begin(model)
             while True:
                 await self._fill(model, report)
                 await self._build_index(model)
@@ -66,6 +63,22 @@ class EmbeddingMigration:
                     break
             await self._drop_others(model.id, state["embedding_model"])
         log.info("collection moved", collection=str(self.collection.id), old=state["embedding_model"], new=model.id)
+
+    async def prepare(self, model: EmbeddingModel, *, report: Report = report_nothing) -> None:
+        """Embed the collection's chunks with the model beside its own, which its searches keep; `run` goes on there.
+
+        Raises as `run` does.
+        """
+        async with self._alone():
+            await self._begin(model)
+            await self._fill(model, report)
+
+    async def _begin(self, model: EmbeddingModel) -> Row:
+        state = await self._state()
+        if state["embedding_model"] == model.id:
+            raise InvalidSettings(f"The collection {self.collection.name!r} has the embedding model {model.id!r}.")
+        await self._drop_others(state["embedding_model"], state["previous_embedding_model"], model.id)
+        return state
 
     async def _fill(self, model: EmbeddingModel, report: Report) -> None:
         """Embed chunks until none is missing; uploads with the collection's current model continue meanwhile."""
@@ -101,7 +114,10 @@ class EmbeddingMigration:
     async def _embeddings(
         self, rows: Sequence[Row], model: EmbeddingModel, state: Row
     ) -> Mapping[VectorKind, list[list[float]]]:
-        plain = [f"{row['context']}\n{row['overlap']}{row['content']}" for row in rows]
+        plain = [
+            embedded_text(row["context"], f"{row['overlap']}{row['content']}", is_table=bool(row["headers"]))
+            for row in rows
+        ]
         content = await self._embed_all(plain, model)
         if not state["has_contextual"]:
             return {"content": content}

@@ -19,7 +19,7 @@ WHERE collection_id = %(collection_id)s
 -- name: find_missing
 -- In the order of a document's text, from a place on; with the overlap that was embedded with a chunk. xmin tells a chunk from
 -- another one that takes its place, id and all: rows of chunks are never updated.
-SELECT document_id, chunk_index, chunk_id, xmin::text AS version, context, content, situation,
+SELECT document_id, chunk_index, chunk_id, xmin::text AS version, context, content, situation, headers,
        coalesce(right((SELECT string_agg(p.content, '' ORDER BY p.chunk_index) FROM chunks p
                        WHERE p.collection_id = c.collection_id AND p.document_id = c.document_id
                          AND p.chunk_index < c.chunk_index AND p.end_char > c.window_start),

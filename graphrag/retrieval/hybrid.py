@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final, Literal
 
 import numpy as np
@@ -15,7 +16,8 @@ from cachetools import TTLCache
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CausewayError, OutOfTime, ProviderError, RetrievalUnavailable
 from graphrag.linguistics import language as languages
-from graphrag.linguistics import lexicon
+from graphrag.linguistics import lexicon, spelling
+from graphrag.linguistics.rules import read_texts
 from graphrag.models import ELSEWHERE, UNDATED, Document, Filters, Hit, Strategy, Synonym
 from graphrag.observability.request_context import note
 from graphrag.observability.telemetry import count_lookups, count_results, count_retrieval, log, stage
@@ -30,6 +32,7 @@ from graphrag.retrieval.query import Leg, Query, Retrieval
 Reason = Literal["quoted words", "keywords", "a long question about a meaning", "neither words nor meaning alone"]
 MOST_KEYWORDS = 3
 MOST_SYNONYMS = 4  # of a word, in each language
+MOST_SPELLINGS = 5  # words of a question that are looked up
 LEAST_WORDS_OF_MEANING = 9  # so many words that carry meaning outvote a wording that the documents do not share
 _QUOTED = re.compile(r'"(?=\S)([^"]{2,})(?<=\S)"|«([^«»]{2,})»|“([^“”]{2,})”')
 _IDENTIFIER = re.compile(r"\d")  # A-2517, L4, 2025: to be found as they are written
@@ -103,7 +106,10 @@ async def search_collection(query: Query, *, store: ChunkStore) -> Retrieval:
     searches = [_Search(text, number, scope, vectors, store) for scope in scopes for number, text in enumerate(texts)]
     try:
         with closing(vectors):
-            found = await asyncio.gather(*(search.run(strategy) for search in searches))
+            suggestions, found = await asyncio.gather(
+                _suggest_spellings(query, texts[0], store),
+                asyncio.gather(*(search.run(strategy) for search in searches)),
+            )
     except Exception:
         count_retrieval("failed")
         raise
@@ -112,7 +118,7 @@ async def search_collection(query: Query, *, store: ChunkStore) -> Retrieval:
         failed=(*sorted({leg for part in found for leg in part.failed}), *vectors.failed),
         strategy=strategy if all(part.strategy == strategy for part in found) else "hybrid",
         files=named.files,
-        warnings=tuple(f"There is no file {name!r}: it was not searched for." for name in named.missing),
+        warnings=(*(_warn(query, "no_file", name) for name in named.missing), *suggestions),
     )
     trace.find(retrieval.hits, retrieval.files)
     count_found(retrieval)
@@ -130,6 +136,28 @@ async def _named_files(query: Query, store: ChunkStore) -> NamedFiles:
     if query.filters.filenames:
         return NamedFiles()
     return await find_named_files(query.transformed.standalone, store=store, collection=query.collection)
+
+
+async def _suggest_spellings(query: Query, text: str, store: ChunkStore) -> list[str]:
+    """Return « Vouliez-vous dire … ? » for each word that no document says, and that looks like one that some do."""
+    language = query.transformed.language
+    words = [word for word in languages.content_words(text, language) if spelling.may_be_misspelt(word, language)]
+    try:
+        async with within("spelling"):
+            found = await store.find_spellings(query.collection, words[:MOST_SPELLINGS]) if words else {}
+    except CausewayError as exc:
+        log.warning("spellings were not looked up", error=exc)
+        return []
+    return [_warn(query, "did_you_mean", word, known) for word, known in found.items()]
+
+
+def _warn(query: Query, name: str, *values: str) -> str:
+    return _warnings()[name][query.transformed.language].format(*values)
+
+
+@lru_cache(maxsize=1)
+def _warnings() -> dict[str, dict[str, str]]:
+    return read_texts("graphrag.retrieval", "warnings")
 
 
 def _strategy(text: str, query: Query) -> tuple[Strategy, str]:

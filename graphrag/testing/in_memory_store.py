@@ -16,7 +16,9 @@ from langchain_core.embeddings import Embeddings
 from graphrag.causal_graph.document_graph import assemble_mentions
 from graphrag.config.settings import GenerationConfig, IngestionConfig, RetrievalConfig
 from graphrag.errors import CollectionChanged, CollectionExists, CollectionNotFound
-from graphrag.linguistics.language import fold, stem, stop_words, words
+from graphrag.linguistics.language import fold, stem, stop_words
+from graphrag.linguistics.language import words as words_of
+from graphrag.linguistics.spelling import nearest_word
 from graphrag.models import EVERYTHING, Chunk, Collection, Document, Filters, FulltextRanking, Hit, Synonym
 from graphrag.models.ingestion import IndexedDocument
 from graphrag.retrieval.filters import lets_through
@@ -97,6 +99,14 @@ class InMemoryStore:
         wanted = {fold(name) for name in names}
         known = {document.filename for document in self._live_documents(collection)}
         return sorted(name for name in known if fold(name) in wanted)
+
+    async def find_spellings(self, collection: Collection, words: Sequence[str]) -> dict[str, str]:
+        chunks = [chunk for indexed in self.indexed(collection) for chunk in indexed.chunks]
+        held = [word for chunk in chunks for word in words_of(f"{chunk.context}\n{chunk.content}")]
+        languages = {chunk.document.language for chunk in chunks}
+        known = {form for word in held for form in (fold(word), *(stem(word, language) for language in languages))}
+        missing = [word for word in words if known.isdisjoint({fold(word), *(stem(word, into) for into in languages)})]
+        return {word: written for word in missing if (written := nearest_word(word, held))}
 
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         """Store documents; every ticket is accepted, because this store has no ingestions."""
@@ -246,7 +256,7 @@ def _is_expired(document: Document) -> bool:
 
 
 def _terms(text: str, language: str) -> list[str]:
-    found = chain.from_iterable((word, *(word.split("_") if "_" in word else ())) for word in words(text))
+    found = chain.from_iterable((word, *(word.split("_") if "_" in word else ())) for word in words_of(text))
     return [stem(word, language) for word in found if fold(word) not in stop_words(language)]
 
 

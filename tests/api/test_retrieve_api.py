@@ -248,3 +248,39 @@ def test_nobody_finds_what_is_another_s(two_owners: dict[str, httpx.Client], pat
         messages = {error["message"].replace(name, "…") for name, error in told.items()}
         assert len(messages) == 1
         assert all(f"{other}-only" not in error["details"]["known"] for error in told.values())
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ("¿Qué vendió Almendirna en mayo?", "Ningún documento dice «Almendirna». ¿Quería decir «Almendrina»?"),
+        ("Que vend Almendirna ?", "Aucun document ne dit « Almendirna ». Vouliez-vous dire « Almendrina » ?"),
+        ("What did Almendirna sell?", "No document says “Almendirna”. Did you mean “Almendrina”?"),
+    ],
+)
+def test_a_typing_error_in_a_name_is_told(client: httpx.Client, query: str, sentence: str) -> None:
+    """R4.1 by the collection's own words, in the question's language."""
+    assert find(client, query=query)["warnings"] == [sentence]
+
+
+@pytest.mark.parametrize("query", ["¿Qué es de la?", "the of and", "de la", "?!…", "«»", "---"])
+def test_a_question_without_words_of_meaning_is_no_error(client: httpx.Client, query: str) -> None:
+    """R4.1"""
+    found = find(client, query=query)
+    assert (found["degraded"], found["warnings"]) == ([], [])
+
+
+@pytest.mark.parametrize("query", ["A-2517", "a-2517", "2517", "A2517", "a_2517"])
+def test_a_code_alone_finds_what_names_it(client: httpx.Client, query: str) -> None:
+    """R4.1 whole, in part and with other signs."""
+    assert "A-2517" in find(client, query=query, top_k=3)["results"][0]["content"]
+
+
+def test_capitals_and_a_whole_page_are_searched_as_any_other_question(client: httpx.Client) -> None:
+    """R4.1"""
+    asked = ids(find(client, top_k=3))
+    assert ids(find(client, query=QUESTION.upper(), top_k=3))[0] == asked[0]
+    chunk = find(client, top_k=1)["results"][0]
+    page = (f"{chunk['content']} " * 9)[:3_900]
+    assert chunk["document_id"] in [result["document_id"] for result in find(client, query=page)["results"]]
+    check_error(client.post(PATHS[0], json={"query": "palabra " * 1_000}), 400, "invalid_question")

@@ -585,6 +585,23 @@ async def test_filenames_match_without_accents(shelf: Shelf) -> None:
         assert await shelf.store.find_filenames(shelf.collection, [name, "nada.md"]) == ["Catálogo Añejo.MD"]
 
 
+async def test_a_word_that_no_chunk_holds_has_the_spelling_of_one_that_does(shelf: Shelf) -> None:
+    """R4.1 as a chunk writes it; a form of a word is held, and a code is no word."""
+    await shelf.put("Almendrina vendió 40 tartas al Café Élite.")
+    await shelf.put("La entrega 3317 llegó tarde.", expires_at=datetime.now(UTC) + timedelta(days=1))
+    found = await shelf.store.find_spellings(
+        shelf.collection, ["Almendirna", "almendrina", "ALMENDRNIA", "tarta", "Elitte", "Zaragoza", "3318", ""]
+    )
+    assert found == {"Almendirna": "Almendrina", "ALMENDRNIA": "Almendrina", "Elitte": "Élite"}
+    assert await shelf.store.find_spellings(shelf.collection, []) == {}
+
+
+async def test_a_spelling_is_not_of_what_has_expired(shelf: Shelf) -> None:
+    """R1.8"""
+    await shelf.put("Almendrina cerró.", expires_at=datetime.now(UTC) - timedelta(seconds=1))
+    assert await shelf.store.find_spellings(shelf.collection, ["Almendirna"]) == {}
+
+
 async def test_optimizing_keeps_search_results(shelf: Shelf) -> None:
     await shelf.put("horno")
     await shelf.store.optimize(shelf.collection)
@@ -601,6 +618,7 @@ async def test_owners_are_isolated(store: ChunkStore, owner: str) -> None:
         assert await store.search_fulltext(collection, ["secreto"], limit=9) == []
         assert await store.search_vectors(collection, [1.0, 0.0], limit=9) == []
         assert await store.list_documents(collection) == []
+        assert await store.find_spellings(collection, ["secrteo"]) == {}
         assert await store.find_documents(collection, content_hashes=[document.content_hash]) == []
         assert await store.read_chunks(collection, [(document.id, 0, 9)]) == {}
         assert not await store.delete_document(collection, document.id)

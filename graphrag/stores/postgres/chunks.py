@@ -150,6 +150,12 @@ class PostgresStore:
             )
         return [row["filename"] for row in rows]
 
+    async def find_spellings(self, collection: Collection, words: Sequence[str]) -> dict[str, str]:
+        if not words:
+            return {}
+        async with self._database.transaction(collection.owner_id) as connection:
+            return await search.find_spellings(connection, collection, words)
+
     async def put_documents(self, collection: Collection, documents: Sequence[IndexedDocument]) -> list[UUID]:
         async with self._database.transaction(collection.owner_id) as connection:
             has_contextual = await _lock_unchanged(connection, collection, documents)

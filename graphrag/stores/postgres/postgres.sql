@@ -185,6 +185,28 @@ FROM form JOIN lexeme_statistics USING (lexeme) JOIN collection USING (collectio
 WHERE lexeme = ANY (ARRAY(SELECT lexeme FROM form))  -- by the index, whatever the planner guesses
 ORDER BY word_number, lexeme
 
+-- name: find_similar_lexemes
+-- Of each word that no chunk holds, the lexemes that it could be: of about its length, with its first letter.
+WITH asked AS MATERIALIZED (
+    SELECT word, causeway.fold(word) AS folded, collection_id
+    FROM collections, unnest(%(words)s::text[]) AS word
+    WHERE collection_id = %(collection_id)s AND NOT EXISTS (
+        SELECT FROM unnest(languages) AS language, LATERAL unnest(tsvector_to_array(causeway.lexemes(language, word))) AS form
+        JOIN lexeme_statistics s ON s.collection_id = collections.collection_id AND s.lexeme = form)
+)
+SELECT word, ARRAY(
+    SELECT lexeme FROM lexeme_statistics s
+    WHERE s.collection_id = asked.collection_id
+      AND lexeme >= left(folded, 1) AND lexeme < left(folded, 1) || 'zzzzzz' AND starts_with(lexeme, left(folded, 1))
+      AND length(lexeme) BETWEEN length(folded) - 2 AND length(folded) + 2
+    ORDER BY document_frequency DESC LIMIT %(limit)s) AS lexemes
+FROM asked
+
+-- name: find_chunk_with
+SELECT context || E'\n' || content AS text FROM chunks
+WHERE collection_id = %(collection_id)s AND tsv @@ (%(lexeme)s::tsquery && %(home)s::tsquery)
+  AND (expires_at IS NULL OR expires_at > now()) LIMIT 1
+
 -- name: find_matching_documents
 SELECT causeway.matching_documents(%(collection_id)s, %(filters)s) AS document_id LIMIT %(limit)s
 

@@ -14,6 +14,8 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from graphrag.db.database import Connection, fetch
+from graphrag.linguistics.language import words as words_of
+from graphrag.linguistics.spelling import nearest_word
 from graphrag.models import EVERYTHING, Collection, Filters, FulltextRanking, Synonym, VectorKind
 from graphrag.stores.postgres.rows import QUERIES
 
@@ -245,6 +247,22 @@ def _most(found: Sequence[Lexeme], weights: Mapping[str, float]) -> float:
         if lexeme.word_number not in known:
             told[lexeme.word_number] = max(told.get(lexeme.word_number, 0.0), weights[lexeme.lexeme])
     return sum(weights[lexeme] for lexeme in own) + sum(told.values())
+
+
+LIKE_IT = 20_000  # lexemes with the first letter of a word, and about as long, that it is compared with
+
+
+async def find_spellings(connection: Connection, collection: Collection, words: Sequence[str]) -> dict[str, str]:
+    """Return the nearest word of a chunk for each of the words that no chunk holds."""
+    values = {"collection_id": collection.id, "words": list(words), "limit": LIKE_IT}
+    found = {}
+    for row in await fetch(connection, QUERIES["find_similar_lexemes"], values):
+        if lexeme := nearest_word(row["word"], row["lexemes"]):
+            named = {"collection_id": collection.id, "lexeme": any_of([lexeme]), "home": any_of([f"@{collection.id}"])}
+            for chunk in await fetch(connection, QUERIES["find_chunk_with"], named):
+                if written := nearest_word(row["word"], words_of(chunk["text"])):
+                    found[row["word"]] = written
+    return found
 
 
 EXACT_CHUNKS = 5_000  # as many vectors are compared in the time of a scan of the index

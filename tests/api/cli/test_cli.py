@@ -132,7 +132,7 @@ def test_a_file_that_is_not_there_is_told_on_the_terminal(library: Library) -> N
     """R4.5"""
     run = library.run("search", "¿Qué dice nóminas.pdf del horno?")
     assert run.returncode == 0
-    assert run.stderr == "There is no file 'nóminas.pdf': it was not searched for.\n"
+    assert run.stderr == "No hay ningún archivo 'nóminas.pdf': no se ha buscado en él.\n"
 
 
 def test_documents_are_shown_as_they_are_written(library: Library) -> None:

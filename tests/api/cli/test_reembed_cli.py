@@ -1,5 +1,6 @@
 """`causeway reembed`, in processes of its own."""
 
+import json
 import signal
 import subprocess
 import time
@@ -80,6 +81,33 @@ def test_there_and_back(shelf: Shelf) -> None:
     assert (back.returncode, back.stdout) == (0, "notes is searched with bundled.\n"), back.stderr
     assert shelf.model == "bundled"
     assert "horno 7" in shelf.run("search", "horno 7", "--strategy", "hybrid").stdout
+
+
+@pytest.mark.slow
+def test_models_are_listed_and_measured_before_a_move(shelf: Shelf, tmp_path: Path) -> None:
+    """R3.8, R10 what there is, what others need, and which finds the golden cases better."""
+    listed = shelf.run("models")
+    assert listed.returncode == 0, listed.stderr
+    assert ("bundled" in listed.stdout, "far" in listed.stdout) == (True, True)
+    assert "OPENAI_API_KEY (set)" in listed.stdout
+    for name, told in (("bundled", "already"), ("magic", "Available"), ("far", "no golden cases")):
+        refused = shelf.run("models", "--compare", name, "--collection", "notes")
+        assert (refused.returncode, refused.stdout) == (1, "")
+        assert told in refused.stderr
+    case = {
+        "query": "¿Cuándo se limpia el horno 7?",
+        "category": "factual",
+        "difficulty": "easy",
+        "relevant_documents": ["7.txt"],
+        "expected_answer": "Los viernes.",
+    }
+    (tmp_path / "cases.json").write_text(json.dumps([case]))
+    added = shelf.run("eval", "golden", "import", str(tmp_path / "cases.json"), "--collection", "notes")
+    assert added.returncode == 0, added.stderr
+    compared = shelf.run("models", "--compare", "far", "--collection", "notes")
+    assert compared.returncode == 0, compared.stderr
+    assert "Of 1 cases" in compared.stdout
+    assert (shelf.model, shelf.count("far")) == ("bundled", 30)
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from graphrag.config.settings import Settings
 from graphrag.embeddings.registry import EmbeddingModel
 from graphrag.errors import CollectionChanged, CollectionNotFound, InvalidSettings, ProviderError
+from graphrag.ingestion.contextualization import TABLE_CHARS, embedded_text
 from graphrag.ingestion.reembedding import BATCHES, EmbeddingMigration
 from graphrag.models import Chunk, Collection, Document
 from graphrag.models.ingestion import IndexedDocument
@@ -61,7 +62,12 @@ class Moving:
         return self.collection
 
     async def put(
-        self, *texts: str, model: EmbeddingModel = OLD, situations: Sequence[str | None] | None = None, **fields: Any
+        self,
+        *texts: str,
+        model: EmbeddingModel = OLD,
+        situations: Sequence[str | None] | None = None,
+        headers: tuple[str, ...] = (),
+        **fields: Any,
     ) -> Document:
         """As the pipeline does: with an overlap of five characters."""
         document = make_document(collection_id=self.collection.id, title="Título", **fields)
@@ -71,10 +77,13 @@ class Moving:
             chunks.append(
                 make_chunk(
                     content, document=document, index=index, start_char=start, window_start=max(0, start - 5),
-                    context=f"Título › {index}",
+                    context=f"Título › {index}", headers=headers,
                 )
             )  # fmt: skip
-        embedded = [f"{chunk.context}\n{text[chunk.window_start : chunk.end_char]}" for chunk in chunks]
+        embedded = [
+            embedded_text(chunk.context, text[chunk.window_start : chunk.end_char], is_table=bool(headers))
+            for chunk in chunks
+        ]
         plain = await model.embed(embedded)
         in_context = None
         if situations:
@@ -140,6 +149,33 @@ async def test_every_chunk_is_embedded_as_it_was_when_it_came_in(moving: Moving)
     assert told[-1] == (36, 36)
     assert told == sorted(told)
     assert max(len(batch) for batch in calls(new)) == 5
+
+
+async def test_the_first_rows_of_a_table_are_embedded(moving: Moving) -> None:
+    """R3.8, R2.3 as they were when it came in: rows are alike, and full text finds each of them."""
+    rows = "Pieza: gas; Horno: 7\n" * 40
+    assert embedded_text("Hoja", rows, is_table=True) == f"Hoja\n{rows[:TABLE_CHARS]}"
+    await moving.put(rows, rows, headers=("Pieza", "Horno"))
+    new = fresh(NEW)
+    await moving.migration.run(new)
+    assert max(len(text) for batch in calls(new) for text in batch) < TABLE_CHARS + 20
+    kept = await moving.kept()
+    assert alike(kept["old"], kept["new"])
+
+
+async def test_vectors_can_be_had_before_the_collection_moves(moving: Moving) -> None:
+    """R3.8 to measure the other model; a move then goes on from there."""
+    await moving.put("El horno 7. ", "Gas.")
+    new = fresh(NEW)
+    await moving.migration.prepare(new)
+    assert (await moving.refresh()).embedding_model == "old"
+    assert len((await moving.kept())["new"]) == 2
+    asked = len(calls(new))
+    await moving.migration.run(new)
+    assert len(calls(new)) == asked
+    assert (await moving.refresh()).embedding_model == "new"
+    with pytest.raises(InvalidSettings):
+        await moving.migration.prepare(new)
 
 
 async def test_it_goes_on_where_it_was(moving: Moving) -> None:
