@@ -254,7 +254,10 @@ def test_nobody_finds_what_is_another_s(two_owners: dict[str, httpx.Client], pat
     ("query", "sentence"),
     [
         ("¿Qué vendió Almendirna en mayo?", "Ningún documento dice «Almendirna». ¿Quería decir «Almendrina»?"),
-        ("Que vend Almendirna ?", "Aucun document ne dit « Almendirna ». Vouliez-vous dire « Almendrina » ?"),
+        (
+            "Qui dirige Almendirna et quand ?",
+            "Aucun document ne dit « Almendirna ». Vouliez-vous dire « Almendrina » ?",
+        ),
         ("What did Almendirna sell?", "No document says “Almendirna”. Did you mean “Almendrina”?"),
     ],
 )
