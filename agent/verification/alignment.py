@@ -16,6 +16,7 @@ LATER_CLAUSE, EARLIER_CLAUSE = 0.4, 0.8  # «… por Stott y los jardines por Cr
 OTHER_SENTENCE, RESUMED_SENTENCE = 0.17, 0.6  # a pronoun resumes the sentence before
 ALIKE, ALIKE_ACROSS = 0.6, 0.5  # trigrams, in one language and in two
 SAME_PAIR = 0.8
+CLOSE = 0.7  # share of a statement's words that the passage must have, for the places of its facts to be compared
 SHORTEST_ALIKE = 5  # letters
 NAME_WEIGHT = 1.3
 
@@ -41,6 +42,12 @@ class Alignment:
         least = ALIKE_ACROSS if self.is_across else ALIKE
         languages = self.statement.language, self.passage.language
         return words_alike((one.form, one.folded), (other.form, other.folded), languages, least)
+
+    @cached_property
+    def is_close(self) -> bool:
+        """Return whether the statement is told in the passage's words: else what stands near what tells little."""
+        told = sum(word.says for word in self.statement.words)
+        return len(self.links) >= CLOSE * told
 
     @cached_property
     def sentence_shares(self) -> dict[int, float]:
@@ -85,6 +92,8 @@ class Alignment:
         Places of one kind in the passage, `known` all of them; `told`: the statement's own places of that kind, which
         do not vote. `reaching`: the clauses beside belong to them, too. `clearly`: as much is not enough.
         """
+        if not clearly and not self.is_close:
+            return False
         own = {self.passage.words[place].clause for place in same}
         other = {self.passage.words[place].clause for place in others} - own
         owners = own | other | {self.passage.words[place].clause for place in known}
@@ -112,6 +121,8 @@ class Alignment:
         That other clause has a fact of its own (`others`), of which the statement is silent, and so it is of something
         that the fact's own clause says.
         """
+        if not self.is_close:
+            return False
         own = {self.passage.words[place].clause for place in same}
         if len(own) != 1:
             return False

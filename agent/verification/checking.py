@@ -22,7 +22,8 @@ _RANKS = {Support.SUPPORTED: 2, Support.PARTLY: 1, Support.UNSUPPORTED: 0}
 class Citation:
     """One mark of the answer. `quote`, [start_char, end_char), is the passage's best sentence for the statement.
 
-    `reasons`, where it is not supported: number, date, name, unit, negation, direction, role; overlap: too few words.
+    `reasons`, where it is not supported: number, date, name, unit, negation, direction, role,
+    quantifier, modality; overlap: too few words.
     """
 
     number: int

@@ -2,14 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import date
+from functools import lru_cache
 from itertools import combinations, pairwise, permutations
 
 from agent.verification.alignment import LEAST, Alignment, Fact, is_elsewhere, starts
 from agent.verification.reading import ComparedText
 from graphrag.linguistics.dates import Moment
-from graphrag.linguistics.numbers import TIME, Quantity, unit_days
+from graphrag.linguistics.numbers import TIME, Quantity, read_quantities, unit_days
+from graphrag.linguistics.rules import Rules, WordSet, read_rules
 
 _TIMES = frozenset({"fois", "veces", "times"})
+LEAST_ROUND, ROUNDED = 10, 0.1  # a round number from which, and its share up to which, it stands for another
+MOST_BEFORE = 20  # that an ordinal may leave before it
+
+
+class FactRules(Rules):
+    about: WordSet
+    multiplied: WordSet
+
+
+@lru_cache(maxsize=1)
+def facts_rules() -> FactRules:
+    return read_rules(FactRules, "agent.verification", "facts")
+
+
 MOST = 8  # operands
 _NEAR_BY = 9  # characters
 
@@ -32,12 +48,64 @@ def is_computed(told: Quantity, statement: ComparedText, passage: ComparedText, 
     ]
     if any(_near(value, result) for value in told.values for result in results):
         return True
+    if _is_rounded(told, statement, passage) or _is_counted_out(told, statement, passage):
+        return True
     if any(word.folded in _TIMES and 0 <= word.start - told.end <= 1 for word in statement.words):
         halves = {100 / value for value in told.values if value}  # «deux fois moins» is the half
         if any(held.measure == "%" and halves & held.values for held in passage.quantities):
             return True
     listed = [moment.start for moment in statement.moments]
     return not told.unit and len(listed) > 1 and float(len(listed)) in told.values  # «dos veces: el lunes y el jueves»
+
+
+def _is_rounded(told: Quantity, statement: ComparedText, passage: ComparedText) -> bool:
+    """«más de cinco mil» of 5,120, "about 30" of 29.6: a round number, and a word that says so before either."""
+    value = min(told.values)
+    if told.low != told.high or value < LEAST_ROUND or float(f"{value:.1g}") != value != float(f"{value:.2g}"):
+        return False
+    return any(
+        abs(number - value) <= ROUNDED * number and (_is_about(statement, told) or _is_about(passage, held))
+        for held in passage.quantities
+        if held.fits(told)
+        for number in held.values
+    )
+
+
+def _is_about(reading: ComparedText, quantity: Quantity) -> bool:
+    at = reading.place(quantity.start)
+    return any(word.folded in facts_rules().about for word in reading.words[max(0, at - 3) : at])
+
+
+def _is_counted_out(told: Quantity, statement: ComparedText, passage: ComparedText) -> bool:
+    """Return whether it follows from numbers of one sentence of the passage, which the statement does not name.
+
+    It is their sum, difference or ratio; or what stands before a rank: "the third" has two before it.
+    """
+    value = min(told.values)
+    if value <= MOST_BEFORE and value + 1 in _ordinals(passage.text, passage.language):
+        return True
+    numbers = [
+        (number, held, passage.words[passage.place(held.start)].sentence)
+        for held in passage.quantities
+        if held.fits(told)
+        for number in held.values
+    ]
+    pairs = [
+        (one, other)
+        for (one, first, here), (other, second, there) in combinations(numbers[: 3 * MOST], 2)
+        if first.measure == second.measure and here == there
+    ]
+    is_exact = float(f"{value:.1g}") != value
+    if is_exact and any(value in (one + other, abs(one - other)) for one, other in pairs):
+        return True
+    if any(word.folded in facts_rules().multiplied for word in statement.words):
+        return any(one and other and value in (one / other, other / one) for one, other in pairs)
+    return False
+
+
+@lru_cache(maxsize=256)
+def _ordinals(text: str, language: str) -> frozenset[float]:
+    return frozenset(quantity.low for quantity in read_quantities(text, language) if quantity.is_ordinal)
 
 
 def _near(value: float, result: float) -> bool:

@@ -16,7 +16,9 @@ from graphrag.models import Collection, Passage
 from graphrag.resilience.deadline import within
 from graphrag.services import Services
 
-CONTRADICTIONS = frozenset({"number", "date", "name", "unit", "negation", "direction", "role"})
+CONTRADICTIONS = frozenset(
+    {"number", "date", "name", "unit", "negation", "direction", "role", "quantifier", "modality"}
+)
 SCORES = {Support.SUPPORTED: 0.9, Support.PARTLY: 0.5, Support.UNSUPPORTED: 0.1}  # where the model and the rules differ
 MAX_STATEMENTS = 40
 

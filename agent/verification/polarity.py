@@ -10,7 +10,7 @@ from agent.verification.reading import ComparedText, ComparedWord, Sign
 from agent.verification.roles import CONVERSE
 from graphrag.causal_graph.extraction import extract_relations
 from graphrag.linguistics.lexicon import opposite_of
-from graphrag.linguistics.rules import AnyCase, Rules, read_rules
+from graphrag.linguistics.rules import AnyCase, Rules, WordSet, read_rules
 from graphrag.linguistics.sentences import split_sentences
 from graphrag.models import Span
 
@@ -19,6 +19,8 @@ class PolarityRules(Rules):
     before: AnyCase
     after: AnyCase
     compared: AnyCase
+    quantifiers: dict[str, WordSet]
+    possible: WordSet
 
 
 @lru_cache(maxsize=1)
@@ -203,3 +205,33 @@ def _speaks_of_denials(both: Alignment) -> bool:
         return bool(both.passage.denying_sentences)
     told = {both.passage.words[place].sentence for links in both.links.values() for place in links}
     return bool(told & both.passage.denying_sentences)
+
+
+MOST_OF_BEST = 0.7  # of the share of the statement that the best sentence has, from which another one is of the same
+
+
+def wrong_quantifiers(both: Alignment) -> bool:
+    """Return whether a statement on all, most, some, none or one alone is made of a sentence on others of these."""
+    told = _quantifiers(both.statement.words)
+    held = _quantifiers(_words_of_best(both))
+    return bool(told - held) and bool(held - told)
+
+
+def wrong_modality(both: Alignment) -> bool:
+    """Return whether it tells as a fact what the passage says may be."""
+    possible = _rules().possible
+    if any(word.folded in possible for word in both.statement.words):
+        return False
+    held = [word for word in _words_of_best(both) if word.folded in possible]
+    return not both.is_across and len(held) > 0
+
+
+def _quantifiers(words: Sequence[ComparedWord]) -> set[str]:
+    return {name for word in words for name, known in _rules().quantifiers.items() if word.folded in known}
+
+
+def _words_of_best(both: Alignment) -> list[ComparedWord]:
+    """Return the words of the passage's sentences that have most of the statement."""
+    shares = both.sentence_shares
+    least = MOST_OF_BEST * max(shares.values(), default=0.0)
+    return [word for word in both.passage.words if shares.get(word.sentence, 0.0) >= least > 0]

@@ -10,7 +10,13 @@ import numpy as np
 
 from agent.verification.alignment import Alignment
 from agent.verification.facts import wrong_moments, wrong_quantities, wrong_rates
-from agent.verification.polarity import is_reversed, wrong_polarity, wrong_sides
+from agent.verification.polarity import (
+    is_reversed,
+    wrong_modality,
+    wrong_polarity,
+    wrong_quantifiers,
+    wrong_sides,
+)
 from agent.verification.reading import ComparedText, read
 from agent.verification.roles import is_turned
 from agent.verification.statements import content_of
@@ -41,6 +47,8 @@ def disagreements(
         *wrong_polarity(both),
         *(["direction"] if is_reversed(both) else []),
         *(["role"] if is_turned(both) else []),
+        *(["quantifier"] if wrong_quantifiers(both) else []),
+        *(["modality"] if wrong_modality(both) else []),
     ]
     return tuple(dict.fromkeys(reasons))
 

@@ -148,7 +148,9 @@ class Source(BaseModel):
     score: float
 
 
-Reason = Literal["number", "date", "name", "unit", "negation", "direction", "role", "overlap", "model"]
+Reason = Literal[
+    "number", "date", "name", "unit", "negation", "direction", "role", "quantifier", "modality", "overlap", "model"
+]
 
 
 class CitationOut(BaseModel):

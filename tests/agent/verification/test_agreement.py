@@ -109,3 +109,62 @@ def test_the_number_of_another_thing_is_not_its_own() -> None:
     passage = "Alquilar la sala cuesta 18 libras a los socios y 27 libras a los demás."
     assert check("Los socios pagan 18 libras por la sala.", passage).reasons != ("number",)
     assert "number" in check("Los socios pagan 27 libras por la sala.", passage).reasons
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage", "language"),
+    [
+        ("Firmaron la petición más de cinco mil vecinos.", "Firmaron la petición 5.120 vecinos.", "es"),
+        ("About 30 boxes were lost.", "In all, 29 boxes were lost.", "en"),
+        ("El censo daba 263.565 judíos más.", "En 1909, el censo daba 281.754 judíos y 18.189 católicos.", "es"),
+        ("En tout, 68 épidémies ont été notées.", "On a noté 37 épidémies avant 1750 et 31 après.", "fr"),
+        ("Five teams conceded fewer points.", "The Panthers ranked sixth in points conceded.", "en"),
+        ("La capacidad se multiplicó por diez.", "La capacidad pasó de 10 Gbit/s a 100 Gbit/s.", "es"),
+    ],
+)
+def test_a_number_that_follows_from_the_passage_is_not_wrong(statement: str, passage: str, language: str) -> None:
+    """R8.4 Rounded, added up, subtracted, counted out of a rank, as a ratio."""
+    assert "number" not in check(statement, passage, language=language).reasons
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage", "language"),
+    [
+        ("Firmaron la petición más de nueve mil vecinos.", "Firmaron la petición 5.120 vecinos.", "es"),
+        ("Exactly 30 boxes were lost.", "In all, 29 boxes were lost.", "en"),
+        ("El censo daba 263.566 judíos más.", "En 1909, el censo daba 281.754 judíos y 18.189 católicos.", "es"),
+        ("Eight teams conceded fewer points.", "The Panthers ranked sixth in points conceded.", "en"),
+        ("La capacidad se multiplicó por doce.", "La capacidad pasó de 10 Gbit/s a 100 Gbit/s.", "es"),
+    ],
+)
+def test_a_number_that_does_not_follow_is_wrong(statement: str, passage: str, language: str) -> None:
+    """R8.4"""
+    assert "number" in check(statement, passage, language=language).reasons
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage", "language", "reason"),
+    [
+        ("Todos los socios votaron a favor.", "La mayoría de los socios votaron a favor.", "es", "quantifier"),
+        ("Aucun membre n'a voté le budget.", "Certains membres ont voté le budget.", "fr", "quantifier"),
+        ("The bakery sells only bread.", "The bakery sells mostly bread.", "en", "quantifier"),
+        ("El ayuntamiento cerró el puente.", "El ayuntamiento podría cerrar el puente.", "es", "modality"),
+        ("The river flooded the mill.", "The river may have flooded the mill.", "en", "modality"),
+    ],
+)
+def test_how_many_and_how_surely_must_agree(statement: str, passage: str, language: str, reason: str) -> None:
+    """R8.4"""
+    assert reason in check(statement, passage, language=language).reasons
+
+
+@pytest.mark.parametrize(
+    ("statement", "passage", "language"),
+    [
+        ("La mayoría de los socios votó a favor.", "La mayoría de los socios votaron a favor.", "es"),
+        ("Le budget a été voté par certains membres.", "Certains membres ont voté le budget.", "fr"),
+        ("Puede que el ayuntamiento cierre el puente.", "El ayuntamiento podría cerrar el puente.", "es"),
+    ],
+)
+def test_the_same_quantifier_and_modality_agree(statement: str, passage: str, language: str) -> None:
+    """R8.4"""
+    assert not {"quantifier", "modality"} & set(check(statement, passage, language=language).reasons)
