@@ -228,7 +228,9 @@ def _answer(
     computed = None if asks_what_is_late(question) else answer_from_table(question, excerpts, language=asked.language)
     if computed:
         return _Answer([computed], "answered")
-    found = extract_answer(question, excerpts, language=asked.language, today=asked.today, thing=thing)
+    found = extract_answer(
+        question, excerpts, language=asked.language, today=asked.today, thing=thing, direction=asked.direction
+    )
     is_answered = found.outcome == "answered"
     chain = word_chain(
         chains,

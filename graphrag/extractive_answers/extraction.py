@@ -10,6 +10,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Literal
 
+from graphrag.causal_graph.extraction import extract_relations
 from graphrag.embeddings.reader import Reader, SentenceInContext, open_reader
 from graphrag.extractive_answers.answer_kinds import denies_reason, wanted_kinds
 from graphrag.extractive_answers.answer_spans import find_candidates, rank_spans
@@ -20,7 +21,8 @@ from graphrag.extractive_answers.units import AnswerUnit, asks_for_list, asks_fo
 from graphrag.linguistics.language import fold, words
 from graphrag.linguistics.rules import Rules, read_rules
 from graphrag.linguistics.sentences import is_heading, plain
-from graphrag.models import Span
+from graphrag.models import Direction, Span
+from graphrag.models.graph import Polarity
 from graphrag.parsers.source_locations import named_cells
 from graphrag.query_transformation.tasks import TASKS, Task
 from graphrag.rerankers.bundled import NAME_WEIGHT, MatchedWords, find_words, rarity, read_question
@@ -77,6 +79,7 @@ WEIGHTS = Fit(own=6.5, alike=4, titled=5, before=2.5, after=1, pairs=2, passage=
 # Of the question: on less even the best of all passages is no answer, unless the reader, which knows other words for
 # the same, gives it such odds (their logarithm).
 LEAST_MET, LEAST_READ = 0.25, -1.5
+LEAST_OF_CAUSE = -3.0  # as LEAST_READ, of a sentence that states a cause, where one is asked for
 WORDS_ACROSS = 2  # of the question, which a passage in another language must hold: one may be there by chance
 ACROSS = 1.5  # in score: so much better must a sentence in another language be than one in the question's
 
@@ -300,11 +303,13 @@ def extract_answer(
     parts: Sequence[str] = (),
     today: date | None = None,
     thing: str = "",
+    direction: Direction | None = None,
 ) -> ExtractedAnswer:
     """Return the sentence that answers, a second one where the first may not do, and one for each part of the question.
 
     `thing`: what tells the question apart from those that it is compared with; where sentences name it, others are no
-    answer. Rows of a table that answer alike are at most three. A question about late items gets the rows of tables
+    answer. `direction`: of a causal question, for which a sentence that states a cause answers sooner. Rows of a table
+    that answer alike are at most three. A question about late items gets the rows of tables
     that are late on the day `today`.
     """
     if today and asks_what_is_late(question) and (late := _late(question, excerpts, language, today)):
@@ -326,6 +331,8 @@ def extract_answer(
     read = max(best.read.get(first, 0.0), whole[1]) if whole else best.read.get(first, 0.0)
     outcome = best.matcher.judge(first, read, is_across=excerpt.language != language)
     probability = best.matcher.probability(best.matcher.trust(first, read))
+    if outcome == "closest" and direction and read > LEAST_OF_CAUSE and _states_cause(best.sentences[first]):
+        outcome = "answered"
     if outcome == "none":
         return ExtractedAnswer("none", (), probability)
     if outcome == "closest":
@@ -341,6 +348,11 @@ def extract_answer(
     if outcome == "answered":
         listed = (whole[0],) if whole else _gathered(question, best, language) or _list_of(best.sentences, told)
     return ExtractedAnswer(outcome, tuple(statements), probability, listed)
+
+
+def _states_cause(sentence: _Sentence) -> bool:
+    found = extract_relations(sentence.text, language=sentence.excerpt.language)
+    return any(relation.polarity is Polarity.FACT for relation in found)
 
 
 @dataclass(frozen=True, slots=True)
