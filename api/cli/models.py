@@ -25,7 +25,7 @@ def models(
     ] = None,
     collection: CollectionOption = None,
 ) -> None:
-    """List the embedding models of the configuration, and what others would need."""
+    """List embedding models and what each needs; measure one on a collection's golden cases (--compare)."""
     run(lambda services: _compare(services, collection, compare) if compare else _list(services), answers=False)
 
 

@@ -204,7 +204,7 @@ FROM asked
 
 -- name: find_chunk_with
 SELECT context || E'\n' || content AS text FROM chunks
-WHERE collection_id = %(collection_id)s AND tsv @@ (%(lexeme)s::tsquery && %(home)s::tsquery)
+WHERE collection_id = %(collection_id)s AND tsv @@ %(candidates)s::tsquery
   AND (expires_at IS NULL OR expires_at > now()) LIMIT 1
 
 -- name: find_matching_documents

@@ -258,7 +258,8 @@ async def find_spellings(connection: Connection, collection: Collection, words: 
     found = {}
     for row in await fetch(connection, QUERIES["find_similar_lexemes"], values):
         if lexeme := nearest_word(row["word"], row["lexemes"]):
-            named = {"collection_id": collection.id, "lexeme": any_of([lexeme]), "home": any_of([f"@{collection.id}"])}
+            query = f"{any_of([lexeme])} & {any_of([f'@{collection.id}'])}"  # causeway.home
+            named = {"collection_id": collection.id, "candidates": query}
             for chunk in await fetch(connection, QUERIES["find_chunk_with"], named):
                 if written := nearest_word(row["word"], words_of(chunk["text"])):
                     found[row["word"]] = written

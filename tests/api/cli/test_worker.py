@@ -36,7 +36,7 @@ def texts(count: int, sentences: int) -> list[SourceFile]:
 
 async def check_whole(services: Services, sources: list[SourceFile], *, is_over: bool) -> int:
     """Every document that is there is there once, whole, with a vector a chunk. How many there are."""
-    collection = await services.collections.create(LOCAL_OWNER, "load")
+    collection = await services.store.create_collection(LOCAL_OWNER, "load", embedding_model="bundled")  # the quick one
     documents = await services.store.list_documents(collection)
     chunks = await services.store.read_chunks(collection, [(document.id, 0, 9_999) for document in documents])
     by_source = {source.source: source.data.decode() for source in sources}
@@ -60,7 +60,7 @@ async def check_whole(services: Services, sources: list[SourceFile], *, is_over:
 async def _load_and_kill(database: str, home: Path, *, documents: int, kills: int, seed: int) -> None:
     services = open_services(Settings.from_environment(database_url=SecretStr(database), home=home))
     sources = texts(documents, sentences=40)
-    collection = await services.collections.create(LOCAL_OWNER, "load")
+    collection = await services.store.create_collection(LOCAL_OWNER, "load", embedding_model="bundled")  # the quick one
     await services.documents.add(collection, sources)
     moments = random.Random(seed)
     environment = {"DATABASE_URL": database, "CAUSEWAY_HOME": str(home)}
