@@ -15,6 +15,9 @@ _TIMES = frozenset({"fois", "veces", "times"})
 LEAST_ROUND, ROUNDED = 10, 0.1  # a round number from which, and its share up to which, it stands for another
 MOST_BEFORE = 20  # that an ordinal may leave before it
 
+MOST = 8  # operands
+_NEAR_BY = 9  # characters
+
 
 class FactRules(Rules):
     about: WordSet
@@ -22,12 +25,8 @@ class FactRules(Rules):
 
 
 @lru_cache(maxsize=1)
-def facts_rules() -> FactRules:
+def _rules() -> FactRules:
     return read_rules(FactRules, "agent.verification", "facts")
-
-
-MOST = 8  # operands
-_NEAR_BY = 9  # characters
 
 
 def is_computed(told: Quantity, statement: ComparedText, passage: ComparedText, today: Moment | None = None) -> bool:
@@ -73,7 +72,7 @@ def _is_rounded(told: Quantity, statement: ComparedText, passage: ComparedText) 
 
 def _is_about(reading: ComparedText, quantity: Quantity) -> bool:
     at = reading.place(quantity.start)
-    return any(word.folded in facts_rules().about for word in reading.words[max(0, at - 3) : at])
+    return any(word.folded in _rules().about for word in reading.words[max(0, at - 3) : at])
 
 
 def _is_counted_out(told: Quantity, statement: ComparedText, passage: ComparedText) -> bool:
@@ -98,7 +97,7 @@ def _is_counted_out(told: Quantity, statement: ComparedText, passage: ComparedTe
     is_exact = float(f"{value:.1g}") != value
     if is_exact and any(value in (one + other, abs(one - other)) for one, other in pairs):
         return True
-    if any(word.folded in facts_rules().multiplied for word in statement.words):
+    if any(word.folded in _rules().multiplied for word in statement.words):
         return any(one and other and value in (one / other, other / one) for one, other in pairs)
     return False
 

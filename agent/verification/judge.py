@@ -16,9 +16,7 @@ from graphrag.models import Collection, Passage
 from graphrag.resilience.deadline import within
 from graphrag.services import Services
 
-CONTRADICTIONS = frozenset(
-    {"number", "date", "name", "unit", "negation", "direction", "role", "quantifier", "modality"}
-)
+CONTRADICTIONS = frozenset({"number", "date", "name", "unit", "negation", "direction", "role"})
 SCORES = {Support.SUPPORTED: 0.9, Support.PARTLY: 0.5, Support.UNSUPPORTED: 0.1}  # where the model and the rules differ
 MAX_STATEMENTS = 40
 

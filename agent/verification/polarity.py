@@ -219,11 +219,15 @@ def wrong_quantifiers(both: Alignment) -> bool:
 
 def wrong_modality(both: Alignment) -> bool:
     """Return whether it tells as a fact what the passage says may be."""
-    possible = _rules().possible
-    if any(word.folded in possible for word in both.statement.words):
+    if both.is_across or any(_is_possible(word, both.statement) for word in both.statement.words):
         return False
-    held = [word for word in _words_of_best(both) if word.folded in possible]
-    return not both.is_across and len(held) > 0
+    return any(_is_possible(word, both.passage) for word in _words_of_best(both))
+
+
+def _is_possible(word: ComparedWord, reading: ComparedText) -> bool:
+    """Return whether it says that something may be; the month of May does not."""
+    is_dated = any(moment.start <= word.start < moment.end for moment in reading.moments)
+    return word.folded in _rules().possible and not is_dated
 
 
 def _quantifiers(words: Sequence[ComparedWord]) -> set[str]:

@@ -309,8 +309,8 @@ def extract_answer(
 
     `thing`: what tells the question apart from those that it is compared with; where sentences name it, others are no
     answer. `direction`: of a causal question, for which a sentence that states a cause answers sooner. Rows of a table
-    that answer alike are at most three. A question about late items gets the rows of tables
-    that are late on the day `today`.
+    that answer alike are at most three. A question about late items gets the rows of tables that are late on the day
+    `today`.
     """
     if today and asks_what_is_late(question) and (late := _late(question, excerpts, language, today)):
         return ExtractedAnswer("answered", tuple(late), 1.0)

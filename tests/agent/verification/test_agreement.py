@@ -163,6 +163,8 @@ def test_how_many_and_how_surely_must_agree(statement: str, passage: str, langua
         ("La mayoría de los socios votó a favor.", "La mayoría de los socios votaron a favor.", "es"),
         ("Le budget a été voté par certains membres.", "Certains membres ont voté le budget.", "fr"),
         ("Puede que el ayuntamiento cierre el puente.", "El ayuntamiento podría cerrar el puente.", "es"),
+        ("The mill was closed in spring.", "The mill was closed in May.", "en"),
+        ("The mill was closed that month.", "The mill was closed on 3 May 2024.", "en"),
     ],
 )
 def test_the_same_quantifier_and_modality_agree(statement: str, passage: str, language: str) -> None:
