@@ -27,7 +27,7 @@ OURS = re.compile(r"(RAG|OPENAI|CAUSEWAY|LANGSMITH|LANGCHAIN|OTEL)_|(DATABASE_UR
 
 # In the order in which they start: the longest first. `OUT` becomes a folder that is removed afterwards.
 SMALLEST = {
-    "streams": "--chunks 100 --streams 4 --rounds 1 --leaving 10",
+    "streams": "--chunks 100 --questions 3 --streams 4 --rounds 1 --leaving 10",
     "outage": "--seconds 9 --away 1",
     "load": "--chunks 100 --seconds 3",
     "shedding": "--chunks 100 --seconds 1 --clients 1 4",

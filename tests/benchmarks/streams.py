@@ -96,12 +96,12 @@ def serving(home: Path, scripted: Reply | None, *, refining: bool = False) -> It
             yield server
 
 
-def first_words(server: Server) -> list[float]:
-    """Return the milliseconds from the request to the first word, of one client that asks each question once."""
+def first_words(server: Server, questions: int) -> list[float]:
+    """Return the milliseconds from the request to the first word, of one client that asks so many, each once."""
     with server.client() as client:
-        for question in WARM_UP:
+        for question in WARM_UP[:questions]:
             stream(client, PATH, message=question)
-        return [first_word(client, question) for question in QUESTIONS]
+        return [first_word(client, question) for question in QUESTIONS[:questions]]
 
 
 def first_word(client: httpx.Client, question: str) -> float:
@@ -193,7 +193,7 @@ def shares(milliseconds: Sequence[float]) -> str:
     return " ".join(f"p{share:.0%} {percentile(milliseconds, share):.0f} ms".replace("%", "") for share in (0.5, 0.95))
 
 
-def report(home: Path, *, streams: int, rounds: int, leaving: int) -> None:
+def report(home: Path, *, questions: int, streams: int, rounds: int, leaving: int) -> None:
     silent = Reply(reply)
     for name, scripted, refining in (
         ("extractive", None, False),
@@ -201,7 +201,7 @@ def report(home: Path, *, streams: int, rounds: int, leaving: int) -> None:
         ("model that refines", silent, True),
     ):
         with serving(home, scripted, refining=refining) as server:
-            print(f"first word, {name}: {shares(first_words(server))}", flush=True)
+            print(f"first word, {name}: {shares(first_words(server, questions))}", flush=True)
     for name, scripted in (("extractive", None), ("model at 20 ms a word", Reply(reply, 0.02))):
         with serving(home, scripted) as server:
             firsts, memory = asyncio.run(many_at_once(server, streams, rounds))
@@ -215,6 +215,7 @@ def report(home: Path, *, streams: int, rounds: int, leaving: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chunks", type=int, default=10_000)
+    parser.add_argument("--questions", type=int, default=len(QUESTIONS), help="asked one after the other")
     parser.add_argument("--streams", type=int, default=50, help="at the same time")
     parser.add_argument("--rounds", type=int, default=4, help="of so many streams, after two that warm the server up")
     parser.add_argument("--leaving", type=int, default=1_000, help="clients that leave, three times")
@@ -225,7 +226,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="cw-", dir="/tmp") as temporary:
         home = given.home or Path(temporary)
         asyncio.run(fill(home, given.chunks))
-        report(home, streams=given.streams, rounds=given.rounds, leaving=given.leaving)
+        report(home, questions=given.questions, streams=given.streams, rounds=given.rounds, leaving=given.leaving)
 
 
 if __name__ == "__main__":
