@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +9,8 @@ from rich.table import Table
 
 from agent.evaluation.model_comparison import DECIDING, WeightedModel, compare_models
 from api.cli.terminal import CollectionOption, embedding_progress, out, print_table, run
+from graphrag.diagnosis.installation import MODULES, is_installed
+from graphrag.embeddings.providers import find_cached_models
 from graphrag.errors import InvalidSettings, NoGoldenCases, install_command
 from graphrag.ingestion.reembedding import EmbeddingMigration
 from graphrag.services import Services
@@ -44,10 +44,10 @@ async def _list(services: Services) -> None:
 
 def _describe_others() -> Iterator[str]:
     yield f"openai, or a server that speaks like it: OPENAI_API_KEY ({_is_set('OPENAI_API_KEY')})"
-    yield f"google_genai: GOOGLE_API_KEY ({_is_set('GOOGLE_API_KEY')}) and {_has('langchain_google_genai', 'google')}"
-    yield f"ollama: a server (OLLAMA_HOST) and {_has('langchain_ollama', 'ollama')}"
-    cached = ", ".join(_find_cached()) or "none yet: serve --download-models fills it"
-    yield f"sentence-transformers: {_has('sentence_transformers', 'local-models')}; path: a folder, or model: a name"
+    yield f"google_genai: GOOGLE_API_KEY ({_is_set('GOOGLE_API_KEY')}) and {_has('google')}"
+    yield f"ollama: a server (OLLAMA_HOST) and {_has('ollama')}"
+    cached = ", ".join(find_cached_models()) or "none yet: serve --download-models fills it"
+    yield f"sentence-transformers: {_has('local-models')}; path: a folder, or model: a name"
     yield f"in the cache of the Hugging Face hub: {cached}"
 
 
@@ -55,14 +55,8 @@ def _is_set(variable: str) -> str:
     return "set" if os.environ.get(variable) else "not set"
 
 
-def _has(module: str, extra: str) -> str:
-    return "its package, which is installed" if find_spec(module) else f"`{install_command(extra)}`"
-
-
-def _find_cached() -> list[str]:
-    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
-    folders = sorted((home / "hub").glob("models--*--*"))
-    return [folder.name.removeprefix("models--").replace("--", "/", 1) for folder in folders]
+def _has(extra: str) -> str:
+    return "its package, which is installed" if is_installed(MODULES[extra]) else f"`{install_command(extra)}`"
 
 
 async def _compare(services: Services, name: str | None, model_id: str) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
@@ -39,6 +40,13 @@ def open_embeddings(entry: ModelEntry, *, may_download: bool = False) -> Embeddi
     if entry.query_prefix or entry.document_prefix:
         return PrefixedEmbeddings(embeddings, query=entry.query_prefix or "", document=entry.document_prefix or "")
     return embeddings
+
+
+def find_cached_models() -> list[str]:
+    """Return the names of the models in the Hugging Face hub's cache, which sentence-transformers opens by them."""
+    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
+    folders = sorted((home / "hub").glob("models--*--*"))
+    return [folder.name.removeprefix("models--").replace("--", "/", 1) for folder in folders]
 
 
 def _with_extra(entry: ModelEntry, open_it: Callable[[], Embeddings]) -> Embeddings:

@@ -111,35 +111,32 @@ def test_the_number_of_another_thing_is_not_its_own() -> None:
     assert "number" in check("Los socios pagan 27 libras por la sala.", passage).reasons
 
 
-@pytest.mark.parametrize(
-    ("statement", "passage", "language"),
-    [
-        ("Firmaron la petición más de cinco mil vecinos.", "Firmaron la petición 5.120 vecinos.", "es"),
-        ("About 30 boxes were lost.", "In all, 29 boxes were lost.", "en"),
-        ("El censo daba 263.565 judíos más.", "En 1909, el censo daba 281.754 judíos y 18.189 católicos.", "es"),
-        ("En tout, 68 épidémies ont été notées.", "On a noté 37 épidémies avant 1750 et 31 après.", "fr"),
-        ("Five teams conceded fewer points.", "The Panthers ranked sixth in points conceded.", "en"),
-        ("La capacidad se multiplicó por diez.", "La capacidad pasó de 10 Gbit/s a 100 Gbit/s.", "es"),
-    ],
-)
-def test_a_number_that_follows_from_the_passage_is_not_wrong(statement: str, passage: str, language: str) -> None:
-    """R8.4 Rounded, added up, subtracted, counted out of a rank, as a ratio."""
-    assert "number" not in check(statement, passage, language=language).reasons
+SIGNED = "Firmaron la petición 5.120 vecinos."
+BOXES = "In all, 29 boxes were lost."
+CENSUS = "En 1909, el censo daba 281.754 judíos y 18.189 católicos."
+RANK = "The Panthers ranked sixth in points conceded."
+CAPACITY = "La capacidad pasó de 10 Gbit/s a 100 Gbit/s."
 
 
 @pytest.mark.parametrize(
-    ("statement", "passage", "language"),
+    ("statement", "passage", "language", "follows"),
     [
-        ("Firmaron la petición más de nueve mil vecinos.", "Firmaron la petición 5.120 vecinos.", "es"),
-        ("Exactly 30 boxes were lost.", "In all, 29 boxes were lost.", "en"),
-        ("El censo daba 263.566 judíos más.", "En 1909, el censo daba 281.754 judíos y 18.189 católicos.", "es"),
-        ("Eight teams conceded fewer points.", "The Panthers ranked sixth in points conceded.", "en"),
-        ("La capacidad se multiplicó por doce.", "La capacidad pasó de 10 Gbit/s a 100 Gbit/s.", "es"),
+        ("Firmaron la petición más de cinco mil vecinos.", SIGNED, "es", True),
+        ("Firmaron la petición más de nueve mil vecinos.", SIGNED, "es", False),
+        ("About 30 boxes were lost.", BOXES, "en", True),
+        ("Exactly 30 boxes were lost.", BOXES, "en", False),
+        ("El censo daba 263.565 judíos más.", CENSUS, "es", True),
+        ("El censo daba 263.566 judíos más.", CENSUS, "es", False),
+        ("En tout, 68 épidémies ont été notées.", "On a noté 37 épidémies avant 1750 et 31 après.", "fr", True),
+        ("Five teams conceded fewer points.", RANK, "en", True),
+        ("Eight teams conceded fewer points.", RANK, "en", False),
+        ("La capacidad se multiplicó por diez.", CAPACITY, "es", True),
+        ("La capacidad se multiplicó por doce.", CAPACITY, "es", False),
     ],
 )
-def test_a_number_that_does_not_follow_is_wrong(statement: str, passage: str, language: str) -> None:
-    """R8.4"""
-    assert "number" in check(statement, passage, language=language).reasons
+def test_a_number_may_follow_from_the_passage(statement: str, passage: str, language: str, follows: bool) -> None:
+    """R8.4 Rounded, added up, subtracted, counted out of a rank, as a ratio; else it is wrong."""
+    assert ("number" in check(statement, passage, language=language).reasons) is not follows
 
 
 @pytest.mark.parametrize(
