@@ -66,19 +66,23 @@ def describe_paths(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> 
     return [
         {
             "entities": list(path.entities),
-            "edges": [_describe_edge(edge, source_of(edge, passages)) for edge in path.edges],
+            "edges": [
+                _describe_edge(edge, source_of(edge, passages), link_score)
+                for edge, link_score in zip(path.edges, (None, *path.link_scores), strict=True)
+            ],
             "score": round(path.score, 4),
         }
         for path in paths
     ]
 
 
-def _describe_edge(edge: CausalEdge, source: int | None) -> dict[str, Any]:
+def _describe_edge(edge: CausalEdge, source: int | None, link_score: float | None) -> dict[str, Any]:
     return {
         "cause": edge.cause.name,
         "effect": edge.effect.name,
         "type": edge.type.value,
         "confidence": round(edge.confidence, 4),
+        "link_score": None if link_score is None else round(link_score, 4),
         "quote": edge.quote,
         "document_id": str(edge.document.id),
         "filename": edge.document.filename,

@@ -197,6 +197,9 @@ class PathEdgeOut(BaseModel):
     effect: str
     type: Literal["CAUSES", "TRIGGERS", "LEADS_TO"]
     confidence: float
+    link_score: float | None = Field(
+        default=None, description="In [0, 1]: how surely the edge continues the one before; null for the first"
+    )
     quote: str
     document_id: str
     filename: str

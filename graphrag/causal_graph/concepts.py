@@ -1,13 +1,14 @@
 """Concepts of the causal graph, and linking a question's words to its entities."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log
 from uuid import UUID
 
 from graphrag.linguistics.language import CACHED_WORDS, fold, stem, stop_words
-from graphrag.models.graph import EntityLink
+from graphrag.models.graph import Entity, EntityLink
 
 NAME_WEIGHT = 2.0  # of a name or a code, against a common word
 ALIKE = 0.5  # trigrams that two words must share: «presión» and "pressure" have .55, chance less
@@ -143,6 +144,13 @@ def root(word: str) -> str:
 
 def roots(words: Iterable[str]) -> list[str]:
     return sorted({root(word) for word in words})
+
+
+def shared_roots(entities: Iterable[Entity]) -> list[str]:
+    """Return the roots that two or more of the entities hold."""
+    known = {entity.id: entity.key.split(" ") for entity in entities}
+    counts = Counter(held for words in known.values() for held in roots(words))
+    return sorted(held for held, count in counts.items() if count > 1)
 
 
 def rank_starts(

@@ -4,11 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
-from math import log
+from math import exp, log
 from uuid import UUID
 
-from graphrag.causal_graph.concepts import concept_words, word_similarity
-from graphrag.causal_graph.question import FAMILY_LETTERS, contradict, holds
+from graphrag.causal_graph.concepts import concept_words, root
+from graphrag.causal_graph.question import FAMILY_LETTERS, causal_words, contradict, forms, holds
 from graphrag.linguistics.language import CACHED_WORDS, fold
 from graphrag.models.graph import CausalEdge, Entity
 
@@ -17,26 +17,45 @@ NAMED = 1.5  # a name or a code
 SLIGHT = 0.3  # «falta de presión» is about pressure
 REFERRED = 0.8  # at least: «esa bajada de pedidos», of what the document said before it
 SAME_DOCUMENT = 0.15  # more for two links of one document
-CERTAIN = 0.5  # similarity that is no chance between two languages either
 CACHED_NAMES = 4_096
-ACROSS = 1.3  # times as sure is what two languages have in common: they share no small words
+COMMON = 100  # entities of a collection that hold a word, from which it is evidence of nothing
+MOST_CONTEXT = 3.0
+FEWEST_DIGITS = 5  # of a number that is a name: an account, an order
+# Logistic regression of `training/link_scorer.py` over `join_features`.
+JOIN_WEIGHTS = {"shared": 1.52, "several": 2.05, "context": 2.63, "across": -1.18}
+JOIN_BIAS = -3.69
 _REFERRING = re.compile(
     r"(?:es[aeo]s?|est[aeo]s?|dich[ao]s?|tal(?:es)?|ce|cet|cette|ces|th[ai]t|this|th[eo]se|such)\s", re.IGNORECASE
 )
 _SLIGHT = frozenset(
     """falta exceso caida bajada subida aumento reduccion perdida problema baja sube reduce aumenta acumulacion
     aparicion parada manque exces chute baisse hausse augmentation reduction perte probleme accumulation absence
-    apparition arret lack excess fall drop rise increase decrease loss problem shortage stop""".split()
+    apparition arret lack excess fall drop rise increase decrease loss problem shortage stop
+    dia semana mes hora dos tres primero ultimo jour semaine mois annee heure deux trois premier dernier day week month
+    year hour two three first last""".split()
 )
 Words = tuple[str, ...]
 
 
 class LinkScorer:
-    """Scores for the links of one neighbourhood."""
+    """Scores for the links of one neighbourhood.
 
-    def __init__(self, edges: Iterable[CausalEdge], links: Mapping[tuple[UUID, UUID], float]) -> None:
+    `frequencies`: by root, how many entities of the collection hold it, as far as COMMON; a root that is missing is
+    held by one. Two documents are joined from a confidence of `threshold`.
+    """
+
+    def __init__(
+        self,
+        edges: Iterable[CausalEdge],
+        links: Mapping[tuple[UUID, UUID], float],
+        frequencies: Mapping[str, int],
+        *,
+        threshold: float,
+    ) -> None:
         self._edges = list(edges)
         self._links = links
+        self._frequencies = frequencies
+        self._threshold = threshold
         self._words: dict[tuple[UUID, str], Words] = {}
         self._weighed: dict[Words, dict[str, float]] = {}
 
@@ -67,24 +86,70 @@ class LinkScorer:
     def between(self, one: CausalEdge, other: CausalEdge) -> float:
         """Return the confidence, in [0, 1], that the second edge continues the first.
 
-        «A, por lo que B. Eso provocó C»: «eso» is A with its B.
+        «A, por lo que B. Eso provocó C»: «eso» is A with its B. Edges of two documents need evidence beyond a word in
+        common: see `join_features`.
         """
-        if one.effect.id == other.cause.id or _is_continued(one, other):
+        if one.document.id != other.document.id:
+            surety = self._joined(one, other)
+        elif one.effect.id == other.cause.id or _is_continued(one, other):
             return 1.0
-        linked = self._links.get((one.effect.id, other.cause.id), 0.0)
-        effect, cause = self._of(one.effect, one), self._of(other.cause, other)
-        if one.document.language != other.document.language:
-            surety = _across(linked, effect, cause)
         else:
-            surety = max(linked, self._shared(one, other, effect, cause))
+            linked = self._links.get((one.effect.id, other.cause.id), 0.0)
+            surety = max(linked, self._shared(one, other, self._of(one.effect, one), self._of(other.cause, other)))
         return 0.0 if surety and contradict(one.effect.name, other.cause.name) else surety
+
+    def _joined(self, one: CausalEdge, other: CausalEdge) -> float:
+        features = self.join_features(one, other)
+        if not features["shared"]:
+            return 0.0
+        score = JOIN_BIAS + sum(JOIN_WEIGHTS[name] * value for name, value in features.items())
+        surety = 1 / (1 + exp(-score))
+        return surety if surety >= self._threshold else 0.0
+
+    def join_features(self, one: CausalEdge, other: CausalEdge) -> dict[str, float]:
+        """Return what speaks for two edges of different documents being about the same event.
+
+        `shared`: the summed rarity of the roots that the effect of one and the cause of the other share, without those
+        that their other ends share too: these are the subject of both, and in a restatement all are; `several`: whether
+        these are two or more; `context`: the summed rarity of the other roots that their quotes share; `across`:
+        whether the documents are in two languages, which share no small words.
+        """
+        subject = self._ends(one.cause, one) & self._ends(other.effect, other)
+        shared = self._ends(one.effect, one) & self._ends(other.cause, other) - subject
+        context = self._said(one) & self._said(other) - shared
+        return {
+            "shared": sum(map(self._rarity_of, shared)),
+            "several": float(len(shared) > 1),
+            "context": min(MOST_CONTEXT, sum(map(self._rarity_of, context))),
+            "across": float(one.document.language != other.document.language),
+        }
+
+    def _ends(self, entity: Entity, edge: CausalEdge) -> frozenset[str]:
+        return _telling(self._of(entity, edge))
+
+    def _said(self, edge: CausalEdge) -> frozenset[str]:
+        language = edge.document.language
+        return _telling(tuple(forms(edge.quote, language) - causal_words(language)))
+
+    def _rarity_of(self, held: str) -> float:
+        """Return the rarity of a root in the collection, in [0, 1]; of a code more, in [0, NAMED]."""
+        rarity = max(0.0, 1 - log(max(self._frequencies.get(held, 1), self._quoting[held])) / log(COMMON))
+        return rarity * (NAMED if any(map(str.isdigit, held)) else 1.0)
+
+    @cached_property
+    def _quoting(self) -> Counter[str]:
+        """Return by root how many documents of the neighbourhood say it in a quote."""
+        said: dict[UUID, set[str]] = {}
+        for edge in self._edges:
+            said.setdefault(edge.document.id, set()).update(self._said(edge))
+        return Counter(held for roots in said.values() for held in roots)
 
     def _shared(self, one: CausalEdge, other: CausalEdge, effect: Words, cause: Words) -> float:
         if _families(effect).isdisjoint(_families(cause)):
             return 0.0
         alike = max(self._share(effect, cause), self._share(cause, effect))
-        if not alike or one.document.id != other.document.id:
-            return alike
+        if not alike:
+            return 0.0
         alike = min(1.0, alike + SAME_DOCUMENT)
         follows = one.start_char <= other.start_char
         return max(alike, REFERRED) if follows and _REFERRING.match(other.cause.name) else alike
@@ -128,12 +193,6 @@ def _is_continued(one: CausalEdge, other: CausalEdge) -> bool:
     return is_same_place and one.start_char < other.end_char and one.effect.name in other.cause.name
 
 
-def _across(linked: float, effect: Words, cause: Words) -> float:
-    """Return the confidence between two languages, where words that look alike only confirm a link."""
-    sure = linked >= CERTAIN or (linked > 0 and _have_enough(effect, cause))
-    return min(1.0, ACROSS * linked) if sure else 0.0
-
-
 @lru_cache(maxsize=CACHED_NAMES)
 def _folded(words: Words) -> frozenset[str]:
     return frozenset(map(fold, words))
@@ -145,10 +204,11 @@ def _families(words: Words) -> frozenset[str]:
     return frozenset(word[:FAMILY_LETTERS] for word in _folded(words))
 
 
-def _have_enough(words: Words, others: Words) -> bool:
-    """Return whether enough words agree: one alone may only look alike across languages, as «recambio» and "recall"."""
-    shared = {word for word in words if any(word_similarity(word, other) for other in others)}
-    return len(shared) > 1 or any(map(_is_name, shared))
+@lru_cache(maxsize=CACHED_NAMES)
+def _telling(words: Words) -> frozenset[str]:
+    """Return the roots of the words that may tell one event from others: no «falta», no «7»."""
+    telling = (word for word in words if not _is_slight(word))
+    return frozenset(root(fold(word)) for word in telling if not (word.isdigit() and len(word) < FEWEST_DIGITS))
 
 
 def _is_name(word: str) -> bool:

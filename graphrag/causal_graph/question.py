@@ -77,7 +77,7 @@ def contradict(one: str, other: str) -> bool:
 
 def read_question(query: TransformedQuery) -> CausalQuestion:
     text, language = query.standalone, query.language
-    asking = _asking(language)
+    asking = causal_words(language)
     names = forms(" ".join(query.entities), language)
     weights = {fold(word): _weight(word, names) for word in concept_words(text, language) if fold(word) not in asking}
     return CausalQuestion(language, query.direction, tuple(weights.items()), text)
@@ -122,5 +122,6 @@ def _are_family(one: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _asking(language: str) -> frozenset[str]:
+def causal_words(language: str) -> frozenset[str]:
+    """Return the folded stems that only ask for, or state, that one thing causes another."""
     return frozenset(stem(word, language) for word in words(_ASKING.get(language, "")))

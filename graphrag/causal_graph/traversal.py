@@ -14,7 +14,7 @@ import networkx as nx
 from graphrag.causal_graph.link_scoring import LinkScorer
 from graphrag.causal_graph.question import CausalQuestion, forms, holds, read_question
 from graphrag.models import EVERYTHING, Chunk, Collection, Filters, Hit, TransformedQuery
-from graphrag.models.graph import CausalEdge, CausalNeighbourhood, CausalPath
+from graphrag.models.graph import LINK_THRESHOLD, CausalEdge, CausalNeighbourhood, CausalPath
 from graphrag.protocols import ChunkStore, GraphStore
 
 MAX_EDGES = 3
@@ -33,6 +33,7 @@ class Chains:
 
     neighbourhood: CausalNeighbourhood
     question: CausalQuestion
+    link_threshold: float
 
     @cached_property
     def edges(self) -> dict[UUID, CausalEdge]:
@@ -93,7 +94,8 @@ class Chains:
 
     @cached_property
     def link_scorer(self) -> LinkScorer:
-        return LinkScorer(self.edges.values(), self.links)
+        frequencies = dict(self.neighbourhood.frequencies)
+        return LinkScorer(self.edges.values(), self.links, frequencies, threshold=self.link_threshold)
 
     def all(self) -> Iterator[tuple[CausalEdge, ...]]:
         found: set[tuple[UUID, ...]] = set()
@@ -147,12 +149,14 @@ async def find_paths(
     graph: GraphStore,
     collection: Collection,
     filters: Filters = EVERYTHING,
+    link_threshold: float = LINK_THRESHOLD,
     limit: int = 5,
 ) -> list[CausalPath]:
     """Return causal chains that answer the question, best first, scores in [0, 1].
 
     A chain has at most MAX_EDGES links and ends in the effect whose causes are asked for, or begins in the cause whose
-    effects are. The list is empty if the documents state none about the question.
+    effects are. The list is empty if the documents state none about the question. Links of two documents are joined
+    from a confidence of `link_threshold`.
 
     `hits` are the results of a search for the question, best first: their relations may be meant, whatever their words.
     """
@@ -164,17 +168,22 @@ async def find_paths(
         collection, question.words, near=near, direction=question.direction, depth=MAX_EDGES, filters=filters
     )
     chunks = {hit.chunk.id: hit.chunk for hit in hits[:NEAR]}
-    return (await asyncio.to_thread(rank_paths, neighbourhood, question, chunks))[:limit]
+    ranked = await asyncio.to_thread(rank_paths, neighbourhood, question, chunks, link_threshold=link_threshold)
+    return ranked[:limit]
 
 
 def rank_paths(
-    neighbourhood: CausalNeighbourhood, question: CausalQuestion, chunks: Mapping[UUID, Chunk] = NO_CHUNKS
+    neighbourhood: CausalNeighbourhood,
+    question: CausalQuestion,
+    chunks: Mapping[UUID, Chunk] = NO_CHUNKS,
+    *,
+    link_threshold: float = LINK_THRESHOLD,
 ) -> list[CausalPath]:
     """Rank the chains, best first; of equal ones the direct before the indirect.
 
     A chain that is part of a longer sure one, or that rewords a better one, is left out.
     """
-    chains = Chains(neighbourhood, question)
+    chains = Chains(neighbourhood, question, link_threshold)
     judged = [path for edges in chains.all() if (path := _judge(edges, chains, question, chunks)).score > 0]
     ordered = sorted(judged, key=lambda path: (-path.score, len(path.edges), [str(edge.id) for edge in path.edges]))
     return list(_distinct(ordered, chains))
@@ -195,13 +204,13 @@ def _judge(
     if relevance < RELEVANT:
         return CausalPath(tuple(edges), 0.0)
     links = [edge.confidence for edge in edges]
-    link_scores = [chains.link_scorer.between(one, other) for one, other in pairwise(edges)]
+    link_scores = tuple(chains.link_scorer.between(one, other) for one, other in pairwise(edges))
     if min(links) >= SURE and min(link_scores, default=1.0) >= JOINED:
         asked = links[0] if question.direction == "effects" else links[-1]
         surety = (1 + asked) / 2 * (1 + WHOLE * (len(edges) - 1))
     else:
         surety = math.prod([*links, *link_scores])
-    return CausalPath(tuple(edges), min(1.0, relevance * surety))
+    return CausalPath(tuple(edges), min(1.0, relevance * surety), link_scores)
 
 
 def _asked_ends(edges: Sequence[CausalEdge], question: CausalQuestion) -> Iterator[tuple[CausalEdge, bool, UUID]]:

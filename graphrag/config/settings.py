@@ -32,6 +32,7 @@ from graphrag.config.service import (
 )
 from graphrag.errors import InvalidSettings, MissingExtra, install_command
 from graphrag.models import Chunking, FulltextRanking, Fusion, Strategy
+from graphrag.models.graph import LINK_THRESHOLD
 
 PACKAGES: Mapping[Chunking, str] = {
     "llama_index_sentence": "llama_index.core",
@@ -119,6 +120,12 @@ class RetrievalConfig(CollectionConfig):
     rerank_candidates: int = Field(default=30, ge=1, le=200, description="Hits to rerank")
     graph: bool = Field(
         default=True, description="Find further passages through the names they share, for questions that need it"
+    )
+    link_threshold: float = Field(
+        default=LINK_THRESHOLD,
+        ge=0,
+        le=1,
+        description="Confidence from which a causal chain goes from one document to another; 1: chains of one document",
     )
     chunkenizer: bool = Field(default=True, description="Search the service at `CHUNKENIZER_API_URL` as well")
     top_k: int = Field(default=10, ge=1, le=1000, description="Hits returned by a search")

@@ -1,8 +1,7 @@
 """A causal chain in the documents' own words: the sentences that state its links, in order."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from graphrag.causal_graph.extraction import extract_relations
 from graphrag.extractive_answers.statements import (
@@ -15,11 +14,9 @@ from graphrag.extractive_answers.statements import (
     points_back,
 )
 from graphrag.linguistics.language import content_stems
-from graphrag.linguistics.names import NAME_WEIGHT, names_in
 from graphrag.linguistics.sentences import is_heading, plain
 from graphrag.models import Direction
 
-SHARED_WORDS = 2  # of sentences of two files, from which they speak of the same
 SURE = 0.55  # score from which a chain is told
 THEREFORE = {"es": "Por eso:", "fr": "C'est pourquoi :", "en": "As a result:"}
 BEFORE = {"es": "Lo que llevó a ello:", "fr": "Ce qui y a mené :", "en": "What led to it:"}
@@ -39,7 +36,7 @@ def word_chain(
     A chain answers where its answering link is among the statements, as two ways led to it. Else one answers whose
     score is SURE and whose answering link is of the best statement's document, or of any where no statement answers.
     The answering link is the first one where effects are asked for, else the last one, which is told before what led
-    to it. It is told up to the first join of two files that nothing but a word in common speaks for.
+    to it.
     """
     by_number = {excerpt.number: excerpt for excerpt in excerpts}
     told = [[_sentences(by_number[link.number], link) for link in chain.links] for chain in chains]
@@ -54,34 +51,9 @@ def word_chain(
         if chain.score >= SURE and by_number[chain.links[answering].number].filename in files
     )
     chosen = next(agreed, None) or next(sure, None) or []
-    files_of = {number: excerpt.filename for number, excerpt in by_number.items()}
-    links = _proven(chosen if direction == "effects" else chosen[::-1], files_of)
-    if not links:
+    if not chosen:
         return []
-    return _joined(links, language) if direction == "effects" else _traced(links, language)
-
-
-def _proven(
-    links: Sequence[Sequence[ExtractedStatement]], files: Mapping[int, str]
-) -> Sequence[Sequence[ExtractedStatement]]:
-    """Return the links from the first one on, up to a join of two files that nothing proves."""
-    for number, (here, following) in enumerate(pairwise(links), start=1):
-        of_one_file = here and following and files[here[0].number] == files[following[0].number]
-        if not of_one_file and not _speak_of_the_same(here, following):
-            return links[:number]
-    return links
-
-
-def _speak_of_the_same(some: Sequence[ExtractedStatement], others: Sequence[ExtractedStatement]) -> bool:
-    """Return whether sentences share a name, a code or a number, or several words: one word is of a thousand things."""
-    if not some or not others:
-        return False
-    text, other = (" ".join(sentence.text for sentence in each) for each in (some, others))
-    named, also = names_in(text), names_in(other)
-    if any(min(named[key], also[key]) >= NAME_WEIGHT for key in named.keys() & also.keys()):
-        return True
-    words = content_stems(text, some[0].language) & content_stems(other, others[0].language)
-    return len(words) >= SHARED_WORDS or any(len(word) > 1 and any(map(str.isdigit, word)) for word in words)
+    return _joined(chosen, language) if direction == "effects" else _traced(chosen[::-1], language)
 
 
 def _joined(links: Sequence[Sequence[ExtractedStatement]], language: str) -> list[ExtractedStatement]:

@@ -70,7 +70,7 @@ async def wait_for(
         states = await service.ingestions.find_states(collection, [*waiting])
         finished = [document for document, status in states.items() if status in FINAL]
         underway = [document for document, status in states.items() if status is IngestionStatus.PROCESSING]
-        waiting &= states.keys()  # the others were deleted meanwhile
+        waiting.intersection_update(states)  # the others were deleted meanwhile
         for ingestion in await service.ingestions.find(collection, finished + underway[:1]):
             if ingestion.status in FINAL:
                 waiting.discard(ingestion.document_id)

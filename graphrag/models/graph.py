@@ -6,6 +6,8 @@ from uuid import UUID
 
 from graphrag.models.documents import Document, Span
 
+LINK_THRESHOLD = 0.7  # confidence from which a chain goes from one document to another
+
 
 class RelationType(StrEnum):
     CAUSES = "CAUSES"
@@ -98,6 +100,7 @@ class CausalNeighbourhood:
     edges: tuple[CausalEdge, ...] = ()
     links: tuple[EntityLink, ...] = ()
     starts: tuple[tuple[UUID, float], ...] = ()  # entities that the question means, and how surely, in (0, 1]
+    frequencies: tuple[tuple[str, int], ...] = ()  # by root that two of its entities share: entities that hold it
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,7 @@ class CausalPath:
 
     edges: tuple[CausalEdge, ...]
     score: float
+    link_scores: tuple[float, ...] = ()  # in [0, 1]: how surely each edge but the first continues the one before
 
     @property
     def entities(self) -> tuple[str, ...]:

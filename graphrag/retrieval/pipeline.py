@@ -190,7 +190,13 @@ class RetrievalPipeline:
     async def find_paths(self, query: Query, hits: Sequence[Hit], *, limit: int = 5) -> list[CausalPath]:
         """Return causal chains about the question, best first. `hits`: those of a search for it."""
         return await traversal.find_paths(
-            query.transformed, hits, graph=self.graph, collection=query.collection, filters=query.filters, limit=limit
+            query.transformed,
+            hits,
+            graph=self.graph,
+            collection=query.collection,
+            filters=query.filters,
+            link_threshold=query.config.link_threshold,
+            limit=limit,
         )
 
     async def traverse(

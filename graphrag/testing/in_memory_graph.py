@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from graphrag.causal_graph.concepts import BESIDE, choose_links, concept_words, rank_starts, roots
+from graphrag.causal_graph.concepts import BESIDE, choose_links, concept_words, rank_starts, roots, shared_roots
 from graphrag.causal_graph.document_graph import assemble_edges, assemble_mentions
+from graphrag.causal_graph.link_scoring import COMMON
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold
 from graphrag.models import EVERYTHING, Collection, Direction, Filters, Hit
 from graphrag.models.graph import (
@@ -40,6 +41,7 @@ class InMemoryGraph:
         width: int = 50,
         filters: Filters = EVERYTHING,
     ) -> CausalNeighbourhood:
+        everywhere = self._edges(collection, EVERYTHING)
         facts = [edge for edge in self._edges(collection, filters) if edge.polarity is Polarity.FACT]
         directions: list[Direction] = [direction] if direction else ["causes", "effects"]
         starts = _find_starts(facts, words, near, directions)
@@ -48,7 +50,10 @@ class InMemoryGraph:
         found = {edge.id: edge for step in range(depth) for walk in walks for edge in walk[step]}
         entities = {end.id for edge in found.values() for end in (edge.cause, edge.effect)} | set(starts)
         used = [link for link in links if {link.entity_id, link.other_id} <= entities]
-        return CausalNeighbourhood(tuple(found.values()), tuple(used), tuple(starts.items()))
+        counts = Counter(held for words in _words(everywhere).values() for held in roots(words))
+        shared = shared_roots(end for edge in found.values() for end in (edge.cause, edge.effect))
+        frequencies = tuple((held, min(counts[held], COMMON)) for held in shared)
+        return CausalNeighbourhood(tuple(found.values()), tuple(used), tuple(starts.items()), frequencies)
 
     async def find_mention_neighbourhood(
         self,

@@ -269,6 +269,16 @@ async def test_other_edges_of_a_similar_chunks_document_are_starting_points(shel
     assert spoken(found.edges) == {"El viento → el corte", "El desgaste → la fuga"}
 
 
+async def test_shared_words_come_with_how_many_entities_hold_them(shelf: Shelf) -> None:
+    """R7.2 Of the whole collection, whatever is near: rare words join documents, common ones don't."""
+    for number in range(5):
+        await shelf.say([(f"El motivo {number}", f"la avería de la bomba {number}")])
+    await shelf.say([("La avería del eje", "la avería del molino"), ("El molino parado", "el retraso")])
+    found = dict((await shelf.around("el retraso", depth=2)).frequencies)
+    assert (found["averi"], found["molin"]) == (7, 2)
+    assert found.keys() == {"averi", "molin"}
+
+
 async def test_filters_apply_at_every_step(shelf: Shelf) -> None:
     """R4.5 a chain breaks where its document is left out."""
     for number, said in enumerate(CHAIN):

@@ -15,8 +15,10 @@ from graphrag.causal_graph.concepts import (
     concept_words,
     rank_starts,
     roots,
+    shared_roots,
 )
 from graphrag.causal_graph.document_graph import assemble_edges, assemble_mentions
+from graphrag.causal_graph.link_scoring import COMMON
 from graphrag.db.database import Connection, Database, fetch, queries
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold
 from graphrag.models import EVERYTHING, Chunk, Collection, Direction, Filters, Hit
@@ -215,7 +217,9 @@ class PostgresGraph:
             entities = {end.id for edge in edges for end in (edge.cause, edge.effect)} | set(starts)
             values = {"collection_id": collection.id, "ids": list(entities)}
             links = [EntityLink(**row) for row in await fetch(connection, QUERIES["find_links"], values)]
-        return CausalNeighbourhood(tuple(edges), tuple(links), tuple(starts.items()))
+            shared = shared_roots(end for edge in edges for end in (edge.cause, edge.effect))
+            frequencies = await _count_entities(connection, collection, shared, limit=COMMON)
+        return CausalNeighbourhood(tuple(edges), tuple(links), tuple(starts.items()), tuple(frequencies.items()))
 
     async def find_mention_neighbourhood(
         self,
@@ -306,10 +310,9 @@ async def _find_starts(
 async def _find_meant(
     connection: Connection, collection: Collection, words: Sequence[str], restriction: Restriction
 ) -> list[tuple[UUID, float]]:
-    values = {"collection_id": collection.id, "roots": roots(words), "limit": MAX_LINKED_ENTITIES}
-    frequencies = {row["root"]: row["entities"] for row in await fetch(connection, QUERIES["count_entities"], values)}
-    known = {name: count for name, count in frequencies.items() if count}
-    values |= {
+    known = await _count_entities(connection, collection, roots(words), limit=MAX_LINKED_ENTITIES)
+    values = {
+        "collection_id": collection.id,
         "roots": list(known),
         "weights": [1 / (1 + log(count)) for count in known.values()],
         "most": MAX_LINKED_ENTITIES,
@@ -318,6 +321,15 @@ async def _find_meant(
     }
     rows = await fetch(connection, _restricted("find_start_candidates", restriction), {**restriction.values, **values})
     return rank_starts(words, {row["entity_id"]: row["key"].split(" ") for row in rows}, known)
+
+
+async def _count_entities(
+    connection: Connection, collection: Collection, held: Sequence[str], *, limit: int
+) -> dict[str, int]:
+    """Return how many entities hold each root, up to the limit; none for a root that no entity holds."""
+    values = {"collection_id": collection.id, "roots": held, "limit": limit}
+    rows = await fetch(connection, QUERIES["count_entities"], values) if held else []
+    return {row["root"]: row["entities"] for row in rows if row["entities"]}
 
 
 def _variants(entity: str) -> dict[str, list[Any]]:

@@ -9,15 +9,16 @@ from hypothesis import strategies as st
 from graphrag.causal_graph.question import forms, read_question
 from graphrag.causal_graph.traversal import MAX_EDGES, find_paths, rank_paths
 from graphrag.models import Collection, Direction, Filters, Intent, TransformedQuery
-from graphrag.models.graph import CausalNeighbourhood, CausalPath
+from graphrag.models.graph import LINK_THRESHOLD, CausalNeighbourhood, CausalPath
 from tests.factories import COLLECTION_ID, make_document
 from tests.graphrag.causal_graph.neighbourhoods import HandMadeGraph, link, make_edge, make_entity, make_neighbourhood
 
 COLLECTION = Collection(COLLECTION_ID, "local", "demo", "bundled")
-WEAR = make_edge("el desgaste del retén", "la caída de presión")
-PRESSURE = make_edge("la caída de presión", "el fallo de la válvula")
-VALVE = make_edge("el fallo de la válvula", "las oscilaciones del horno H2")
-OVEN = make_edge("las oscilaciones del horno H2", "la retirada del lote")
+REPORT = make_document(filename="informe.md")
+WEAR = make_edge("el desgaste del retén", "la caída de presión", document=REPORT)
+PRESSURE = make_edge("la caída de presión", "el fallo de la válvula", document=REPORT)
+VALVE = make_edge("el fallo de la válvula", "las oscilaciones del horno H2", document=REPORT)
+OVEN = make_edge("las oscilaciones del horno H2", "la retirada del lote", document=REPORT)
 LEFT = make_edge("el comprador dejó la empresa", "el retraso de Valadour")
 CHAIN = [WEAR, PRESSURE, VALVE]
 
@@ -65,7 +66,7 @@ def test_no_chain_is_longer_than_three_links() -> None:
 
 def test_a_doubtful_link_does_not_lengthen_the_answer() -> None:
     """R7.2 The sure part stands first, by itself."""
-    doubtful = make_edge("la huelga", "el fallo de la válvula", confidence=0.3)
+    doubtful = make_edge("la huelga", "el fallo de la válvula", document=REPORT, confidence=0.3)
     found = paths(make_neighbourhood([doubtful, VALVE], [("las oscilaciones del horno H2", 0.8)]))
     assert [path.edges for path in found] == [(VALVE,), (doubtful, VALVE)]
 
@@ -73,24 +74,29 @@ def test_a_doubtful_link_does_not_lengthen_the_answer() -> None:
 def test_direct_comes_before_indirect_among_equals() -> None:
     """R7.2 A doubtful detour comes after the direct statements."""
     direct = make_edge("el desgaste del retén", "las oscilaciones del horno H2")
-    detour = make_edge("el desgaste del retén", "la mala suerte", confidence=0.45)
-    last = make_edge("la mala suerte", "las oscilaciones del horno H2")
+    detour = make_edge("el desgaste del retén", "la mala suerte", document=REPORT, confidence=0.45)
+    last = make_edge("la mala suerte", "las oscilaciones del horno H2", document=REPORT)
     found = paths(make_neighbourhood([direct, detour, last], [("las oscilaciones del horno H2", 0.8)]))
     assert {path.edges for path in found[:2]} == {(direct,), (last,)}
     assert [path.edges for path in found[2:]] == [(detour, last)]
 
 
-def test_linked_entities_join_two_documents() -> None:
-    """R7.2 An effect in one document, in other words the cause in another one in another language."""
-    french = make_edge(
-        "la chute de pression", "la panne de la vanne", document=make_document(language="fr", filename="rapport.md")
+def test_links_of_two_documents_join_from_a_threshold() -> None:
+    """R7.2 The same compressor in two languages: each link tells how surely it continues the one before."""
+    french = make_document(language="fr", filename="rapport.md")
+    wear = make_edge("l'usure du joint", "la chute de pression du compresseur C3", document=french)
+    spanish = make_edge("la caída de presión del compresor C3", "las oscilaciones del horno H2", document=REPORT)
+    neighbourhood = make_neighbourhood(
+        [wear, spanish],
+        [("las oscilaciones del horno H2", 0.8)],
+        [link(wear.effect.name, spanish.cause.name, 0.7, languages=("fr", "es"))],
     )
-    spanish = make_edge("la avería de la válvula", "las oscilaciones del horno H2")
-    joined = link("la panne de la vanne", "la avería de la válvula", 0.7, languages=("fr", "es"))
-    starts = [("las oscilaciones del horno H2", 0.8)]
-    found = paths(make_neighbourhood([french, spanish], starts, [joined]))
-    assert [path.edges for path in found] == [(french, spanish)]
-    assert [path.edges for path in paths(make_neighbourhood([french, spanish], starts))] == [(spanish,)]
+    (path,) = paths(neighbourhood)
+    assert path.edges == (wear, spanish)
+    assert LINK_THRESHOLD <= path.link_scores[0] < 1
+    question = read_question(ask("¿Por qué hubo oscilaciones en el horno H2?"))
+    (alone,) = rank_paths(neighbourhood, question, link_threshold=1.0)
+    assert alone.edges == (spanish,)
 
 
 def test_a_start_is_found_in_other_words() -> None:
@@ -112,7 +118,7 @@ def test_the_same_chain_of_two_documents_is_listed_once() -> None:
 
 def test_a_circle_is_walked_once() -> None:
     """R7.2 Simple paths only."""
-    back = make_edge("las oscilaciones del horno H2", "la caída de presión")
+    back = make_edge("las oscilaciones del horno H2", "la caída de presión", document=REPORT)
     found = paths(make_neighbourhood([*CHAIN, back], [("las oscilaciones del horno H2", 0.8)]))
     assert all(len(set(path.entities)) == len(path.entities) for path in found)
     assert found[0].edges == (WEAR, PRESSURE, VALVE)
@@ -142,7 +148,8 @@ async def test_the_graph_is_asked_for_what_the_question_is_about() -> None:
 
 async def test_only_filtered_documents_make_chains() -> None:
     """R4.5, R7.2"""
-    graph = HandMadeGraph(make_neighbourhood(CHAIN, [("las oscilaciones del horno H2", 0.8)]))
+    elsewhere = make_edge("la caída de presión", "el fallo de la válvula")
+    graph = HandMadeGraph(make_neighbourhood([elsewhere, VALVE], [("las oscilaciones del horno H2", 0.8)]))
     query = ask("¿Qué provocó las oscilaciones del horno H2?")
     only = Filters(filenames=(VALVE.document.filename,))
     (path,) = await find_paths(query, graph=graph, collection=COLLECTION, filters=only)

@@ -73,20 +73,3 @@ def test_the_direction_says_which_link_answers(direction: Direction | None, is_t
     chain = Chain("", 0.2, (link(SEAL), link(VALVE)))
     worded = word_chain([chain], [statement], [EXCERPT], language="es", direction=direction)
     assert bool(worded) is is_told
-
-
-@pytest.mark.parametrize(
-    ("cause", "effect", "is_joined"),
-    [
-        ("El club bajó por sus malos resultados.", "Por los resultados, el director redujo su sueldo.", False),
-        ("El molino de Orduña cerró por la riada.", "La riada rompió la presa del molino.", True),  # several words
-        ("El taller cerró por la avería del Kestrel.", "El Kestrel se rompió por falta de aceite.", True),  # a name
-        ("El lote se retiró por la avería E-108.", "E-108 se debió a un fusible gastado.", True),  # a code
-    ],
-)
-def test_links_of_two_files_are_joined_by_more_than_a_word(cause: str, effect: str, is_joined: bool) -> None:
-    """R7.2 Where nothing but a word in common speaks for the join, the answering link is told alone."""
-    files = [Excerpt(1, "Uno", cause, "es", filename="uno.md"), Excerpt(2, "Otro", effect, "es", filename="otro.md")]
-    chain = Chain("", 0.9, (ChainLink(2, 0, 0), ChainLink(1, 0, 0)))
-    worded = word_chain([chain], [], files, language="es", is_answered=False)
-    assert [each.text for each in worded] == [cause, f"Lo que llevó a ello: {effect}"][: 1 + is_joined]

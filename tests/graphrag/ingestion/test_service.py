@@ -16,7 +16,7 @@ from graphrag.cache import SITUATIONS_PREFIX
 from graphrag.db.database import fetch
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.errors import CollectionNotFound, DocumentNotFound, QuotaExceeded
-from graphrag.ingestion import service
+from graphrag.ingestion import bulk, service
 from graphrag.ingestion.bulk import Loading
 from graphrag.ingestion.sources import SourceFile, document_id, find_files
 from graphrag.models import Chunk, Collection
@@ -88,6 +88,18 @@ class Desk:
 @pytest.fixture
 async def desk(services: Services, owner: str, tmp_path: Path) -> Desk:
     return Desk(services, await services.collections.create(owner, "notes"), tmp_path)
+
+
+async def test_a_file_has_one_outcome(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R1.2 Also where there are more files than are waited for at once."""
+    monkeypatch.setattr(bulk, "READ_FILES", 4)
+    monkeypatch.setattr(bulk, "MOST_WAITING", 2)
+    for number in range(14):
+        (desk.folder / f"nota-{number}.md").write_text(f"El horno H{number} falló.\n", encoding="utf-8")
+    steps = Loading(desk.services.documents, desk.collection).load(find_files([desk.folder]))
+    async with desk.working(), asyncio.timeout(WAIT_SECONDS):
+        outcomes = [step async for step in steps if isinstance(step, IngestionOutcome)]
+    assert sorted(Path(outcome.source).name for outcome in outcomes) == sorted(p.name for p in desk.folder.iterdir())
 
 
 async def test_a_folder_is_loaded_and_a_second_time_nothing_is_done(desk: Desk) -> None:
