@@ -88,6 +88,9 @@ class ClauseFinder:
         """Return the clause that ends at `end`."""
         whole = self.trim_words(self.trim(lo, end), right=self.g.conjunctions | (self.g.focus - self.g.negations))
         found = self.parts(self.strong_start(lo, whole.end), whole.end)
+        opening = self.g.concessive.match(self.s, found[-1].start, found[-1].end)
+        if opening and self.has_finite(found[-1]):
+            return self._closed(Span(opening.end(), found[-1].end))  # «…, aunque no jugó por una lesión»
         main = [number for number, part in enumerate(found) if not self.is_aside(part)]
         finite = [number for number in main if self.has_finite(found[number])]
         chosen = (finite or main or [len(found) - 1])[-1]
@@ -188,7 +191,8 @@ class ClauseFinder:
         """Return where the list ends that begins in the part `last`: «harina, huevos y leche»."""
         for part in found[last + 1 : last + _LIST_ITEMS]:
             is_long = len(self.s[part.start : part.end].split()) > _LIST_ITEM_WORDS
-            if is_long or self.is_aside(part) or self.has_finite(part):
+            is_correction = self.g.correction.match(self.s, part.start, part.end) is not None
+            if is_long or is_correction or self.is_aside(part) or self.has_finite(part):
                 break
             if self.g.coordination.search(self.s, part.start - 1, part.end):
                 return part.end

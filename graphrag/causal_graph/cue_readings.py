@@ -251,6 +251,8 @@ def _predicate(match: CueMatch) -> Draft | None:
         return None
     denied = g.post_negation.match(s, match.end)
     after = text.phrase_after(denied.end() if denied else match.end, match.right)
+    if not is_passive and text.words(after)[:1] and text.words(after)[0] in g.no_object:
+        return None
     if is_passive and (other := g.contrast_not.search(s, after.start, after.end)):
         after = text.trim(after.start, other.start())
     before, is_across = _subject(match, group)
@@ -258,6 +260,8 @@ def _predicate(match: CueMatch) -> Draft | None:
     if denied or g.negative_object.match(s, after.start) or _is_denied_cleft(match, before):
         polarity = Polarity.NEGATED
         before = text.trim_words(before, left=g.negations)
+    if not is_passive and text.words(before)[-1:] and text.words(before)[-1] in g.prepositions | g.complementizers:
+        return None  # "interprets this to | mean that"
     ends = (after, before) if is_passive else (before, after)
     return _draft(match, *ends, polarity, LIKELY if is_across else 1.0)
 
@@ -269,7 +273,10 @@ def _is_active(match: CueMatch, group: VerbGroup) -> bool:
         return False
     if g.infinitive.fullmatch(verb) and not g.finite.fullmatch(verb):
         return any(word in g.modals for word in group.words)
-    return not g.participle.fullmatch(verb) or any(word in g.auxiliaries for word in group.words)
+    auxiliaries = [word for word in group.words if word in g.auxiliaries]
+    if g.bare_participle.fullmatch(verb) and auxiliaries[-1:] and auxiliaries[-1] in g.passive_auxiliaries:
+        return any(word in g.reflexive for word in auxiliaries)  # «s'est traduit par»
+    return not g.participle.fullmatch(verb) or bool(auxiliaries)
 
 
 def _verb_polarity(match: CueMatch, group: VerbGroup, more: Sequence[str] = ()) -> Polarity:

@@ -90,6 +90,9 @@ class CausalGrammar(Rules):
     infinitive: Pattern
     modals: WordSet  # take the infinitive
     participle: Pattern  # past participle: active only after an auxiliary
+    passive_auxiliaries: WordSet  # make a participle passive: «fue producido en»
+    no_object: WordSet  # what follows a verb whose past form is its participle too, and is then no object: "made in"
+    concessive: Whole  # an aside that begins so is a clause of its own, of which the connective in it speaks
     gerund: Pattern
     negations: WordSet
     negative_object: Whole  # an effect that says that there is none begins so

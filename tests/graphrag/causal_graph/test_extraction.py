@@ -48,6 +48,9 @@ def the_relation(text: str, language: str) -> CausalRelation:
         ("en", "The delay stems from a missing stamp.", ("a missing stamp", "The delay")),
         ("en", "The reason for the delay was a missing stamp.", ("a missing stamp", "the delay")),
         ("en", "The oven was cold, so the bread did not rise.", ("The oven was cold", "the bread did not rise")),
+        ("en", "Ann won twice, although she sat out June due to a fall.", ("a fall", "she sat out June")),
+        ("es", "Ana ganó dos veces, aunque no jugó en junio por una caída.", ("una caída", "no jugó en junio")),
+        ("es", "Hubo pérdidas, resultado de la sequía.", ("la sequía", "pérdidas")),
     ],
 )  # fmt: skip
 def test_cause_and_effect_are_told_apart(language: str, text: str, expected: Told) -> None:
@@ -120,6 +123,12 @@ def test_polarity(language: str, text: str, polarity: Polarity) -> None:
     assert {found.polarity for found in extract_relations(text, language=language)} == {polarity}
 
 
+def test_two_reasons_have_one_effect() -> None:
+    """R7.1: «mais aussi et surtout» belongs to neither."""
+    text = "Elle accepta parce qu'elle aimait la mer, mais aussi et surtout parce qu'elle s'ennuyait."
+    assert told(text, "fr") == [("elle aimait la mer", "Elle accepta"), ("elle s'ennuyait", "Elle accepta")]
+
+
 def test_first_reason_denied_second_given() -> None:
     """R7.1: «no por X, sino por Y»."""
     text = "Cerró no por las deudas, sino porque se jubiló."
@@ -150,6 +159,15 @@ def test_first_reason_denied_second_given() -> None:
         ("en", "As the sun went down, we lit a fire."),
         ("en", "The rent is due on Monday."),
         ("en", "Label the jars so that we can tell them apart."),
+        ("en", "The title was created on 21 June for the naval administrator and his relations."),
+        ("en", "The rifle was produced in greater numbers than its predecessor."),
+        ("en", "The book has been translated into forty languages."),
+        ("en", "The plan was aimed at creating a network of local institutions."),
+        ("en", "The council interprets this to mean that fees are optional."),
+        ("en", "As best as can be determined, the bell has hung there since the war."),
+        ("es", "El río desemboca en la antigua bahía."),
+        ("es", "Trabajan para asegurar resultados de salud óptimos."),
+        ("es", "Cerraron el patio, como en el caso de la plaza, que no tiene salida."),
     ],
 )
 def test_looks_causal_and_is_not(language: str, text: str) -> None:
