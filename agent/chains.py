@@ -67,7 +67,11 @@ def describe_paths(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> 
         {
             "entities": list(path.entities),
             "edges": [
-                _describe_edge(edge, source_of(edge, passages), link_score)
+                {
+                    **describe_edge(edge),
+                    "link_score": link_score and round(link_score, 4),
+                    "source": source_of(edge, passages),
+                }
                 for edge, link_score in zip(path.edges, (None, *path.link_scores), strict=True)
             ],
             "score": round(path.score, 4),
@@ -76,13 +80,12 @@ def describe_paths(paths: Sequence[CausalPath], passages: Sequence[Passage]) -> 
     ]
 
 
-def _describe_edge(edge: CausalEdge, source: int | None, link_score: float | None) -> dict[str, Any]:
+def describe_edge(edge: CausalEdge) -> dict[str, Any]:
     return {
         "cause": edge.cause.name,
         "effect": edge.effect.name,
         "type": edge.type.value,
         "confidence": round(edge.confidence, 4),
-        "link_score": None if link_score is None else round(link_score, 4),
         "quote": edge.quote,
         "document_id": str(edge.document.id),
         "filename": edge.document.filename,
@@ -90,7 +93,6 @@ def _describe_edge(edge: CausalEdge, source: int | None, link_score: float | Non
         "chunk_index": edge.chunk_index,
         "start_char": edge.start_char,
         "end_char": edge.end_char,
-        "source": source,
     }
 
 

@@ -1,11 +1,12 @@
-"""Searches without an answer: /retrieve, and /search as Chunkenizer has it."""
+"""Searches without an answer: /retrieve, /search as Chunkenizer has it, and the causal graph."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter, Header, Query
 
+from agent.chains import describe_edge
 from api.dependencies import CollectionQuery, OwnerDep, ServicesDep
-from api.schemas.fields import errors
+from api.schemas.fields import GraphResponse, Text, errors
 from api.schemas.search import (
     FILTERS,
     ChunkenizerRequest,
@@ -21,6 +22,7 @@ from api.schemas.search import (
 from api.timed_search import TimedSearch
 from graphrag.config.settings import RetrievalConfig
 from graphrag.models import Hit
+from graphrag.models.graph import CausalEdge
 from graphrag.retrieval.chunkenizer import VIA
 from graphrag.retrieval.filters import parse_filters
 from graphrag.retrieval.pipeline import SearchRequest
@@ -59,6 +61,29 @@ async def retrieval_options(
     return RetrievalOptions(
         collection=asked.name, values=config.model_dump(), config=RetrievalConfig.model_json_schema(), filters=FILTERS
     )
+
+
+@router.get(
+    "/graph",
+    summary="List what the documents of a collection say caused what",
+    description="All edges of the causal graph, or those around the entities that contain the words of `about`, two "
+    "edges away at most.",
+)
+async def causal_graph(
+    services: ServicesDep,
+    owner: OwnerDep,
+    collection: CollectionQuery = None,
+    about: Annotated[Text, Query(max_length=200, description="Words of a cause or an effect")] = "",
+    limit: Annotated[int, Query(ge=1, le=2_000)] = 500,
+) -> GraphResponse:
+    asked = await services.collections.open(owner, collection)
+    edges = await services.retrieval.graph.list_causal_edges(asked, entity=about or None, limit=limit)
+    return GraphResponse.model_validate({"edges": [_describe_graph_edge(edge) for edge in edges]})
+
+
+def _describe_graph_edge(edge: CausalEdge) -> dict[str, Any]:
+    ends = {"cause_id": edge.cause.id, "effect_id": edge.effect.id}
+    return {**describe_edge(edge), **ends, "polarity": edge.polarity.value}
 
 
 chunkenizer_router = APIRouter(tags=["retrieve"], responses=errors(400, 404, 504))

@@ -190,16 +190,13 @@ class StatementOut(BaseModel):
     citations: list[CitationOut]
 
 
-class PathEdgeOut(BaseModel):
-    """One link of a path, as one quote states it."""
+class EdgeOut(BaseModel):
+    """That one thing caused another, as one quote states it."""
 
     cause: str
     effect: str
     type: Literal["CAUSES", "TRIGGERS", "LEADS_TO"]
     confidence: float
-    link_score: float | None = Field(
-        default=None, description="In [0, 1]: how surely the edge continues the one before; null for the first"
-    )
     quote: str
     document_id: str
     filename: str
@@ -207,7 +204,29 @@ class PathEdgeOut(BaseModel):
     content_hash: str = Field(default="", description="SHA-256 of the file that was read")
     start_char: int = Field(description="Of the quote, in the document's text")
     end_char: int
+
+
+class PathEdgeOut(EdgeOut):
+    """One link of a path."""
+
+    link_score: float | None = Field(
+        default=None, description="In [0, 1]: how surely the edge continues the one before; null for the first"
+    )
     source: int | None = Field(description="The number of the source that holds the quote")
+
+
+class GraphEdgeOut(EdgeOut):
+    """One edge of a collection's causal graph; entities with the same id are one."""
+
+    cause_id: UUID
+    effect_id: UUID
+    polarity: Literal["fact", "negated", "hypothetical"] = Field(
+        description="negated: the document denies it; hypothetical: it may be, or it is asked"
+    )
+
+
+class GraphResponse(BaseModel):
+    edges: list[GraphEdgeOut] = Field(description="The nearest to what was asked first, then the most confident")
 
 
 class PathOut(BaseModel):

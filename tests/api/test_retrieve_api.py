@@ -287,3 +287,19 @@ def test_capitals_and_a_whole_page_are_searched_as_any_other_question(client: ht
     page = (f"{chunk['content']} " * 9)[:3_900]
     assert chunk["document_id"] in [result["document_id"] for result in find(client, query=page)["results"]]
     check_error(client.post(PATHS[0], json={"query": "palabra " * 1_000}), 400, "invalid_question")
+
+
+def test_the_causal_graph_is_listed(client: httpx.Client) -> None:
+    """R7.3 All of it, or what is near some words; each edge with the quote that states it."""
+    everything = client.get("/api/v1/graph", params={"collection": "demo"}).raise_for_status().json()["edges"]
+    assert len(everything) > 40
+    assert {edge["polarity"] for edge in everything} >= {"fact", "hypothetical"}
+    near = client.get("/api/v1/graph", params={"collection": "demo", "about": "condensation"}).json()["edges"]
+    assert 0 < len(near) < len(everything)
+    (stated,) = [edge for edge in near if edge["cause"].startswith("la condensation devant")]
+    assert stated["effect"] in stated["quote"]
+    assert stated["filename"] == "registre-reclamations-clients.md"
+    assert client.get("/api/v1/graph", params={"collection": "demo", "about": "Kalamazoo"}).json() == {"edges": []}
+    assert len(client.get("/api/v1/graph", params={"collection": "demo", "limit": 3}).json()["edges"]) == 3
+    check_error(client.get("/api/v1/graph", params={"collection": "none"}), 404, "collection_not_found")
+    check_error(client.get("/api/v1/graph", params={"limit": 0}), 422, "invalid_request")

@@ -115,6 +115,41 @@ async def test_what_the_api_refuses_is_told_in_its_words(server: Server, visit: 
     await expect(visited.page.get_by_role("alert")).to_be_hidden()
 
 
+async def test_the_causal_graph_is_walked(server: Server, visit: Open) -> None:
+    """R7.3 Searched by words, filtered, from one entity to the next; each relation opens its quote."""
+    visited = await opened(visit, server, "?view=causes")
+    page = visited.page
+    await page.get_by_role("searchbox", name="Cause or effect").fill("condensation")
+    await page.get_by_role("button", name="Search", exact=True).click()
+    entities = page.locator(".entities .entity")
+    await expect(entities.filter(has_text=re.compile("^la condensation devant"))).to_be_visible()
+    await entities.get_by_text("la condensation devant la chambre froide CF2").click()
+    chosen = page.locator(".graph > section").last
+    await expect(chosen.get_by_role("heading", name="la condensation devant")).to_be_focused()
+    effect = chosen.locator("li").filter(has_text="le quai 3 était justement")
+    await effect.locator("summary").click()
+    await expect(effect.locator("blockquote")).to_contain_text("condensation devant la chambre froide CF2")
+    await effect.locator(".entity").click()
+    await expect(chosen.get_by_role("heading", level=2)).to_contain_text("le quai 3 était justement")
+    await expect(chosen.locator("li").first).to_contain_text("la condensation devant")
+    before = await entities.count()
+    await page.get_by_label("Document").select_option("registre-reclamations-clients.md")
+    assert 0 < await entities.count() < before
+    assert all(len(label) <= 90 for label in await entities.all_inner_texts())
+    address = page.url
+    await page.goto(address)
+    await expect(chosen.get_by_role("heading", level=2)).to_contain_text("le quai 3 était justement")
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+async def test_the_causal_graph_fits(server: Server, visit: Open, width: int) -> None:
+    """R9.1"""
+    visited = await opened(visit, server, "?view=causes", width=width, locale="es-ES")
+    await expect(visited.page.locator(".entities .entity").first).to_be_visible()
+    await visited.page.locator(".entities .entity").first.click()
+    assert await visited.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 async def test_evaluations_are_run_looked_into_and_compared(server: Server, visit: Open) -> None:
     """R10.4, R10.2 Ordered with a configuration, watched, seen by category, compared with significance, deleted."""
     visited = await opened(visit, server, "?view=evaluation")

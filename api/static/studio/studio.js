@@ -5,13 +5,14 @@ import { make } from "../elements.js";
 import { state } from "../state.js";
 import { words } from "../words.js";
 import { read } from "./address.js";
+import { showCauses } from "./causes.js";
 import { showEvaluation } from "./evaluation.js";
 import { showGolden } from "./golden.js";
 import { readCollections } from "./options.js";
 import { showSearch } from "./search.js";
 import "./studio_words.js";
 
-const VIEWS = { search: showSearch, evaluation: showEvaluation, golden: showGolden };
+const VIEWS = { search: showSearch, evaluation: showEvaluation, golden: showGolden, causes: showCauses };
 const { view: requested } = read();
 const name = requested in VIEWS ? requested : "search";
 const view = document.getElementById("view");
