@@ -1,5 +1,5 @@
 // Drawings of an answer's causal chains: causes and effects in boxes, each arrow with the mark of its source.
-import { make, makeButton, makeSvg } from "./elements.js";
+import { make, makeButton, makeSvg, shortened } from "./elements.js";
 import { phrase, words } from "./words.js";
 
 const MIN_BOX_WIDTH = 130; // pixels of a box in a row; with less room, the boxes are stacked
@@ -8,10 +8,9 @@ const [GAP, DROP, PAD, LINE, FONT] = [52, 40, 10, 18, 13]; // pixels: between bo
 // Draws the paths whose links are all cited; `open(citations, index, trigger)` shows a link's quote in its document.
 export function drawChain(section, paths, citations, open) {
   const cited = paths.filter(({ edges }) => edges.every((edge) => citations.some((citation) => states(citation, edge))));
-  const [first, ...others] = cited.map((path) => figureOf(path, open));
+  const [first = "", ...others] = cited.map((path) => figureOf(path, open));
   section.hidden = !first;
-  if (first) section.append(first);
-  if (others.length) section.append(make("details", make("summary", phrase("otherChains", { n: others.length })), ...others));
+  section.append(first, others.length ? make("details", make("summary", phrase("otherChains", { n: others.length })), ...others) : "");
 }
 
 // Whether a citation quotes a sentence that states a causal link.
@@ -42,7 +41,7 @@ function draw(drawing, names, marks, width) {
   const narrowest = Math.max(MIN_BOX_WIDTH, ...names.join(" ").split(/\s+/).map((word) => widthOf(word) + 2 * PAD));
   const isRow = names.length * (narrowest + GAP) - GAP <= width;
   const wide = isRow ? (width + GAP) / names.length - GAP : width;
-  const boxes = names.map((name) => linesOf(name, wide - 2 * PAD));
+  const boxes = names.map((name) => linesOf(shortened(name), wide - 2 * PAD));
   const high = Math.max(...boxes.map(({ length }) => length)) * LINE + 2 * PAD;
   const [right, down] = isRow ? [wide + GAP, 0] : [0, high + DROP]; // offset from a box to the next
   const arrow = isRow ? `M${wide + 3} ${high / 2}h${GAP - 8}l-6 -4v8l6 -4` : `M${wide / 2} ${high + 3}v${DROP - 8}l-4 -6h8l-4 6`;

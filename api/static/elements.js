@@ -47,3 +47,6 @@ export function fill(element, texts) {
 
 // Facts in a line; those that are missing are skipped.
 export const joined = (...facts) => facts.filter(Boolean).join(" · ");
+
+// A label of at most 90 characters.
+export const shortened = (text) => (text.length > 90 ? `${text.slice(0, 89).trimEnd()}…` : text);

@@ -146,11 +146,10 @@ def roots(words: Iterable[str]) -> list[str]:
     return sorted({root(word) for word in words})
 
 
-def shared_roots(entities: Iterable[Entity]) -> list[str]:
-    """Return the roots that two or more of the entities hold."""
+def count_roots(entities: Iterable[Entity]) -> Counter[str]:
+    """Return how many of the entities hold each root."""
     known = {entity.id: entity.key.split(" ") for entity in entities}
-    counts = Counter(held for words in known.values() for held in roots(words))
-    return sorted(held for held, count in counts.items() if count > 1)
+    return Counter(held for words in known.values() for held in roots(words))
 
 
 def rank_starts(

@@ -13,13 +13,15 @@ import networkx as nx
 from jinja2 import Environment, StrictUndefined, Template
 from scipy.optimize import isotonic_regression
 
-from graphrag.causal_graph.concepts import LINKED, roots, similarity
-from graphrag.models.graph import CausalEdge, Polarity, RelationType
+from graphrag.causal_graph.concepts import count_roots
+from graphrag.causal_graph.link_scoring import LinkScorer
+from graphrag.causal_graph.traversal import JOINED
+from graphrag.models.graph import LINK_THRESHOLD, CausalEdge, Polarity, RelationType
 
 SWEEPS = 12  # over the columns, until the order has settled
 COLUMN_GAP, ROW_GAP, PART_GAP = 72.0, 16.0, 40.0
 LANE_HEIGHT = 10.0  # what a line keeps free where it passes a column
-LABEL_CHARS, LABEL_LINES = 26, 4
+LABEL_CHARS, LABEL_LINES = 22, 4
 CHAR_WIDTH, LINE_HEIGHT = 7.0, 17.0  # of the template's font, generously
 BOX_WIDTH = LABEL_CHARS * CHAR_WIDTH + 22
 PADDING, MARGIN, LEGEND_HEIGHT = 9.0, 28.0, 44.0
@@ -186,8 +188,8 @@ def _template() -> Template:
 def draw(edges: Sequence[CausalEdge]) -> str:
     """Draw a causal graph as SVG, causes to the left of their effects.
 
-    A pale line joins an effect and the cause that means nearly the same. The tooltip of a box lists its documents, that
-    of an arrow its quote.
+    A pale line joins an effect and the cause that continues it in other words. The tooltip of a box lists its
+    documents, that of an arrow its quote.
     """
     names = {entity.id: entity.name for edge in edges for entity in (edge.cause, edge.effect)}
     labels = {identity: wrap(name) for identity, name in names.items()}
@@ -218,20 +220,17 @@ def draw(edges: Sequence[CausalEdge]) -> str:
 
 
 def _joined(edges: Sequence[CausalEdge]) -> list[tuple[UUID, UUID]]:
-    """Return each effect and cause that mean nearly the same, where no quote joins the two."""
-    causes = {edge.cause.id: edge.cause.key.split() for edge in edges}
-    effects = {edge.effect.id: edge.effect.key.split() for edge in edges}
-    with_root: dict[str, set[UUID]] = {}
-    for cause, words in causes.items():
-        for name in roots(words):
-            with_root.setdefault(name, set()).add(cause)
+    """Return each effect and the cause that continues it in other words, where no quote joins the two."""
+    frequencies = count_roots(end for edge in edges for end in (edge.cause, edge.effect))
+    scorer = LinkScorer(edges, {}, frequencies, threshold=LINK_THRESHOLD)
     stated = {frozenset((edge.cause.id, edge.effect.id)) for edge in edges}
-    return [
-        (effect, cause)
-        for effect, words in effects.items()
-        for cause in sorted(set().union(*(with_root.get(name, ()) for name in roots(words))) - {effect})
-        if frozenset((effect, cause)) not in stated and similarity(words, causes[cause]) >= LINKED
-    ]
+    joined = {
+        (one.effect.id, other.cause.id)
+        for one in edges
+        for other in scorer.followers(one)
+        if one.effect.id != other.cause.id and scorer.between(one, other) >= JOINED
+    }
+    return sorted(pair for pair in joined if frozenset(pair) not in stated)
 
 
 def wrap(name: str) -> list[str]:

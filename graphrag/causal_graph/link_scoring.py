@@ -22,8 +22,8 @@ COMMON = 100  # entities of a collection that hold a word, from which it is evid
 MOST_CONTEXT = 3.0
 FEWEST_DIGITS = 5  # of a number that is a name: an account, an order
 # Logistic regression of `training/link_scorer.py` over `join_features`.
-JOIN_WEIGHTS = {"shared": 1.52, "several": 2.05, "context": 2.63, "across": -1.18}
-JOIN_BIAS = -3.69
+JOIN_WEIGHTS = {"shared": 1.68, "several": 1.5, "context": 2.53, "across": -2.08}
+JOIN_BIAS = -3.54
 _REFERRING = re.compile(
     r"(?:es[aeo]s?|est[aeo]s?|dich[ao]s?|tal(?:es)?|ce|cet|cette|ces|th[ai]t|this|th[eo]se|such)\s", re.IGNORECASE
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from graphrag.causal_graph.concepts import BESIDE, choose_links, concept_words, rank_starts, roots, shared_roots
+from graphrag.causal_graph.concepts import BESIDE, choose_links, concept_words, count_roots, rank_starts, roots
 from graphrag.causal_graph.document_graph import assemble_edges, assemble_mentions
 from graphrag.causal_graph.link_scoring import COMMON
 from graphrag.linguistics.language import ANSWER_LANGUAGES, fold
@@ -50,9 +50,9 @@ class InMemoryGraph:
         found = {edge.id: edge for step in range(depth) for walk in walks for edge in walk[step]}
         entities = {end.id for edge in found.values() for end in (edge.cause, edge.effect)} | set(starts)
         used = [link for link in links if {link.entity_id, link.other_id} <= entities]
-        counts = Counter(held for words in _words(everywhere).values() for held in roots(words))
-        shared = shared_roots(end for edge in found.values() for end in (edge.cause, edge.effect))
-        frequencies = tuple((held, min(counts[held], COMMON)) for held in shared)
+        counts = count_roots(end for edge in everywhere for end in (edge.cause, edge.effect))
+        here = count_roots(end for edge in found.values() for end in (edge.cause, edge.effect))
+        frequencies = tuple((held, min(counts[held], COMMON)) for held, count in here.items() if count > 1)
         return CausalNeighbourhood(tuple(found.values()), tuple(used), tuple(starts.items()), frequencies)
 
     async def find_mention_neighbourhood(

@@ -1,13 +1,12 @@
 // The causal graph: an entity between its causes and its effects, each relation with the quote that states it.
 import { attempt, call } from "../api.js";
-import { make, makeButton } from "../elements.js";
+import { make, makeButton, shortened } from "../elements.js";
 import { phrase, words } from "../words.js";
 import { read, write } from "./address.js";
 import { actionButton, decimal, field, select } from "./elements.js";
 import { collectionChoice } from "./options.js";
 
 const MAX_EDGES = 2000;
-const MAX_LABEL = 90; // characters
 const CONFIDENCES = [0.7, 0.85, 0.95];
 
 export async function showCauses(view, names) {
@@ -76,5 +75,3 @@ function relation(edge, end, choice) {
   const facts = [words().relations[edge.type], decimal(edge.confidence, 2), words().polarities[edge.polarity]].filter(Boolean).join(" · ");
   return make("li", choice(edge[`${end}_id`], edge[end]), make("details", make("summary.soft", facts), make("blockquote", edge.quote), make("p.soft", edge.filename)));
 }
-
-const shortened = (name) => (name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1).trimEnd()}…` : name);

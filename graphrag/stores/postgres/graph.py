@@ -13,9 +13,9 @@ from graphrag.causal_graph.concepts import (
     MOST_NEAR,
     choose_links,
     concept_words,
+    count_roots,
     rank_starts,
     roots,
-    shared_roots,
 )
 from graphrag.causal_graph.document_graph import assemble_edges, assemble_mentions
 from graphrag.causal_graph.link_scoring import COMMON
@@ -217,7 +217,8 @@ class PostgresGraph:
             entities = {end.id for edge in edges for end in (edge.cause, edge.effect)} | set(starts)
             values = {"collection_id": collection.id, "ids": list(entities)}
             links = [EntityLink(**row) for row in await fetch(connection, QUERIES["find_links"], values)]
-            shared = shared_roots(end for edge in edges for end in (edge.cause, edge.effect))
+            held = count_roots(end for edge in edges for end in (edge.cause, edge.effect))
+            shared = [name for name, count in held.items() if count > 1]
             frequencies = await _count_entities(connection, collection, shared, limit=COMMON)
         return CausalNeighbourhood(tuple(edges), tuple(links), tuple(starts.items()), tuple(frequencies.items()))
 

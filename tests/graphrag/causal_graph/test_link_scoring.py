@@ -70,7 +70,11 @@ def test_different_things_do_not_join(effect: str, cause: str) -> None:
         ("su baja", "está de baja", False),  # whoever they are
         ("Parada", "Parada", False),
         ("la avería del 7 de marzo", "la visita del 7 de marzo", False),
-        ("la riada rompió la presa del molino de Orduña", "la rotura de la presa de Orduña", True),  # an event's words
+        (
+            "la riada rompió la presa del molino de Orduña",
+            "la rotura de la presa del molino de Orduña",
+            True,
+        ),  # an event's words
         ("la presión del compresor C3 cayó", "la caída de presión del compresor C3", True),  # a code
     ],
 )
