@@ -42,10 +42,6 @@ def needs_traversal(state: State) -> str:
     return "causal or complex" if is_traversed else "simple"
 
 
-def has_evidence(state: State) -> str:
-    return "found" if state["passages"] else "nothing found"
-
-
 def build_graph() -> StateGraph[State, Context, Input, State]:
     builder = StateGraph(State, context_schema=Context, input_schema=Input)
     builder.add_node(
@@ -88,7 +84,9 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
     builder.add_node(
         "expand",
         preparing(nodes.expand),
-        metadata=node_metadata("Reads what surrounds each chunk, as much as a prompt holds"),
+        metadata=node_metadata(
+            "Reads what surrounds each chunk, as much as a prompt holds; asks whole tables what they give"
+        ),
     )
     builder.add_node(
         "generate",
@@ -114,7 +112,7 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
             "plain chat": "generate",
         },
     )
-    for task in ("summarise", "recall"):
+    for task in ("summarise", "recall", "expand"):
         builder.add_conditional_edges(
             task, is_written, {"written": "verify", "for a model": "generate", "nothing found": "refuse"}
         )
@@ -122,7 +120,6 @@ def build_graph() -> StateGraph[State, Context, Input, State]:
     builder.add_edge("retrieve", "rerank")
     builder.add_conditional_edges("rerank", needs_traversal, {"causal or complex": "traverse", "simple": "expand"})
     builder.add_edge("traverse", "expand")
-    builder.add_conditional_edges("expand", has_evidence, {"found": "generate", "nothing found": "refuse"})
     builder.add_edge("generate", "verify")
     builder.add_edge("verify", END)
     builder.add_edge("refuse", END)

@@ -30,7 +30,7 @@ from agent.verification.judge import open_judge
 from graphrag.linguistics.language import is_foreign
 from graphrag.llm.chat_models import EXTRACTIVE, NamedModel, beginning_with
 from graphrag.llm.prompt_injection import find_instructions
-from graphrag.models import Collection, Document, Passage, TransformedQuery
+from graphrag.models import Collection, Document, Intent, Passage, TransformedQuery
 from graphrag.observability.telemetry import count_answer, count_citations, count_results, log, stage
 from graphrag.query_transformation.follow_ups import Exchange
 from graphrag.query_transformation.tasks import Task, TaskReading, classify_task
@@ -261,6 +261,8 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     pipeline, hits = runtime.context.pipeline, state["evidence"]
     query, question, files = await _query(state, runtime), state["question"], state["files"]
     with stage("expand"):
+        if computed := await _from_tables(state, runtime, query):
+            return computed
         passages, degraded = await pipeline.expand(query, hits, question=question, files=files)
         passages, suspicious = await asyncio.to_thread(_prepare, passages, state, runtime.context.services)
     count_results("expand", len(passages))
@@ -268,6 +270,23 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     log_cut(window.worthy(hits), passages)
     get_stream_writer()(sources_event(passages, state["paths"]))
     return {"passages": passages, "degraded": list(degraded), "warnings": [*state["warnings"], *suspicious]}
+
+
+async def _from_tables(state: State, runtime: Runtime[Context], query: Query) -> dict[str, Any] | None:
+    """Return the answer that whole tables give, where no language model reads them; a failure leaves it to the rest."""
+    if _has_model(runtime.context, state["collection"]) or state["query"].intent is Intent.CAUSAL:
+        return None
+    pipeline, question = runtime.context.pipeline, state["query"].standalone
+    try:
+        found = await pipeline.query_tables(query, state["evidence"], question=question)
+    except Exception as exc:
+        log.warning("tables not asked", error=exc)
+        return None
+    if found is None:
+        return None
+    passages = list(found.passages)
+    get_stream_writer()(sources_event(passages, []))
+    return {"passages": passages, "paths": [], **_write(found.text, passages)}
 
 
 def _prepare(passages: Sequence[Passage], state: State, services: Services) -> tuple[list[Passage], list[str]]:

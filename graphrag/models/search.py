@@ -59,6 +59,7 @@ class Passage:
     score: float
     locations: tuple[SourceLocation, ...] = ()  # those that it holds a part of, with the document's offsets
     headers: tuple[str, ...] = ()  # of the table whose rows it holds
+    computed: str = ""  # statement of ours that was computed from it and others: it supports that
 
 
 class Intent(StrEnum):

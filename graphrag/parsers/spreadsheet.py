@@ -22,6 +22,7 @@ from graphrag.parsers.text import TextBuilder, clean, decode
 Row = Sequence[Cell]
 DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 200
+_FEWEST_YEARS = 3  # that follow one another and are headers, whatever is below: kilos may look like years
 _MOST_HEADER_CHARACTERS = 80
 YEARS = range(1900, 2101)
 _SHEET_PART = re.compile(r"xl/worksheets/[^/]+\.xml")
@@ -122,11 +123,13 @@ def _add_sheet(
     if name and any(_is_filled(row) for row in rows):
         builder.add(name, level=1)
     headers: list[str] = []
+    widest = max((_width(row) for row in rows), default=0)
     for filled, group in groupby(numbered, key=lambda numbered_row: _is_filled(numbered_row[1])):
         if not filled:
             continue
         block = list(group)
-        captions, found, body = _split(block)
+        is_caption = widest > 1 and all(_width(row) == 1 for _, row in block)  # over a table or under it
+        captions, found, body = (block, [], []) if is_caption else _split(block)
         for number, row in captions:
             _add_row(builder, name, number, first_column, row, [])
         # A blank line inside a table does not end it.
@@ -140,21 +143,53 @@ def _is_filled(row: Row) -> bool:
     return any(cell is not None for cell in row)
 
 
+def _width(row: Row) -> int:
+    return sum(cell is not None for cell in row)
+
+
 def _split(block: list[tuple[int, Row]]) -> tuple[list[tuple[int, Row]], list[str], list[tuple[int, Row]]]:
     """Lines over the table, its headers, its rows."""
     width = max(sum(cell is not None for cell in row) for _, row in block)
     start = 0
     while start < len(block) - 1 and width > 1 and sum(cell is not None for cell in block[start][1]) == 1:
         start += 1
-    if start < len(block) - 1 and _is_header(block[start][1], [row for _, row in block[start + 1 :]]):
-        return block[:start], _headers(block[start][1]), block[start + 1 :]
+    rows = [row for _, row in block[start:]]
+    if len(rows) > 2 and (joined := _joined_header(rows[0], rows[1], rows[2:])):
+        return block[:start], joined, block[start + 2 :]
+    if len(rows) > 1 and _is_header(rows[0], rows[1:]):
+        return block[:start], _headers(rows[0]), block[start + 1 :]
     return [], [], block
+
+
+def _joined_header(upper: Row, lower: Row, below: Sequence[Row]) -> list[str] | None:
+    """Return the names of two rows of headers, «Budget / T1»; None where they are not such.
+
+    The cells to the right of a name in the upper row are empty, as of merged cells, and named in the lower one.
+    """
+    width = max(len(upper), len(lower))
+    above, under = ([*row, *[None] * (width - len(row))] for row in (upper, lower))
+    is_spanned = any(
+        above[at] is None and above[at - 1] is not None and under[at - 1] is not None for at in range(1, width)
+    )
+    if not is_spanned or not all(isinstance(cell, str | None) for cell in (*above, *under)):
+        return None
+    names: list[Cell] = []
+    group: Cell = None
+    for over, name in zip(above, under, strict=True):
+        group = over if over is not None else group if name is not None else None
+        names.append(f"{group} / {name}" if group and name else group or name)
+    return _headers(names) if None not in names and _is_header(names, below) else None
 
 
 def _is_header(row: Row, below: Sequence[Row]) -> bool:
     """Short and different names, over something that is not only that."""
     names = [cell for cell in row if cell is not None]
-    if not all(_can_name(cell, [other[place : place + 1] for other in below]) for place, cell in enumerate(row)):
+    years = [cell for cell in names if _is_year(cell)]
+    is_series = len(years) >= _FEWEST_YEARS and years == list(range(years[0], years[0] + len(years)))
+    if not all(
+        (is_series and _is_year(cell)) or _can_name(cell, [other[place : place + 1] for other in below])
+        for place, cell in enumerate(row)
+    ):
         return False
     if len(set(names)) < len(names) or len(names) < max(sum(c is not None for c in other) for other in below[:20]) - 1:
         return False

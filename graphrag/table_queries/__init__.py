@@ -1,0 +1,1 @@
+"""Questions that count, sum, filter and compare over the tables of documents."""
