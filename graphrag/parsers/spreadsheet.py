@@ -184,7 +184,7 @@ def _joined_header(upper: Row, lower: Row, below: Sequence[Row]) -> list[str] | 
 def _is_header(row: Row, below: Sequence[Row]) -> bool:
     """Short and different names, over something that is not only that."""
     names = [cell for cell in row if cell is not None]
-    years = [cell for cell in names if _is_year(cell)]
+    years = [cell for cell in names if isinstance(cell, int) and _is_year(cell)]
     is_series = len(years) >= _FEWEST_YEARS and years == list(range(years[0], years[0] + len(years)))
     if not all(
         (is_series and _is_year(cell)) or _can_name(cell, [other[place : place + 1] for other in below])

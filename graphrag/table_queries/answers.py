@@ -1,5 +1,6 @@
 """Answers that are computed from whole tables: the value, what was computed, and the rows that it comes from."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -19,6 +20,7 @@ from graphrag.table_queries.tables import QueryRow, QueryTable, read_tables
 SHOWN_ROWS, LISTED_ROWS = 10, 30  # of what a value comes from, of what was asked for
 MOST_SHORT = 280  # characters of a short answer
 PERCENT_DIGITS, DIGITS = 2, 2
+_ISO_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def _passage(table: QueryTable, row: QueryRow, computed: str) -> Passage:
 
 
 def _short(table: QueryTable, plan: TablePlan, result: QueryResult, language: str) -> str:
-    labels = [row_label(label, language) for label, _ in result.values]
+    labels = [_label(label, language) for label, _ in result.values]
     match plan.aggregate:
         case Aggregate.LIST:
             text = ", ".join(labels)
@@ -103,12 +105,17 @@ def _short(table: QueryTable, plan: TablePlan, result: QueryResult, language: st
     return _number(table, plan, result.values[0][1], language)
 
 
+def _label(cell: str, language: str) -> str:
+    """Return a cell as its table writes it; a date of a spreadsheet in words."""
+    return row_label(cell, language) if _ISO_DATE.fullmatch(cell) else cell
+
+
 def _cell(table: QueryTable, plan: TablePlan, result: QueryResult, language: str) -> str:
     column = table.columns[plan.column or 0]
     cell = result.values[0][0]
     row = next(number for number, row in enumerate(table.rows) if row == result.rows[0])
     value = column.numbers[row]
-    return row_label(cell, language) if value is None or column.unit else _number(table, plan, value, language)
+    return _label(cell, language) if value is None or column.unit else _number(table, plan, value, language)
 
 
 def _number(table: QueryTable, plan: TablePlan, value: Number, language: str) -> str:
@@ -135,7 +142,7 @@ def _describe(table: QueryTable, plan: TablePlan, result: QueryResult, language:
     said = words[name].format(column=column)
     if plan.aggregate in (Aggregate.MAXIMUM, Aggregate.MINIMUM) or plan.alternatives:
         compared = ", ".join(
-            labelled(row_label(label, language), _said(table, plan, value, language), language)
+            labelled(_label(label, language), _said(table, plan, value, language), language)
             for label, value in result.values
         )
         said = f"{compared} ({said})"
