@@ -22,6 +22,7 @@ from graphrag.parsers.text import TextBuilder, clean, decode
 Row = Sequence[Cell]
 DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 200
+_VALUE = re.compile(r"[\W\d]*\d[\W\d]*")
 _FEWEST_YEARS = 3  # that follow one another and are headers, whatever is below: kilos may look like years
 _MOST_HEADER_CHARACTERS = 80
 YEARS = range(1900, 2101)
@@ -172,6 +173,8 @@ def _joined_header(upper: Row, lower: Row, below: Sequence[Row]) -> list[str] | 
         above[at] is None and above[at - 1] is not None and under[at - 1] is not None for at in range(1, width)
     )
     if not is_spanned or not all(isinstance(cell, str | None) for cell in (*above, *under)):
+        return None
+    if any(isinstance(cell, str) and _VALUE.fullmatch(cell) for cell in under):  # of a file whose cells are all text
         return None
     names: list[Cell] = []
     group: Cell = None

@@ -14,8 +14,9 @@ from graphrag.linguistics.numbers import Quantity, write_number, write_quantity
 from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Chunk, Document, Hit, Passage
 from graphrag.table_queries.plans import Aggregate, QueryResult, TablePlan, describe_filter, run_plan
-from graphrag.table_queries.reading import question_rules, read_plan
+from graphrag.table_queries.reading import read_plan
 from graphrag.table_queries.tables import QueryRow, QueryTable, read_tables
+from graphrag.table_queries.words import question_rules
 
 SHOWN_ROWS, LISTED_ROWS = 10, 30  # of what a value comes from, of what was asked for
 MOST_SHORT = 280  # characters of a short answer
