@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from graphrag.ingestion.tables.columns import Role
 from graphrag.linguistics.language import fold
 from graphrag.table_queries.plans import Operator, RowFilter
-from graphrag.table_queries.tables import VALUE
+from graphrag.table_queries.tables import VALUE, QueryTable
 from graphrag.table_queries.words import QuestionReading, question_rules
 
 _CODE = re.compile(r"[A-Z]{0,5}[-/ ]?\d[\w/-]*")
@@ -114,3 +114,9 @@ def counted_label(reading: QuestionReading, filters: Sequence[RowFilter]) -> int
     taken = {each.column for each in filters if each.operator is Operator.IS}
     group, is_named = label_column(reading, taken)
     return group if is_named and reading.headers.get(group or 0, set()) & set(reading.counted_words) else None
+
+
+def is_key(table: QueryTable, place: int) -> bool:
+    """Return whether a column tells the rows apart."""
+    cells = [row.cells[place] for row in table.rows if row.cells[place]]
+    return len(set(cells)) == len(cells)

@@ -41,6 +41,9 @@ class Operator(StrEnum):
     FILLED = "≠ ∅"
 
 
+COMPARED = (Operator.ABOVE, Operator.BELOW, Operator.AT_LEAST, Operator.AT_MOST)  # with a number
+
+
 @dataclass(frozen=True, slots=True)
 class RowFilter:
     """What a cell of a column must be: one of the texts, or as its number or date compares with the values."""
@@ -109,7 +112,7 @@ class QueryResult:
 
 def run_plan(table: QueryTable, plan: TablePlan) -> QueryResult | None:
     """Return what a plan gives, or None where it gives nothing: no row, no number, or a tie where one is asked for."""
-    chosen = _select(table, plan.filters)
+    chosen = select_rows(table, plan.filters)
     if plan.alternatives:
         return _compare(table, plan, chosen)
     if not chosen and plan.aggregate is not Aggregate.COUNT:
@@ -127,7 +130,8 @@ def run_plan(table: QueryTable, plan: TablePlan) -> QueryResult | None:
     return None if value is None else QueryResult((("", value),), rows, len(table.rows))
 
 
-def _select(table: QueryTable, filters: Sequence[RowFilter]) -> list[int]:
+def select_rows(table: QueryTable, filters: Sequence[RowFilter]) -> list[int]:
+    """Return the numbers of the rows that all filters accept."""
     return [row for row in range(len(table.rows)) if all(each.accepts(table, row) for each in filters)]
 
 
@@ -140,7 +144,7 @@ def _aggregate(table: QueryTable, plan: TablePlan, chosen: Sequence[int]) -> Num
     if plan.aggregate is Aggregate.COUNT or (plan.column is None and plan.aggregate is not Aggregate.SHARE):
         return len(_labels(table, plan, chosen)) if plan.group is not None else len(chosen)
     if plan.aggregate is Aggregate.SHARE:
-        whole, part = (_sum(table, plan, rows) for rows in (_select(table, plan.base), chosen))
+        whole, part = (_sum(table, plan, rows) for rows in (select_rows(table, plan.base), chosen))
         return 100 * part / whole if whole else None
     numbers = [value for row in chosen if (value := _value(table, plan, row)) is not None]
     if not numbers:

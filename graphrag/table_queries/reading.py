@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from graphrag.ingestion.tables.columns import Role
 from graphrag.linguistics.language import fold
@@ -10,15 +11,18 @@ from graphrag.table_queries.columns import (
     amount_column,
     counted_label,
     counted_number,
+    is_key,
     is_money,
     label_column,
     match_score,
     named_number,
 )
 from graphrag.table_queries.conditions import read_answers, read_comparisons, read_days, read_states
-from graphrag.table_queries.plans import Aggregate, Operator, RowFilter, TablePlan
+from graphrag.table_queries.plans import COMPARED, Aggregate, Operator, RowFilter, TablePlan, select_rows
 from graphrag.table_queries.tables import VALUE, QueryTable
 from graphrag.table_queries.words import QuestionReading, question_rules
+
+SUMMED = ("share", "total")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +31,54 @@ class ReadPlan:
     understood: int  # words, those that name columns twice
 
 
+@dataclass(frozen=True)
+class TableRequest:
+    """What a question asks: an operation or a superlative, «» where it has none, of which rows, and of which column."""
+
+    reading: QuestionReading
+    operation: str
+    superlative: str
+    filters: tuple[RowFilter, ...]
+    alternatives: tuple[RowFilter, ...]  # two groups that are compared
+    is_listing: bool
+
+    @cached_property
+    def amount(self) -> int | None:
+        return amount_column(self.reading)
+
+    @cached_property
+    def is_of_amount(self) -> bool:
+        """Whether numbers are asked for, not how many rows there are."""
+        rules = question_rules()
+        patterns = (rules.money, rules.quantity, rules.judging)
+        return named_number(self.reading) is not None or any(map(self.says, patterns))
+
+    @cached_property
+    def chosen(self) -> list[int]:
+        return select_rows(self.reading.table, self.filters)
+
+    @property
+    def taken(self) -> set[int]:
+        return {each.column for each in self.filters}
+
+    def says(self, pattern: re.Pattern[str]) -> bool:
+        return pattern.search(self.reading.folded) is not None
+
+
 def read_plan(question: str, table: QueryTable, *, language: str) -> ReadPlan | None:
     """Return the plan that a question asks of a table; None where a word is left that may be a condition."""
     reading = QuestionReading(question, language, table)
+    request = _read_request(reading)
+    if request is None or not _understand_rest(reading):
+        return None
+    plan = _plan(request)
+    if plan is None or reading.left(is_counting=request.operation in ("count", "share")):
+        return None
+    named = set().union(*reading.headers.values(), set())
+    return ReadPlan(_signed(reading, plan), len(reading.known) + len(named))
+
+
+def _read_request(reading: QuestionReading) -> TableRequest | None:
     rules = question_rules()
     operation = next((name for name, pattern in rules.operations.items() if reading.asks(pattern)), "")
     superlative = next((name for name, pattern in rules.superlatives.items() if reading.asks(pattern)), "")
@@ -37,55 +86,51 @@ def read_plan(question: str, table: QueryTable, *, language: str) -> ReadPlan | 
         operation = ""  # the highest «media»: a column
     filters = [*read_states(reading), *read_days(reading), *read_comparisons(reading)]
     filters += read_answers(reading, {each.column for each in filters})
-    taken = {each.column for each in filters}
+    reading.compared |= {each.column for each in filters if each.operator in COMPARED}
     alternatives: tuple[RowFilter, ...] = ()
+    taken = {each.column for each in filters}
     for each, words in reading.values:
         if each.column in taken or words <= reading.known:  # the words are a value of another column
             continue
-        first = min(words)
         is_compared = operation == "difference" or superlative or rules.compared.search(reading.folded)
         if len(each.texts) == 2 and is_compared and reading.asks(rules.comparing):
             alternatives = tuple(replace(each, texts=(text,)) for text in each.texts)
         else:
-            filters.append(replace(each, operator=Operator.IS_NOT if reading.is_denied(first) else Operator.IS))
+            filters.append(replace(each, operator=Operator.IS_NOT if reading.is_denied(min(words)) else Operator.IS))
         reading.known |= words
     days = [each for each in filters if each.operator is Operator.BETWEEN]
-    if len(days) == 2 and alternatives:
-        return None
     if len(days) == 2 and days[0].column == days[1].column:
+        if alternatives:
+            return None
         filters = [each for each in filters if each not in days]
         alternatives = tuple(days)
-    for words in reading.headers.values():
-        reading.known |= words
     compares = any(each.operator not in (Operator.IS, Operator.IS_NOT) for each in (*filters, *alternatives))
     if rules.row_order.search(reading.folded) and not compares:
         return None  # «después de Ana»: a row beside another
     is_listing = reading.asks(rules.listing)
-    reading.asks(rules.when), reading.asks(rules.who)
-    reading.asks(rules.money)
-    reading.asks(rules.quantity)
-    is_monthly = reading.asks(rules.per_month)
-    reading.asks(rules.before), reading.asks(rules.after), reading.asks(rules.not_)
+    return TableRequest(reading, operation, superlative, tuple(filters), alternatives, is_listing)
+
+
+def _understand_rest(reading: QuestionReading) -> bool:
+    """Mark the words that name columns and those that only ask; False where a value for each group is asked for."""
+    rules = question_rules()
+    reading.known.update(*reading.headers.values())
+    for pattern in (
+        *(rules.when, rules.who, rules.money, rules.quantity, rules.per_month),
+        *(rules.before, rules.after, rules.not_, rules.top, rules.periods),
+    ):
+        reading.asks(pattern)
     reading.known |= {number for number, word in enumerate(reading.words) if word.folded in rules.numbers}
-    reading.asks(rules.top)
-    reading.asks(rules.periods)
-    for number in range(1, len(reading.words)):
-        if rules.per.fullmatch(reading.words[number - 1].folded) and number not in reading.known:
-            reading.known.add(number)  # «por pedido»: of each row
-        elif rules.by.fullmatch(reading.words[number - 1].folded) and any(
-            number in words and reading.table.columns[place].is_text for place, words in reading.headers.items()
-        ):
-            return None  # «por cliente»: a value for each
-    reading.compared |= {
-        each.column
-        for each in filters
-        if each.operator in (Operator.ABOVE, Operator.BELOW, Operator.AT_LEAST, Operator.AT_MOST)
+    groups = {
+        number for place, words in reading.headers.items() if reading.table.columns[place].is_text for number in words
     }
-    plan = _plan(reading, operation, superlative, tuple(filters), alternatives, is_listing, is_monthly)
-    if plan is None or reading.left(is_counting=operation in ("count", "share")):
-        return None
-    plan = _signed(reading, plan)
-    return ReadPlan(plan, len(reading.known) + len(set().union(*reading.headers.values(), set())))
+    for number in range(1, len(reading.words)):
+        before = reading.words[number - 1].folded
+        if rules.by.fullmatch(before) and number in groups:
+            return False  # «por cliente»
+        if rules.per.fullmatch(before):
+            reading.known.add(number)  # «por pedido»: of each row
+    return True
 
 
 def _signed(reading: QuestionReading, plan: TablePlan) -> TablePlan:
@@ -95,193 +140,160 @@ def _signed(reading: QuestionReading, plan: TablePlan) -> TablePlan:
     numbers = [number for number in reading.table.columns[plan.column].numbers if number]
     if not numbers or min(numbers) > 0 or max(numbers) < 0:
         return replace(plan, factor=-1) if numbers and max(numbers) < 0 else plan
-    for pattern, operator, factor in (
-        (question_rules().income, Operator.ABOVE, 1),
-        (question_rules().spending, Operator.BELOW, -1),
-    ):
+    rules = question_rules()
+    for pattern, operator, factor in ((rules.income, Operator.ABOVE, 1), (rules.spending, Operator.BELOW, -1)):
         if pattern.search(reading.folded):
             of_sign = RowFilter(plan.column, operator)
-            base = (*plan.base, of_sign)
-            return replace(plan, filters=(*plan.filters, of_sign), base=base, factor=factor)
+            return replace(plan, filters=(*plan.filters, of_sign), base=(*plan.base, of_sign), factor=factor)
     return plan
 
 
-def _plan(
-    reading: QuestionReading,
-    operation: str,
-    superlative: str,
-    filters: tuple[RowFilter, ...],
-    alternatives: tuple[RowFilter, ...],
-    is_listing: bool,
-    is_monthly: bool,
-) -> TablePlan | None:
-    rules, amount = question_rules(), amount_column(reading)
-    is_of_amount = (
-        named_number(reading) is not None
-        or rules.money.search(reading.folded) is not None
-        or rules.quantity.search(reading.folded) is not None
-        or rules.judging.search(reading.folded) is not None
+def _plan(request: TableRequest) -> TablePlan | None:
+    if request.is_of_amount and request.amount is None and (request.alternatives or request.operation in SUMMED):
+        return None
+    if request.alternatives:
+        return _difference(request)
+    match request.operation:
+        case "share":
+            return _share(request)
+        case "mean" | "median" if request.amount is not None:
+            is_monthly = request.says(question_rules().per_month)
+            return TablePlan(Aggregate("monthly" if is_monthly else request.operation), request.filters, request.amount)
+        case "mean" | "median":
+            return None
+    if request.superlative:
+        return _superlative(request)
+    if request.operation == "count":
+        return _count(request)
+    if request.operation == "total":
+        return None if request.amount is None else TablePlan(Aggregate.SUM, request.filters, request.amount)
+    is_over = any(each.operator is Operator.ABOVE_COLUMN for each in request.filters)
+    if not request.filters or (is_over and not request.is_listing):
+        return None
+    return _look_up(request) or _spent(request)
+
+
+def _difference(request: TableRequest) -> TablePlan | None:
+    table, filters = request.reading.table, request.filters
+    asks_count = request.operation != "difference" or request.says(question_rules().operations["count"])
+    is_one_row_each = all(len(select_rows(table, (*filters, each))) == 1 for each in request.alternatives)
+    is_counted = not request.is_of_amount and asks_count and not is_one_row_each
+    if request.amount is None and not is_counted:
+        return None
+    column = None if is_counted else request.amount
+    return TablePlan(Aggregate.DIFFERENCE, filters, column, alternatives=request.alternatives)
+
+
+def _share(request: TableRequest) -> TablePlan | None:
+    """The whole is what is of the same time, and of what the question opens with."""
+    reading, filters = request.reading, request.filters
+    if not filters:
+        return None
+    whole = tuple(each for each in filters if each.operator is Operator.BETWEEN or reading.opens_share(each))
+    holds_values = reading.table.headers[-1] in VALUE.values()
+    return TablePlan(
+        Aggregate.SHARE,
+        filters,
+        request.amount if request.is_of_amount or holds_values else None,
+        base=whole if len(whole) < len(filters) else (),
     )
-    if is_of_amount and amount is None and (alternatives or operation in ("share", "total")):
-        return None
-    if alternatives:
-        is_counted = not is_of_amount and (
-            operation != "difference" or rules.operations["count"].search(reading.folded)
-        )
-        is_unique = all(len(_chosen(reading.table, (*filters, each))) == 1 for each in alternatives)
-        if amount is None and (is_unique or not is_counted):
-            return None
-        column = None if is_counted and not is_unique else amount
-        return TablePlan(Aggregate.DIFFERENCE, filters, column, alternatives=alternatives)
-    if operation == "share":
-        if not filters:
-            return None
-        base = tuple(each for each in filters if each.operator is Operator.BETWEEN)
-        base = (*base, *(each for each in filters if each not in base and reading.opens_share(each)))
-        base = base if len(base) < len(filters) else ()
-        is_of_values = reading.table.headers[-1] in VALUE.values()
-        return TablePlan(Aggregate.SHARE, filters, amount if is_of_amount or is_of_values else None, base=base)
-    if operation in ("mean", "median"):
-        if amount is None:
-            return None
-        aggregate = Aggregate.MONTHLY if is_monthly else Aggregate.MEAN if operation == "mean" else Aggregate.MEDIAN
-        return TablePlan(aggregate, filters, amount)
-    if superlative:
-        return _superlative(reading, superlative, filters, amount, is_of_amount=is_of_amount)
+
+
+def _count(request: TableRequest) -> TablePlan | None:
+    """Count rows, or the different values of a column; a number that is counted, «horas» or «kWh», is summed up."""
+    reading, rules, filters = request.reading, question_rules(), request.filters
+    table, group = reading.table, counted_label(request.reading, request.filters)
     is_over = any(each.operator is Operator.ABOVE_COLUMN for each in filters)
-    if operation == "count":
-        if is_over and rules.money.search(reading.folded) and not counted_label(reading, filters):
-            return None  # by how much, of each row
-        units = [each for each in filters if rules.unit_header.search(fold(reading.table.headers[each.column]))]
-        if units and amount is not None:
-            return TablePlan(Aggregate.SUM, filters, amount)
-        is_quantity = _follows_count(reading, rules.quantity)
-        counted = amount if is_quantity else counted_number(reading)
-        if counted is not None and is_quantity:
-            return TablePlan(Aggregate.SUM, filters, counted)
-        if counted is not None and reading.table.columns[counted].role is Role.AMOUNT:
-            return TablePlan(Aggregate.SUM, filters, counted)
-        group = counted_label(reading, filters)
-        if group is None and any(
-            _is_key(reading.table, each.column) for each in filters if each.operator is Operator.IS
-        ):
-            return None  # one row: something else of it is counted
-        return TablePlan(Aggregate.COUNT, filters, group=group) if filters or group is not None else None
-    if operation == "total":
-        return TablePlan(Aggregate.SUM, filters, amount) if amount is not None else None
-    if is_over and not is_listing:
-        return None
-    found = _look_up(reading, filters, is_listing)
-    if found is None and filters and amount is not None and rules.money.search(reading.folded):
-        chosen = _chosen(reading.table, filters)
-        return TablePlan(Aggregate.SUM, filters, amount) if len(chosen) > 1 or is_money(reading, amount) else None
-    return found
+    if is_over and group is None and request.says(rules.money):
+        return None  # by how much, of each row
+    of_unit = any(rules.unit_header.search(fold(table.headers[each.column])) for each in filters)
+    is_quantity = any(rules.quantity.fullmatch(reading.words[number].folded) for number in reading.counted_words)
+    summed = request.amount if of_unit or is_quantity else counted_number(reading)
+    if summed is not None and (of_unit or is_quantity or table.columns[summed].role is Role.AMOUNT):
+        return TablePlan(Aggregate.SUM, filters, summed)
+    if group is None and any(is_key(table, each.column) for each in filters if each.operator is Operator.IS):
+        return None  # one row: something else of it is counted
+    return TablePlan(Aggregate.COUNT, filters, group=group) if filters or group is not None else None
 
 
-def _chosen(table: QueryTable, filters: Sequence[RowFilter]) -> list[int]:
-    return [row for row in range(len(table.rows)) if all(each.accepts(table, row) for each in filters)]
-
-
-def _is_key(table: QueryTable, place: int) -> bool:
-    cells = [row.cells[place] for row in table.rows if row.cells[place]]
-    return len(set(cells)) == len(cells)
-
-
-def _follows_count(reading: QuestionReading, pattern: re.Pattern[str]) -> bool:
-    return any(pattern.fullmatch(reading.words[number].folded) for number in reading.counted_words)
-
-
-def _superlative(
-    reading: QuestionReading,
-    superlative: str,
-    filters: tuple[RowFilter, ...],
-    amount: int | None,
-    *,
-    is_of_amount: bool,
-) -> TablePlan | None:
+def _superlative(request: TableRequest) -> TablePlan | None:
+    reading, filters, rules = request.reading, request.filters, question_rules()
     columns = reading.table.columns
     group, is_named = label_column(reading, {each.column for each in filters if each.operator is Operator.IS})
     if group is None:
         return None
-    if superlative in ("earliest", "latest"):
+    if request.superlative in ("earliest", "latest"):
         time = next((place for place, column in enumerate(columns) if column.is_time), None)
-        aggregate = Aggregate.MINIMUM if superlative == "earliest" else Aggregate.MAXIMUM
+        aggregate = Aggregate.MINIMUM if request.superlative == "earliest" else Aggregate.MAXIMUM
         return None if time is None else TablePlan(aggregate, filters, time, group, is_grouped=False)
-    column, measure = amount if is_of_amount else None, named_number(reading)
-    rules = question_rules()
-    is_of_row = measure is not None and rules.of_row.search(reading.folded) is not None
-    if (is_of_row or rules.of_row_noun.search(reading.folded)) and not rules.operations["total"].search(reading.folded):
-        is_named = False
-    labels = [row.cells[group] for row in reading.table.rows]
-    if column is None and len(set(labels)) == len(labels):  # one row each: there is nothing to count
-        column = amount
-    if column is None and (is_of_amount or not is_named):
+    measure = named_number(reading)
+    is_of_row = (measure is not None and request.says(rules.of_row)) or request.says(rules.of_row_noun)
+    is_grouped = is_named and (not is_of_row or request.says(rules.operations["total"]))
+    # Where each group is one row, there is nothing to count.
+    column = request.amount if request.is_of_amount or is_key(reading.table, group) else None
+    if column is None and (request.is_of_amount or not is_grouped):
         return None
     asks_value = measure is not None and all(
         min(reading.headers[measure]) <= min(words) for place, words in reading.headers.items() if place != measure
     )
     return TablePlan(
-        Aggregate(superlative),
+        Aggregate(request.superlative),
         filters,
         column,
         group,
-        is_grouped=is_named,
-        asks_value=asks_value and not is_named,
+        is_grouped=is_grouped,
+        asks_value=asks_value and not is_grouped,
         keep=_number_asked(reading),
     )
 
 
 def _number_asked(reading: QuestionReading) -> int:
     """Return how many are asked for: «los tres», "top 5"; one where no number says so."""
-    numbers = question_rules().numbers
-    if match := question_rules().top.search(reading.folded):
+    rules = question_rules()
+    if match := rules.top.search(reading.folded):
         return int(match[1])
-    of_time = {
-        number
-        for match in question_rules().periods.finditer(reading.folded)
-        for number, word in enumerate(reading.words)
-        if match.start() <= word.start < match.end()
-    }
-    told = [
-        numbers[word.folded]
-        for number, word in enumerate(reading.words)
-        if word.folded in numbers and number not in of_time
-    ]
-    return told[0] if told else 1
+    spans = [match.span() for match in rules.periods.finditer(reading.folded)]  # «los seis meses»
+    told = (word for word in reading.words if not any(start <= word.start < end for start, end in spans))
+    return next((rules.numbers[word.folded] for word in told if word.folded in rules.numbers), 1)
 
 
-def _look_up(reading: QuestionReading, filters: tuple[RowFilter, ...], is_listing: bool) -> TablePlan | None:
-    taken = {each.column for each in filters}
-    if not filters:
-        return None
+def _look_up(request: TableRequest) -> TablePlan | None:
+    """A cell of the one row that is meant, or the names of the rows."""
+    reading, filters, rules = request.reading, request.filters, question_rules()
+    columns, taken, is_one = reading.table.columns, request.taken, len(request.chosen) == 1
     named = [place for place in reading.headers if place not in taken]
-    times = [place for place, column in enumerate(reading.table.columns) if column.is_time and place not in taken]
-    if question_rules().when.search(reading.folded) and times:
-        named = [place for place in named if place in times] or (times if len(times) == 1 else [])
-        return (
-            TablePlan(Aggregate.CELL, filters, max(named, key=lambda place: match_score(reading, place)))
-            if named
-            else None
-        )
-    chosen = _chosen(reading.table, filters)
-    people = [
-        place
-        for place, header in enumerate(reading.table.headers)
-        if place not in taken and question_rules().who_header.search(fold(header))
-    ]
-    if len(chosen) == 1 and len(people) == 1 and question_rules().who.search(reading.folded):
-        return TablePlan(Aggregate.CELL, filters, people[0])
-    if len(chosen) == 1 and named:
-        scores = {place: match_score(reading, place) for place in named}
-        best = [place for place in named if scores[place] == max(scores.values())]
-        return TablePlan(Aggregate.CELL, filters, best[0]) if len(best) == 1 else None
-    rules, amount = question_rules(), amount_column(reading)
-    is_number = rules.quantity.search(reading.folded) or rules.money.search(reading.folded)
-    if len(chosen) == 1 and amount is not None and is_number:
-        return TablePlan(Aggregate.CELL, filters, amount)
+    times = [place for place, column in enumerate(columns) if column.is_time and place not in taken]
+    headers = enumerate(reading.table.headers)
+    people = [place for place, header in headers if place not in taken and rules.who_header.search(fold(header))]
+    if times and request.says(rules.when):
+        named = [place for place in named if place in times] or times
+        return _cell(request, named)
+    if is_one and len(people) == 1 and request.says(rules.who):
+        return _cell(request, people)
+    if is_one and named:
+        return _cell(request, named)
+    if is_one and request.amount is not None and (request.says(rules.quantity) or request.says(rules.money)):
+        return _cell(request, [request.amount])
     group, is_named = label_column(reading, taken)
-    noun = rules.asked_noun.search(reading.folded)
-    asked = {number for number, word in enumerate(reading.words) if noun and noun.start(1) <= word.start < noun.end(1)}
-    valued = set().union(*(words for _, words in reading.values), set())
-    is_list = is_listing and group is not None and (is_named or (bool(asked) and asked <= valued))
-    return TablePlan(Aggregate.LIST, filters, group=group) if is_list else None
+    noun = rules.asked_noun.search(reading.folded)  # «¿Qué empresas …?», where «Empresa» is a value
+    asked = {number for number, word in enumerate(reading.words) if noun and noun.start(1) == word.start}
+    of_values = set().union(*(words for _, words in reading.values), set())
+    if not request.is_listing or group is None or not (is_named or (asked and asked <= of_values)):
+        return None
+    return TablePlan(Aggregate.LIST, filters, group=group)
+
+
+def _cell(request: TableRequest, places: Sequence[int]) -> TablePlan | None:
+    """Return the plan for the column that the question names best; None where two are named as well."""
+    scores = {place: match_score(request.reading, place) for place in places}
+    best = [place for place in places if scores[place] == max(scores.values())]
+    return TablePlan(Aggregate.CELL, request.filters, best[0]) if len(best) == 1 else None
+
+
+def _spent(request: TableRequest) -> TablePlan | None:
+    """«What did we spend on …?»: a sum, though nothing says so."""
+    amount = request.amount
+    if amount is None or not request.says(question_rules().money):
+        return None
+    is_summed = len(request.chosen) > 1 or is_money(request.reading, amount)
+    return TablePlan(Aggregate.SUM, request.filters, amount) if is_summed else None
