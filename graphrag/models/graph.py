@@ -6,7 +6,7 @@ from uuid import UUID
 
 from graphrag.models.documents import Document, Span
 
-LINK_THRESHOLD = 0.7  # confidence from which a chain goes from one document to another
+LINK_THRESHOLD = 0.65  # confidence from which a chain goes from one document to another
 
 
 class RelationType(StrEnum):

@@ -129,7 +129,7 @@ def _add_sheet(
         if not filled:
             continue
         block = list(group)
-        is_caption = widest > 1 and all(_width(row) == 1 for _, row in block)  # over a table or under it
+        is_caption = not headers and widest > 1 and all(_width(row) == 1 for _, row in block)  # over a table
         captions, found, body = (block, [], []) if is_caption else _split(block)
         for number, row in captions:
             _add_row(builder, name, number, first_column, row, [])

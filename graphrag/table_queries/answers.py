@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import ROUND_HALF_UP, Decimal
 from uuid import UUID
 
 from graphrag.extractive_answers.statements import without_marks
@@ -20,7 +21,7 @@ from graphrag.table_queries.words import question_rules
 
 SHOWN_ROWS, LISTED_ROWS = 10, 30  # of what a value comes from, of what was asked for
 MOST_SHORT = 280  # characters of a short answer
-PERCENT_DIGITS, DIGITS = 2, 2
+_CENT = Decimal("0.01")
 _ISO_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
 
 
@@ -121,9 +122,9 @@ def _cell(table: QueryTable, plan: TablePlan, result: QueryResult, language: str
 
 def _number(table: QueryTable, plan: TablePlan, value: Number, language: str) -> str:
     """Write a value with the unit of its column."""
+    rounded = float(Decimal(str(value)).quantize(_CENT, ROUND_HALF_UP))
     if plan.aggregate is Aggregate.SHARE:
-        return write_quantity(Quantity(round(value, PERCENT_DIGITS), round(value, PERCENT_DIGITS), "%"), language)
-    rounded = round(value, DIGITS)
+        return write_quantity(Quantity(rounded, rounded, "%"), language)
     unit = table.columns[plan.column].unit if plan.column is not None else ""
     unit = unit or next((sign for sign in "€$£%" if plan.column is not None and sign in table.headers[plan.column]), "")
     return write_quantity(Quantity(rounded, rounded, unit), language)

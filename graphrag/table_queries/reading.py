@@ -82,8 +82,12 @@ def _read_request(reading: QuestionReading) -> TableRequest | None:
     rules = question_rules()
     operation = next((name for name, pattern in rules.operations.items() if reading.asks(pattern)), "")
     superlative = next((name for name, pattern in rules.superlatives.items() if reading.asks(pattern)), "")
+    if reading.asks(rules.why):
+        return None
     if superlative and operation in ("mean", "total") and reading.is_header(rules.operations[operation]):
         operation = ""  # the highest «media»: a column
+    if superlative and reading.is_header(rules.superlatives[superlative]):
+        superlative = ""  # «por debajo del mínimo»
     filters = [*read_states(reading), *read_days(reading), *read_comparisons(reading)]
     filters += read_answers(reading, {each.column for each in filters})
     reading.compared |= {each.column for each in filters if each.operator in COMPARED}
@@ -153,6 +157,8 @@ def _plan(request: TableRequest) -> TablePlan | None:
         return None
     if request.alternatives:
         return _difference(request)
+    if request.says(question_rules().changed):
+        return None  # against what came before
     match request.operation:
         case "share":
             return _share(request)
@@ -207,7 +213,8 @@ def _count(request: TableRequest) -> TablePlan | None:
     if is_over and group is None and request.says(rules.money):
         return None  # by how much, of each row
     of_unit = any(rules.unit_header.search(fold(table.headers[each.column])) for each in filters)
-    is_quantity = any(rules.quantity.fullmatch(reading.words[number].folded) for number in reading.counted_words)
+    counted = [reading.words[number].folded for number in reading.counted_words]
+    is_quantity = group is None and any(map(rules.quantity.fullmatch, counted))
     summed = request.amount if of_unit or is_quantity else counted_number(reading)
     if summed is not None and (of_unit or is_quantity or table.columns[summed].role is Role.AMOUNT):
         return TablePlan(Aggregate.SUM, filters, summed)

@@ -37,9 +37,10 @@ class StateRules(Rules):
     cells: Pattern
 
 
-class QuestionRules(Rules):
+class TableQuestionRules(Rules):
     operations: dict[str, Pattern]
     superlatives: dict[str, Pattern]
+    why: Pattern
     listing: Pattern
     asked_noun: Pattern
     row_order: Pattern
@@ -55,6 +56,7 @@ class QuestionRules(Rules):
     numbered: Pattern
     comparing: Pattern
     compared: Pattern
+    changed: Pattern
     spending: Pattern
     income: Pattern
     above_column: Pattern
@@ -86,8 +88,8 @@ class QuestionRules(Rules):
 
 
 @lru_cache(maxsize=1)
-def question_rules() -> QuestionRules:
-    return read_rules(QuestionRules, "graphrag.table_queries", "questions")
+def question_rules() -> TableQuestionRules:
+    return read_rules(TableQuestionRules, "graphrag.table_queries", "questions")
 
 
 @dataclass(frozen=True, slots=True)

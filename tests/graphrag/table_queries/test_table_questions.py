@@ -1,0 +1,131 @@
+"""Questions as plans: what is counted, summed, filtered and compared, and what is refused."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphrag.table_queries.plans import Aggregate, QueryResult, run_plan
+from graphrag.table_queries.reading import read_plan
+from tests.graphrag.table_queries.books import INVOICES, SALES, STOCK, read_sheet
+
+Rows = Sequence[Sequence[Any]]
+
+
+def ask(question: str, rows: Rows, language: str) -> tuple[Aggregate, QueryResult] | None:
+    table = read_sheet(rows, language=language)
+    read = read_plan(question, table, language=language)
+    result = run_plan(table, read.plan) if read else None
+    return (read.plan.aggregate, result) if read and result else None
+
+
+def numbers(question: str, rows: Rows, language: str) -> list[float]:
+    found = ask(question, rows, language)
+    return [value for _, value in found[1].values] if found else []
+
+
+def labels(question: str, rows: Rows, language: str) -> list[str]:
+    found = ask(question, rows, language)
+    return [label for label, _ in found[1].values] if found else []
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows", "expected"),
+    [
+        ("¿Cuánto nos debe Óptica Lledó?", "es", INVOICES, 1290),
+        ("¿Cuántas facturas están pendientes?", "es", INVOICES, 4),
+        ("¿Cuántas facturas de Talleres Gómez hay?", "es", INVOICES, 3),
+        ("¿Cuál es el importe medio de las facturas de Panadería Sol?", "es", INVOICES, 77.63),
+        ("¿Cuánto facturamos en febrero?", "es", INVOICES, 1520.25),
+        ("¿Qué porcentaje del importe total sigue sin pagar?", "es", INVOICES, 31.26),
+        ("¿Cuántas facturas pasan de 900 €?", "es", INVOICES, 3),
+        ("How many items are fragile?", "en", STOCK, 2),
+        ("How many items are below the minimum?", "en", STOCK, 2),
+        ("Combien a-t-on vendu de gâteaux en février ?", "fr", SALES, 100),
+        ("Quelle part des ventes vient des pains, en pourcentage ?", "fr", SALES, 64.93),
+    ],
+)
+def test_rows_are_counted_and_summed(question: str, language: str, rows: Rows, expected: float) -> None:
+    """R8.3 In three languages, with conditions on states, names, dates and numbers."""
+    assert numbers(question, rows, language) == [pytest.approx(expected, abs=0.006)]
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows", "expected"),
+    [
+        ("¿Qué cliente nos debe más dinero?", "es", INVOICES, ["Óptica Lledó"]),
+        ("¿Qué facturas están pendientes?", "es", INVOICES, ["F-102", "F-103", "F-105", "F-107"]),
+        ("¿Cuándo vence la F-106?", "es", INVOICES, ["2025-04-05"]),
+        ("¿Cuál es la factura de mayor importe?", "es", INVOICES, ["F-108"]),
+        ("¿Qué facturas vencen antes del 1 de marzo de 2025?", "es", INVOICES, ["F-101", "F-102"]),
+        ("Which items are below the minimum?", "en", STOCK, ["Glass jar", "Mirror"]),
+        ("Which item is the most expensive?", "en", STOCK, ["Mirror"]),
+        ("Quels sont les deux produits les plus vendus ?", "fr", SALES, ["Baguette", "Flan"]),
+        ("Quel mois a été le meilleur ?", "fr", SALES, ["Février"]),
+    ],
+)
+def test_rows_and_groups_are_named(question: str, language: str, rows: Rows, expected: list[str]) -> None:
+    """R8.3 The rows that meet a condition, the cell of one, the group or the row that has most."""
+    assert labels(question, rows, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows", "expected"),
+    [
+        ("¿Facturamos más en febrero que en marzo?", "es", INVOICES, 1264.75),
+        ("Quel est l'écart entre la baguette et le flan en janvier ?", "fr", SALES, 40),
+        ("How much more does an oak board cost than a glass jar?", "en", STOCK, 12.8),
+    ],
+)
+def test_two_groups_are_compared(question: str, language: str, rows: Rows, expected: float) -> None:
+    """R8.3 Periods, and values of a column."""
+    found = ask(question, rows, language)
+    assert found is not None
+    (_, greater), (_, less) = found[1].values
+    assert (found[0], round(greater - less, 2)) == (Aggregate.DIFFERENCE, expected)
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows"),
+    [
+        ("¿Cuánto nos debe Ferretería Ruiz?", "es", INVOICES),  # nobody of that name
+        ("¿Cuántas facturas están anuladas?", "es", INVOICES),  # no such state
+        ("¿Cuántas páginas tiene la F-106?", "es", INVOICES),  # no such column
+        ("¿Cuánto subieron las ventas en marzo?", "es", INVOICES),  # against another month
+        ("¿Cuánto facturamos por cliente?", "es", INVOICES),  # one value for each
+        ("Which item comes after the hinge?", "en", STOCK),  # the order of rows
+        ("How many items were sold to the IT department?", "en", STOCK),
+        ("¿Por qué se retrasó el pago?", "es", INVOICES),
+    ],
+)
+def test_what_is_not_understood_gives_no_number(question: str, language: str, rows: Rows) -> None:
+    """R8.5 A wrong sum is worse than none."""
+    assert ask(question, rows, language) is None
+
+
+def test_spending_is_kept_as_negative_numbers() -> None:
+    """R8.3 «¿Cuánto gastamos?» leaves income out, and is told as a positive number."""
+    rows = [
+        ["Fecha", "Categoría", "Importe"],
+        ["2025-03-01", "Alquiler", -700],
+        ["2025-03-02", "Nómina", 1500],
+        ["2025-03-08", "Comida", -120.5],
+        ["2025-04-02", "Comida", -80],
+    ]
+    assert numbers("¿Cuánto gastamos en marzo?", rows, "es") == [820.5]
+    assert labels("¿En qué categoría gastamos más dinero?", rows, "es") == ["Alquiler"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["Norte", "Sur", "Este"]), st.integers(1, 9_999)), min_size=3, max_size=25))
+def test_sums_are_those_of_the_rows(sales: list[tuple[str, int]]) -> None:
+    """R8.3 Whatever the table holds: sum, count, share of a group."""
+    random.Random(3).shuffle(sales)
+    rows = [["Pedido", "Zona", "Ventas (€)"], *([f"P-{number}", *sale] for number, sale in enumerate(sales, start=1))]
+    held = [amount for zone, amount in sales if zone == "Norte"]
+    expected = [sum(held)] if held and len({zone for zone, _ in sales}) > 1 else None
+    if expected:
+        assert numbers("¿Cuánto vendimos en la zona Norte?", rows, "es") == expected
+        assert numbers("¿Cuántos pedidos hay de la zona Norte?", rows, "es") == [len(held)]
