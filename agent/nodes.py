@@ -51,7 +51,7 @@ async def transform(state: Input, runtime: Runtime[Context]) -> dict[str, Any]:
     refined_for = await _collection(runtime) if pipeline.refiner and _refines(context) else None
     query, degraded = await pipeline.transform(question, _exchanges(state["messages"][:-1]), refined_for=refined_for)
     warnings = [say("other_language", query.language)] if is_foreign(question) else []
-    empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": warnings, "chat_model": None}
+    empty: dict[str, Any] = {"paths": [], "passages": [], "warnings": warnings, "chat_model": None, "computed": None}
     reading = await _read_task(question, query, state, runtime)
     if reading.task is Task.SMALL_TALK:
         query = replace(query, language=language_of_small_talk(question, query.language))
@@ -286,7 +286,7 @@ async def _from_tables(state: State, runtime: Runtime[Context], query: Query) ->
         return None
     passages = list(found.passages)
     get_stream_writer()(sources_event(passages, []))
-    return {"passages": passages, "paths": [], **_write(found.text, passages)}
+    return {"passages": passages, "paths": [], "computed": found, **_write(found.text, passages)}
 
 
 def _prepare(passages: Sequence[Passage], state: State, services: Services) -> tuple[list[Passage], list[str]]:

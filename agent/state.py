@@ -14,6 +14,7 @@ from graphrag.config.settings import RetrievalConfig
 from graphrag.models import Collection, Hit, Passage, TransformedQuery
 from graphrag.models.graph import CausalPath
 from graphrag.query_transformation.tasks import TaskReading
+from graphrag.table_queries.answers import ComputedAnswer
 
 MAX_MESSAGES = 100  # the latest, in a thread: each checkpoint holds them all anew, and no prompt shows as many
 
@@ -40,6 +41,9 @@ class State(TypedDict, total=False):
     evidence: Annotated[list[Hit], Field(description="The chunks that are read"), UntrackedValue]
     passages: Annotated[
         list[Passage], Field(description="Passages for the prompt: evidence with its context"), UntrackedValue
+    ]
+    computed: Annotated[
+        ComputedAnswer | None, Field(description="Answer that was computed from whole tables"), UntrackedValue
     ]
     chat_model: Annotated[str | None, Field(description="Name of the model that wrote the answer"), UntrackedValue]
     verification: Annotated[Verification, Field(description="What the passages say to each statement"), UntrackedValue]

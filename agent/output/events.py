@@ -26,6 +26,7 @@ from graphrag.observability.request_context import collect_timings, note
 from graphrag.observability.telemetry import count_degraded, measure_first_token, stage
 from graphrag.query_transformation.tasks import Task
 from graphrag.resilience.deadline import lacks_time, seconds_left
+from graphrag.table_queries.answers import ComputedAnswer
 
 
 class Event(TypedDict):
@@ -191,6 +192,7 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
         "unsupported_statements": list(verification.unsupported_statements),
         "task": state["task"].task.value,
         **describe_outcome(verification.answer, query, is_summary=state["task"].task is Task.SUMMARISE),
+        "table": _describe_table(state.get("computed")),
         "found": read_outcome(verification.answer, query.language) is not Outcome.NONE,
         "reliability": round(len(used) / len(passages), 3) if passages else 0.0,
         "language": query.language,
@@ -198,6 +200,13 @@ def describe_answer(state: dict[str, Any], timings: dict[str, float]) -> dict[st
         "chat_model": state["chat_model"],
         "timings_ms": timings,
     }
+
+
+def _describe_table(computed: ComputedAnswer | None) -> dict[str, Any] | None:
+    if computed is None:
+        return None
+    rows = [list(row) for row in computed.rows]
+    return {"plan": computed.plan, "columns": list(computed.headers), "rows": rows, "row_count": computed.row_count}
 
 
 def _tell_degraded(name: str, state: dict[str, Any]) -> str:

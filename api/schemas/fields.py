@@ -244,6 +244,15 @@ class PartOutcome(BaseModel):
     answer_kind: str
 
 
+class TableOut(BaseModel):
+    """What was computed from a table, and the first rows that it comes from."""
+
+    plan: str = Field(description="What was computed, in words: sum of “Amount” where Status = Pending (7 of 31 rows)")
+    columns: list[str]
+    rows: list[list[str]] = Field(description="A cell a column; source n is row n")
+    row_count: int = Field(description="Rows that it comes from, which may be more")
+
+
 class AnswerOutcome(BaseModel):
     """The outcome of an answer, which says nothing of whether its statements are supported."""
 
@@ -255,6 +264,7 @@ class AnswerOutcome(BaseModel):
     short_answer: str = Field(description="The bare value or words that answer, without marks; may be empty")
     answer_kind: str = Field(description="What is asked for: amount, date, person, reason, yes_no, list …")
     parts: list[PartOutcome] = Field(description="The same for each part of a question that has several")
+    table: TableOut | None = Field(default=None, description="null: the answer was not computed from a table")
 
 
 class ChatResponse(AnswerOutcome):

@@ -27,11 +27,17 @@ _ISO_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
 
 @dataclass(frozen=True, slots=True)
 class ComputedAnswer:
-    """`text` is Markdown with marks; passage n has mark n, and each is a row. `plan` says what was computed."""
+    """`text` is Markdown with marks; passage n has mark n, and is the row n.
+
+    `plan` says what was computed, of `row_count` rows, of which `rows` are the first; they have a cell a header.
+    """
 
     text: str
     passages: tuple[Passage, ...]
     plan: str
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    row_count: int
 
 
 def table_documents(hits: Sequence[Hit]) -> list[Document]:
@@ -74,7 +80,8 @@ def _write(table: QueryTable, plan: TablePlan, result: QueryResult, *, language:
     if (more := len(set(result.rows)) - len(shown)) > 0:
         lines.append(f"- {question_rules().words[language]['more'].format(n=write_number(more, language))}")
     passages = tuple(_passage(table, row, computed) for row in shown)
-    return ComputedAnswer("\n".join(lines), passages, described)
+    cells = tuple(row.cells for row in shown)
+    return ComputedAnswer("\n".join(lines), passages, described, table.headers, cells, len(set(result.rows)))
 
 
 def _passage(table: QueryTable, row: QueryRow, computed: str) -> Passage:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import HumanMessage
 
 from agent.output.events import describe_citation, describe_location
@@ -13,11 +14,18 @@ from agent.verification.checking import cite
 from graphrag.embeddings.registry import EmbeddingRegistry
 from graphrag.extractive_answers.chat_model import ExtractiveChatModel
 from graphrag.linguistics.periods import trend
+from graphrag.llm.chat_models import NamedModel
 from graphrag.models import Intent, Passage, SourceLocation, TemporalContext, TransformedQuery
 from graphrag.testing.in_memory_store import InMemoryStore
-from tests.agent.library import ask, data_of, done, open_library
+from tests.agent.library import ask, data_of, done, open_library, with_parts
 from tests.factories import make_document
 
+INVOICES = """Factura;Cliente;Fecha;Importe (€);Estado
+F-101;Talleres Gómez;2025-01-10;1200;Pagada
+F-102;Óptica Lledó;2025-01-22;300;Pendiente
+F-103;Talleres Gómez;2025-02-03;450;Pendiente
+F-104;Óptica Lledó;2025-02-20;990;Pendiente
+"""
 SALES = "Mes;Ventas\n2025-10-01;900\n2025-11-01;1000\n2025-12-01;1250\n"
 TODAY = date.today()
 HEADERS = ("Pedido", "Proveedor", "Fecha prevista", "Fecha de entrega", "Estado")
@@ -38,6 +46,33 @@ def row_passage(rows: Sequence[str], *, cells: Sequence[str], headers: Sequence[
 def answer(question: str, *passages: Passage, language: str = "es", today: date) -> str:
     query = TransformedQuery(question, language, Intent.TEMPORAL)
     return ExtractiveChatModel().invoke(build_prompt(query, passages, history=(), today=today)).text
+
+
+async def test_a_sum_is_told_with_the_rows_that_it_comes_from(registry: EmbeddingRegistry) -> None:
+    """R1.5, R8.3, R8.4 Over the whole table, without a model: the value, what was computed, each row with its cells."""
+    services = await open_library(registry, {"facturas.csv": INVOICES}, store=InMemoryStore())
+    events = await ask(services, "¿Cuánto nos debe Óptica Lledó?")
+    told = done(events)
+    assert (told["outcome"], told["short_answer"]) == ("answered", "1.290 €")
+    assert [citation["cell"] for citation in told["citations"]] == ["A3:E3", "A5:E5"] * 2
+    assert {statement["status"] for statement in told["statements"]} == {"supported"}
+    assert told["table"]["rows"] == [
+        ["F-102", "Óptica Lledó", "2025-01-22", "300", "Pendiente"],
+        ["F-104", "Óptica Lledó", "2025-02-20", "990", "Pendiente"],
+    ]
+    assert told["table"]["plan"].startswith("suma de «Importe (€)» donde Estado = Pendiente; Cliente = Óptica Lledó")
+    assert "".join(data["text"] for data in data_of(events, "token")) == told["answer"]
+    other = done(await ask(services, "¿Qué dice la factura F-101 de los plazos?"))
+    assert other["table"] is None
+
+
+async def test_a_model_that_is_there_reads_the_table_itself(registry: EmbeddingRegistry) -> None:
+    """R8.1"""
+    model = FakeListChatModel(responses=["Debe 1.290 €. [1]"])
+    services = await open_library(registry, {"facturas.csv": INVOICES}, store=InMemoryStore())
+    told = done(await ask(with_parts(services, chat_models=(NamedModel("fake", model),)), "¿Cuánto debe Óptica Lledó?"))
+    assert told["answer"].startswith("Debe 1.290 €.")
+    assert told["table"] is None
 
 
 async def test_a_computed_answer_cites_its_cells(registry: EmbeddingRegistry) -> None:

@@ -1,5 +1,7 @@
 """Whole tables from the chunks of a document."""
 
+from typing import Any
+
 from graphrag.ingestion.tables.columns import Role
 from graphrag.table_queries.tables import read_tables
 from tests.graphrag.table_queries.books import INVOICES, SALES, read_book, read_sheet
@@ -29,7 +31,7 @@ def test_months_as_columns_become_rows_and_groups_are_filled_down() -> None:
 def test_sheets_of_one_shape_are_one_table() -> None:
     """R1.5 With their names as a column."""
     heads = ["Fecha", "Gasto (€)"]
-    sheets = {
+    sheets: dict[str, list[list[Any]]] = {
         "Enero": [heads, ["2025-01-03", 10], ["2025-01-09", 20]],
         "Febrero": [heads, ["2025-02-01", 30], ["2025-02-02", 5]],
     }

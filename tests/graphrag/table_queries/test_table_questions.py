@@ -1,11 +1,10 @@
 """Questions as plans: what is counted, summed, filtered and compared, and what is refused."""
 
-import random
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from graphrag.table_queries.plans import Aggregate, QueryResult, run_plan
@@ -108,7 +107,7 @@ def test_what_is_not_understood_gives_no_number(question: str, language: str, ro
 
 def test_spending_is_kept_as_negative_numbers() -> None:
     """R8.3 «¿Cuánto gastamos?» leaves income out, and is told as a positive number."""
-    rows = [
+    rows: Rows = [
         ["Fecha", "Categoría", "Importe"],
         ["2025-03-01", "Alquiler", -700],
         ["2025-03-02", "Nómina", 1500],
@@ -122,10 +121,9 @@ def test_spending_is_kept_as_negative_numbers() -> None:
 @given(st.lists(st.tuples(st.sampled_from(["Norte", "Sur", "Este"]), st.integers(1, 9_999)), min_size=3, max_size=25))
 def test_sums_are_those_of_the_rows(sales: list[tuple[str, int]]) -> None:
     """R8.3 Whatever the table holds: sum, count, share of a group."""
-    random.Random(3).shuffle(sales)
-    rows = [["Pedido", "Zona", "Ventas (€)"], *([f"P-{number}", *sale] for number, sale in enumerate(sales, start=1))]
     held = [amount for zone, amount in sales if zone == "Norte"]
-    expected = [sum(held)] if held and len({zone for zone, _ in sales}) > 1 else None
-    if expected:
-        assert numbers("¿Cuánto vendimos en la zona Norte?", rows, "es") == expected
-        assert numbers("¿Cuántos pedidos hay de la zona Norte?", rows, "es") == [len(held)]
+    assume(0 < len(held) < len(sales))
+    made = ([f"P-{number}", *sale] for number, sale in enumerate(sales, start=1))
+    rows: Rows = [["Pedido", "Zona", "Ventas (€)"], *made]
+    assert numbers("¿Cuánto vendimos en la zona Norte?", rows, "es") == [sum(held)]
+    assert numbers("¿Cuántos pedidos hay de la zona Norte?", rows, "es") == [len(held)]
