@@ -27,6 +27,8 @@ from agent.tasks.summary import summarise as write_summary
 from agent.verification.checking import Verification
 from agent.verification.checking import verify as verify_citations
 from agent.verification.judge import open_judge
+from graphrag.extractive_answers.statements import without_marks
+from graphrag.extractive_answers.table_answers import asks_what_is_late
 from graphrag.linguistics.language import is_foreign
 from graphrag.llm.chat_models import EXTRACTIVE, NamedModel, beginning_with
 from graphrag.llm.prompt_injection import find_instructions
@@ -38,10 +40,13 @@ from graphrag.query_transformation.transformation import check_question
 from graphrag.resilience.load_shedding import Effort
 from graphrag.retrieval.filters import lets_through, parse_filters
 from graphrag.retrieval.named_files import find_named_files
+from graphrag.retrieval.pipeline import RetrievalPipeline
 from graphrag.retrieval.query import Query
 from graphrag.services import Services
+from graphrag.table_queries.reading import asks_to_compute
 
 CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follow-up question may speak of
+CLOSEST_ROWS = 3
 SEARCHED_HITS = 5  # of which the document that most are of is the one to summarise
 
 
@@ -261,7 +266,10 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     pipeline, hits = runtime.context.pipeline, state["evidence"]
     query, question, files = await _query(state, runtime), state["question"], state["files"]
     with stage("expand"):
-        if computed := await _from_tables(state, runtime, query):
+        asks_tables = (
+            not _has_model(runtime.context, state["collection"]) and query.transformed.intent is not Intent.CAUSAL
+        )
+        if asks_tables and (computed := await _from_tables(state, pipeline, query)):
             return computed
         passages, degraded = await pipeline.expand(query, hits, question=question, files=files)
         passages, suspicious = await asyncio.to_thread(_prepare, passages, state, runtime.context.services)
@@ -269,16 +277,18 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     window, _ = pipeline.expansion_window(query, question=question, files=files)
     log_cut(window.worthy(hits), passages)
     get_stream_writer()(sources_event(passages, state["paths"]))
-    return {"passages": passages, "degraded": list(degraded), "warnings": [*state["warnings"], *suspicious]}
+    read = {"passages": passages, "degraded": list(degraded), "warnings": [*state["warnings"], *suspicious]}
+    is_of_table = bool(passages and hits and hits[0].chunk.headers)
+    asked = query.transformed.standalone
+    if asks_tables and is_of_table and asks_to_compute(asked) and not asks_what_is_late(asked):
+        return {**read, **_write(_name_rows(passages, query.transformed.language), passages)}
+    return read
 
 
-async def _from_tables(state: State, runtime: Runtime[Context], query: Query) -> dict[str, Any] | None:
-    """Return the answer that whole tables give, where no language model reads them; a failure leaves it to the rest."""
-    if _has_model(runtime.context, state["collection"]) or state["query"].intent is Intent.CAUSAL:
-        return None
-    pipeline, question = runtime.context.pipeline, state["query"].standalone
+async def _from_tables(state: State, pipeline: RetrievalPipeline, query: Query) -> dict[str, Any] | None:
+    """Return the answer that whole tables give; a failure leaves it to the rest."""
     try:
-        found = await pipeline.query_tables(query, state["evidence"], question=question)
+        found = await pipeline.query_tables(query, state["evidence"], question=state["query"].standalone)
     except Exception as exc:
         log.warning("tables not asked", error=exc)
         return None
@@ -287,6 +297,16 @@ async def _from_tables(state: State, runtime: Runtime[Context], query: Query) ->
     passages = list(found.passages)
     get_stream_writer()(sources_event(passages, []))
     return {"passages": passages, "paths": [], "computed": found, **_write(found.text, passages)}
+
+
+def _name_rows(passages: Sequence[Passage], language: str) -> str:
+    """Return the rows that come closest to a question about a table that was not understood: no number is given."""
+    lines = (
+        f"- {without_marks(passage.content.strip().splitlines()[0])} [{number}]"
+        for number, passage in enumerate(passages[:CLOSEST_ROWS], start=1)
+        if not find_instructions(passage.content)
+    )
+    return "\n".join([say("closest", language), *lines])
 
 
 def _prepare(passages: Sequence[Passage], state: State, services: Services) -> tuple[list[Passage], list[str]]:

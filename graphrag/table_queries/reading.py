@@ -65,6 +65,16 @@ class TableRequest:
         return pattern.search(self.reading.folded) is not None
 
 
+def asks_to_compute(question: str) -> bool:
+    """Return whether a question counts, averages, ranks or compares: no row of a table answers that by itself."""
+    rules, folded = question_rules(), fold(question).replace("’", "'")
+    patterns = (
+        *(pattern for name, pattern in rules.operations.items() if name != "total"),
+        *rules.superlatives.values(),
+    )
+    return any(pattern.search(folded) for pattern in patterns)
+
+
 def read_plan(question: str, table: QueryTable, *, language: str) -> ReadPlan | None:
     """Return the plan that a question asks of a table; None where a word is left that may be a condition."""
     reading = QuestionReading(question, language, table)
