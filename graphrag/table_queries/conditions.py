@@ -4,14 +4,14 @@ import re
 from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, timedelta
 
 from graphrag.ingestion.tables.columns import Role
 from graphrag.linguistics.date_tokens import months
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import fold
-from graphrag.linguistics.numbers import read_quantities
-from graphrag.table_queries.columns import amount_column, is_money
+from graphrag.linguistics.numbers import Quantity, read_quantities
+from graphrag.table_queries.columns import amount_column
 from graphrag.table_queries.plans import Operator, RowFilter
 from graphrag.table_queries.words import QuestionReading, question_rules
 
@@ -58,29 +58,14 @@ def _is_of_state(reading: QuestionReading, place: int, texts: set[str]) -> bool:
     folded = [fold(text) for text in texts]
     if all(rules.affirmative.search(text) or rules.negative.search(text) for text in folded):
         return place in reading.headers
-    return (
-        all(any(state.cells.search(text) for state in rules.states[:2]) for text in folded)
-        or place in reading.headers
-        or any(
-            word in fold(reading.table.headers[place])
-            for word in (
-                "estado",
-                "etat",
-                "statut",
-                "status",
-                "state",
-                "situacion",
-                "paiement",
-                "reglement",
-                "pago",
-                "cobro",
-            )
-        )
-    )
+    says_states = all(any(state.cells.search(text) for state in rules.states[:2]) for text in folded)
+    header = fold(reading.table.headers[place])
+    return says_states or place in reading.headers or rules.state_header.search(header) is not None
 
 
 def read_days(reading: QuestionReading) -> list[RowFilter]:
     """Return filters for the dates that the question names."""
+    rules = question_rules()
     times = [place for place, column in enumerate(reading.table.columns) if column.is_time]
     if not times:
         return []
@@ -97,18 +82,18 @@ def read_days(reading: QuestionReading) -> list[RowFilter]:
         place = (named or times)[0]
         days = (told.first, told.last)
         before = fold(" ".join(word.text for word in reading.words[max(0, min(words) - 3) : min(words)]))
-        if re.search(rf"(?:{question_rules().before.pattern})(?:\s\w+)?$", before):
-            days = (date.min, date.fromordinal(days[0].toordinal() - 1))
-        elif re.search(r"\b(?:despues|apres|after|a partir)\b", before):
-            days = (date.fromordinal(days[1].toordinal() + 1), date.max)
-        elif re.search(r"\b(?:desde|depuis|since)\b", before):
+        if rules.before_day.search(before):
+            days = (date.min, days[0] - timedelta(1))
+        elif rules.after_day.search(before):
+            days = (days[1] + timedelta(1), date.max)
+        elif rules.since_day.search(before):
             days = (days[0], date.max)
         reading.known |= words
         found.append(RowFilter(place, Operator.BETWEEN, days=days))
     for number, word in enumerate(reading.words):  # "for May", which may be another word
         before = reading.words[number - 1].folded if number else ""
         is_month = number not in reading.known and word.text[:1].isupper() and word.folded in months()
-        if is_month and year and question_rules().month_before.fullmatch(before):
+        if is_month and year and rules.month_before.fullmatch(before):
             month = months()[word.folded]
             days = (date(year, month, 1), date(year, month, monthrange(year, month)[1]))
             found.append(RowFilter(times[0], Operator.BETWEEN, days=days))
@@ -117,53 +102,45 @@ def read_days(reading: QuestionReading) -> list[RowFilter]:
 
 
 def read_comparisons(reading: QuestionReading) -> Iterator[RowFilter]:
-    """Yield «más de 500», and «por debajo del mínimo», where a column is called so."""
-    rules, columns = question_rules(), reading.table.columns
+    """Yield «más de 500», "70 or more", and «por debajo del mínimo», where a column is called so."""
+    rules = question_rules()
     for quantity in read_quantities(reading.question, reading.language):
-        before = fold(reading.question[: quantity.start]).replace("’", "'")
-        for pattern, operator in (
-            (rules.more, Operator.ABOVE),
-            (rules.less, Operator.BELOW),
-            (rules.least, Operator.AT_LEAST),
-        ):
-            if pattern.search(before) and (place := amount_column(reading)) is not None:
-                reading.know(pattern.search(before).start(), quantity.end)  # type: ignore[union-attr]
-                yield RowFilter(place, operator, number=quantity.low)
-                break
-    if found := rules.above_column.search(reading.folded):
-        limits = [
-            place
-            for place in reading.headers
-            if re.search(r"budget|presupuest|max|limit", fold(reading.table.headers[place]))
-        ]
-        limits = [place for place in limits if columns[place].role]
-        others = [
-            place
-            for place, column in enumerate(columns)
-            if place not in limits and column.role in (Role.AMOUNT, Role.LEVEL)
-        ]
-        others = [
-            place
-            for place in others
-            if re.search(r"actual|real|reel|gast|depens|spent|stock|exist", fold(reading.table.headers[place]))
-        ] or others
-        if len(limits) == 1 and others:
-            reading.know(*found.span())
-            yield RowFilter(others[0], Operator.ABOVE_COLUMN, number=limits[0])
-    if rules.below_column.search(reading.folded):
-        least = [
-            place
-            for place in reading.headers
-            if re.search(r"\bmin", fold(reading.table.headers[place])) and columns[place].role
-        ]
-        others = [
-            place
-            for place, column in enumerate(columns)
-            if place not in least and column.role in (Role.AMOUNT, Role.LEVEL) and not is_money(reading, place)
-        ]
-        others = [
-            place for place in others if rules.quantity_header.search(fold(reading.table.headers[place]))
-        ] or others
-        if len(least) == 1 and others:
-            reading.asks(rules.below_column)
-            yield RowFilter(others[0], Operator.BELOW_COLUMN, number=least[0])
+        place, told = amount_column(reading), next(_comparisons(reading.folded, quantity), None)
+        if place is not None and told:
+            operator, start, end = told
+            reading.know(start, end)
+            yield RowFilter(place, operator, number=quantity.low)
+    yield from _column_comparison(reading, rules.above_column, rules.limit_header, Operator.ABOVE_COLUMN)
+    yield from _column_comparison(reading, rules.below_column, rules.least_header, Operator.BELOW_COLUMN)
+
+
+def _comparisons(text: str, quantity: Quantity) -> Iterator[tuple[Operator, int, int]]:
+    """Yield how a text compares with a quantity, and where it says so."""
+    rules = question_rules()
+    before, after = text[: quantity.start], text[quantity.end :]
+    for pattern, operator in (
+        (rules.more, Operator.ABOVE),
+        (rules.less, Operator.BELOW),
+        (rules.least, Operator.AT_LEAST),
+    ):
+        if match := pattern.search(before):
+            yield operator, match.start(), quantity.end
+    for pattern, operator in ((rules.or_more, Operator.AT_LEAST), (rules.or_less, Operator.AT_MOST)):
+        if match := pattern.search(after):
+            yield operator, quantity.start, quantity.end + match.end()
+
+
+def _column_comparison(
+    reading: QuestionReading, asked: re.Pattern[str], limit: re.Pattern[str], operator: Operator
+) -> Iterator[RowFilter]:
+    """Yield the comparison of a column with the one of its limits, which the question names: stock and its minimum."""
+    columns, headers, rules = reading.table.columns, list(map(fold, reading.table.headers)), question_rules()
+    limits = [place for place in reading.headers if columns[place].role and limit.search(headers[place])]
+    reached = [
+        place
+        for place, column in enumerate(columns)
+        if column.role in (Role.AMOUNT, Role.LEVEL) and not limit.search(headers[place])
+    ]
+    told = [place for place in reached if rules.reached_header.search(headers[place])]
+    if len(limits) == 1 and reached and reading.asks(asked):
+        yield RowFilter((told or reached)[0], operator, number=limits[0])

@@ -74,6 +74,13 @@ class TableQuestionRules(Rules):
     unit_header: Pattern
     top: Pattern
     below_column: Pattern
+    state_header: Pattern
+    limit_header: Pattern
+    least_header: Pattern
+    reached_header: Pattern
+    before_day: Pattern
+    after_day: Pattern
+    since_day: Pattern
     before: Pattern
     after: Pattern
     not_: Pattern

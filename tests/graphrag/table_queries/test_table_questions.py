@@ -41,6 +41,7 @@ def labels(question: str, rows: Rows, language: str) -> list[str]:
         ("¿Cuánto facturamos en febrero?", "es", INVOICES, 1520.25),
         ("¿Qué porcentaje del importe total sigue sin pagar?", "es", INVOICES, 31.26),
         ("¿Cuántas facturas pasan de 900 €?", "es", INVOICES, 3),
+        ("How many items have a stock of 12 or more?", "en", STOCK, 3),
         ("How many items are fragile?", "en", STOCK, 2),
         ("How many items are below the minimum?", "en", STOCK, 2),
         ("Combien a-t-on vendu de gâteaux en février ?", "fr", SALES, 100),
