@@ -72,11 +72,12 @@ def _write(table: QueryTable, plan: TablePlan, result: QueryResult, *, language:
     if not short:
         return None
     described = _describe(table, plan, result, language)
-    marks = "".join(f"[{number}]" for number in range(1, len(shown) + 1))
     computed = f"**{without_marks(short)}** — {without_marks(described)}."
-    lines = [f"{computed} {marks}".strip()]
-    if len(shown) > 1 or not is_listed:
-        lines += [f"- {without_marks(row.text)} [{number}]" for number, row in enumerate(shown, start=1)]
+    rows = [f"{without_marks(row.text)} [{number}]" for number, row in enumerate(shown, start=1)]
+    if plan.aggregate is Aggregate.CELL or not rows:
+        lines = [f"{computed} [1]"] if rows else [computed]
+    else:
+        lines = [computed, *(f"- {row}" for row in rows)]
     if (more := len(set(result.rows)) - len(shown)) > 0:
         lines.append(f"- {question_rules().words[language]['more'].format(n=write_number(more, language))}")
     passages = tuple(_passage(table, row, computed) for row in shown)

@@ -19,7 +19,7 @@ def test_the_value_comes_first_then_its_rows() -> None:
     assert found is not None
     first, *rows = found.text.splitlines()
     assert first == (
-        "**1.290 €** — suma de «Importe (€)» donde Estado = Pendiente; Cliente = Óptica Lledó (2 de 8 filas). [1][2]"
+        "**1.290 €** — suma de «Importe (€)» donde Estado = Pendiente; Cliente = Óptica Lledó (2 de 8 filas)."
     )
     assert rows[0] == (
         "- Nº factura: F-102; Cliente: Óptica Lledó; Fecha: 2025-01-22; Vencimiento: 2025-02-22; Importe (€): 300; "
