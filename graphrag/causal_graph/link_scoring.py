@@ -19,6 +19,7 @@ REFERRED = 0.8  # at least: «esa bajada de pedidos», of what the document said
 SAME_DOCUMENT = 0.15  # more for two links of one document
 CACHED_NAMES = 4_096
 COMMON = 100  # entities of a collection that hold a word, from which it is evidence of nothing
+CODE = 2.0  # times as telling is a code, C3 or L4, that two documents share
 MOST_CONTEXT = 3.0
 FEWEST_DIGITS = 5  # of a number that is a name: an account, an order
 # Logistic regression of `training/link_scorer.py` over `join_features`.
@@ -132,9 +133,9 @@ class LinkScorer:
         return _telling(tuple(forms(edge.quote, language) - causal_words(language)))
 
     def _rarity_of(self, held: str) -> float:
-        """Return the rarity of a root in the collection, in [0, 1]; of a code more, in [0, NAMED]."""
+        """Return the rarity of a root in the collection, in [0, 1]; of a code more, in [0, CODE]."""
         rarity = max(0.0, 1 - log(max(self._frequencies.get(held, 1), self._quoting[held])) / log(COMMON))
-        return rarity * (NAMED if any(map(str.isdigit, held)) else 1.0)
+        return rarity * (CODE if any(map(str.isdigit, held)) else 1.0)
 
     @cached_property
     def _quoting(self) -> Counter[str]:

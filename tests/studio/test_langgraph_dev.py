@@ -261,7 +261,7 @@ def test_the_graph_is_readable(studio: httpx.Client) -> None:
     drawn = studio.get(place, params={"xray": 1}).raise_for_status().json()
     assert all(node["metadata"]["description"] for node in drawn["nodes"] if not node["id"].startswith("__"))
     parting = [edge for edge in drawn["edges"] if edge.get("conditional")]
-    assert len(parting) == 15
+    assert len(parting) == 16
     assert all(edge["data"] for edge in parting)
 
 

@@ -3,7 +3,7 @@ import { attempt, call } from "../api.js";
 import { make, makeButton, shortened } from "../elements.js";
 import { phrase, words } from "../words.js";
 import { read, write } from "./address.js";
-import { actionButton, decimal, field, select } from "./elements.js";
+import { decimal, field, select } from "./elements.js";
 import { collectionChoice } from "./options.js";
 
 const MAX_EDGES = 2000;
@@ -14,7 +14,8 @@ export async function showCauses(view, names) {
   const collection = names.includes(a?.collection) ? a.collection : names[0];
   const { edges } = await call("/graph", { query: { collection, about, limit: MAX_EDGES } });
   const reload = (values) => { write(values); attempt(() => showCauses(view, names)); };
-  const search = make("input", { type: "search", value: about, maxLength: 200, onchange: () => reload({ about: search.value.trim() }) });
+  const search = make("input", { type: "search", value: about, maxLength: 200 });
+  const onsubmit = (event) => { event.preventDefault(); reload({ about: search.value.trim() }); };
   const choose = ({ target }) => reload({ a: { collection: target.value }, about: "", entity: "" });
   const show = () => showGraph(graph, edges.filter(accepts(filters)));
   const filters = {
@@ -24,7 +25,7 @@ export async function showCauses(view, names) {
   };
   const graph = make("div.columns.graph", { entity });
   view.replaceChildren(
-    make("p.actions", collectionChoice(names, collection, choose), field(words().about, search), actionButton(words().search, () => reload({ about: search.value.trim() }), "button.main")),
+    make("form.actions", { onsubmit }, collectionChoice(names, collection, choose), field(words().about, search), make("button.main", words().search)),
     make("p.actions", field(words().document, filters.filename), field(words().relation, filters.type), field(words().confidence, filters.confidence)),
     graph);
   show();
