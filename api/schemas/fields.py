@@ -191,7 +191,7 @@ class StatementOut(BaseModel):
 
 
 class EdgeOut(BaseModel):
-    """That one thing caused another, as one quote states it."""
+    """A link from a cause to its effect, as one quote states it."""
 
     cause: str
     effect: str
@@ -245,7 +245,7 @@ class PartOutcome(BaseModel):
 
 
 class TableOut(BaseModel):
-    """What was computed from a table, and the first rows that it comes from."""
+    """The computation over a table, and the first rows that it comes from."""
 
     plan: str = Field(description="What was computed, in words: sum of “Amount” where Status = Pending (7 of 31 rows)")
     columns: list[str]

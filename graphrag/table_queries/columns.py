@@ -1,4 +1,4 @@
-"""Which columns a question means: the one that names things, the one whose numbers are asked for."""
+"""Columns that a question means: the one that names things, the one whose numbers are asked for."""
 
 import re
 from collections.abc import Sequence

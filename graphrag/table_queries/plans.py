@@ -46,7 +46,7 @@ COMPARED = (Operator.ABOVE, Operator.BELOW, Operator.AT_LEAST, Operator.AT_MOST)
 
 @dataclass(frozen=True, slots=True)
 class RowFilter:
-    """What a cell of a column must be: one of the texts, or as its number or date compares with the values."""
+    """Condition on a cell of a column: it is one of the texts, or compares with a number or days."""
 
     column: int
     operator: Operator

@@ -33,7 +33,7 @@ class ReadPlan:
 
 @dataclass(frozen=True)
 class TableRequest:
-    """What a question asks: an operation or a superlative, «» where it has none, of which rows, and of which column."""
+    """A question's request: an operation or a superlative, «» where it has none, of which rows, and of which column."""
 
     reading: QuestionReading
     operation: str
@@ -48,7 +48,7 @@ class TableRequest:
 
     @cached_property
     def is_of_amount(self) -> bool:
-        """Whether numbers are asked for, not how many rows there are."""
+        """Return whether numbers are asked for, not how many rows there are."""
         rules = question_rules()
         patterns = (rules.money, rules.quantity, rules.judging)
         return named_number(self.reading) is not None or any(map(self.says, patterns))
@@ -308,7 +308,7 @@ def _cell(request: TableRequest, places: Sequence[int]) -> TablePlan | None:
 
 
 def _spent(request: TableRequest) -> TablePlan | None:
-    """«What did we spend on …?»: a sum, though nothing says so."""
+    """Return the sum that «what did we spend on …?» asks for, though nothing says so."""
     amount = request.amount
     if amount is None or not request.says(question_rules().money):
         return None
