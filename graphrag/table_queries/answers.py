@@ -66,12 +66,10 @@ def answer_from_tables(
 def _write(table: QueryTable, plan: TablePlan, result: QueryResult, *, language: str) -> ComputedAnswer | None:
     is_listed = plan.aggregate in (Aggregate.LIST, Aggregate.CELL)
     shown = list(dict.fromkeys(result.rows))[: LISTED_ROWS if is_listed else SHOWN_ROWS]
-    if any(find_instructions(row.text) for row in shown):
+    short, described = _short(table, plan, result, language), _describe(table, plan, result, language)
+    # A name may be of a row that is not shown.
+    if not short or any(map(find_instructions, (short, described, *(row.text for row in shown)))):
         return None
-    short = _short(table, plan, result, language)
-    if not short:
-        return None
-    described = _describe(table, plan, result, language)
     computed = f"**{without_marks(short)}** — {without_marks(described)}."
     rows = [f"{without_marks(row.text)} [{number}]" for number, row in enumerate(shown, start=1)]
     if plan.aggregate is Aggregate.CELL or not rows:

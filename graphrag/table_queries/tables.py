@@ -154,18 +154,18 @@ def _unpivoted(
     headers: tuple[str, ...], rows: Sequence[QueryRow], language: str
 ) -> tuple[tuple[str, ...], Sequence[QueryRow]]:
     """Turn columns that are named after months, years or numbered alike into a column of these and one of values."""
-    months = {number: month for number, header in enumerate(headers) if (month := _month(header, language))}
+    spread = {number: month for number, header in enumerate(headers) if (month := _month(header, language))}
     series = MONTH.get(language, MONTH["en"])
-    if len(months) < FEWEST_MONTHS:
-        series, months = _numbered(headers, language)
-    if len(months) < FEWEST_MONTHS:
+    if len(spread) < FEWEST_MONTHS:
+        series, spread = _numbered(headers, language)
+    if len(spread) < FEWEST_MONTHS:
         return headers, rows
-    kept = [number for number, header in enumerate(headers) if number not in months and not _is_total(header)]
+    kept = [number for number, header in enumerate(headers) if number not in spread and not _is_total(header)]
     names = tuple(headers[number] for number in kept)
     return (*names, series, VALUE.get(language, VALUE["en"])), [
         replace(row, cells=(*(row.cells[number] for number in kept), month, row.cells[number]))
         for row in rows
-        for number, month in months.items()
+        for number, month in spread.items()
         if row.cells[number]
     ]
 

@@ -65,6 +65,8 @@ def test_rows_with_orders_for_a_model_are_not_told() -> None:
     assert answer("¿Cuál es el cliente con mayor importe?", Hoja=[*rows, ["Luna", 3]]) is not None
     rows[1][1] = 99
     assert answer("¿Cuál es el cliente con mayor importe?", Hoja=rows) is None
+    many = [["Cliente", "Estado"], *([f"C{number}", "Pagado"] for number in range(40)), [rows[1][0], "Pagado"]]
+    assert answer("¿Qué clientes están pagados?", Hoja=[*many, ["Luna", "Pendiente"]]) is None  # beyond those shown
 
 
 def test_only_documents_with_tables_are_asked() -> None:
