@@ -132,6 +132,10 @@ class ChunkStore(Protocol):
         """Chunks by document, in order, for spans of (document id, first index, last index); overlaps come once."""
         ...
 
+    async def read_tables(self, collection: Collection, documents: Sequence[UUID]) -> dict[UUID, list[bytes]]:
+        """The typed tables of documents as they were put, in order, for those that have any."""
+        ...
+
 
 class ChunkIndex(Protocol):
     """Another system that finds chunks by their vectors, and maybe by words, for one owner at a time.

@@ -52,8 +52,11 @@ def queries(path: Path) -> dict[str, str]:
     return {name.strip(): statement.strip() for name, _, statement in (part.partition("\n") for part in parts)}
 
 
-async def fetch(connection: Connection, statement: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    cursor = await connection.execute(statement, values)
+async def fetch(
+    connection: Connection, statement: str, values: Mapping[str, Any], *, binary: bool = False
+) -> list[dict[str, Any]]:
+    """Return all rows. `binary`: long bytes are twice as long as text."""
+    cursor = await connection.execute(statement, values, binary=binary)
     return await cursor.fetchall()
 
 

@@ -17,7 +17,6 @@ from graphrag.extractive_answers.statements import (
     points_back,
     without_marks,
 )
-from graphrag.extractive_answers.table_answers import answer_from_table, asks_what_is_late
 from graphrag.extractive_answers.units import AnswerUnit, present_list
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import content_words, fold, labelled, words
@@ -225,9 +224,6 @@ def _answer(
     question: str, asked: AnswerRequest, excerpts: Sequence[Excerpt], chains: Sequence[Chain] = (), thing: str = ""
 ) -> _Answer:
     """Return the statements that answer, in the order of the answer, or those that come closest, best first."""
-    computed = None if asks_what_is_late(question) else answer_from_table(question, excerpts, language=asked.language)
-    if computed:
-        return _Answer([computed], "answered")
     found = extract_answer(
         question, excerpts, language=asked.language, today=asked.today, thing=thing, direction=asked.direction
     )

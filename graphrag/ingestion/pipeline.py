@@ -20,6 +20,7 @@ from graphrag.ingestion.contextualization import contextual_text, embedded_text,
 from graphrag.ingestion.enrichment import MOST_PHRASES, Keyphrase, phrases, with_keywords
 from graphrag.ingestion.sources import Source, SourceFile, duplicate_source, refused
 from graphrag.ingestion.tables.computed_tables import with_computed
+from graphrag.ingestion.tables.typed_tables import typed_tables
 from graphrag.linguistics.names import NameRecognizer
 from graphrag.models import Chunk, Collection, Document, ParsedText
 from graphrag.models.graph import ChunkGraph
@@ -62,6 +63,7 @@ class Prepared:
     embedded: list[str]  # what is embedded for each chunk
     text: str
     graph: list[ChunkGraph]
+    tables: list[bytes]
     phrases: list[Keyphrase]  # of which keywords are chosen by meaning; empty: they are not
 
     def with_document(self, document: Document) -> "Prepared":
@@ -147,7 +149,7 @@ class Pipeline:
     ) -> Prepared:
         document = enrichment.describe(source, parsed, collection=collection, config=config)
         ranked = phrases(parsed, document.language) if config.keywords == "embeddings" else ()
-        parsed = with_computed(parsed, language=document.language)
+        given, parsed = parsed, with_computed(parsed, language=document.language)
         if source.chunking:
             config = config.model_copy(update={"chunking": source.chunking})
         chunked = chunk_document(
@@ -175,7 +177,9 @@ class Pipeline:
             for chunk in chunks
         ]
         graph = chunk_graphs(parsed.text, chunks, language=document.language)
-        return Prepared(source, document, chunks, embedded, parsed.text, graph, [*islice(ranked, MOST_PHRASES)])
+        tables = [table.to_bytes() for table in typed_tables(given, document, [chunk.start_char for chunk in chunks])]
+        phrases_left = [*islice(ranked, MOST_PHRASES)]
+        return Prepared(source, document, chunks, embedded, parsed.text, graph, tables, phrases_left)
 
     async def _embed(
         self,
@@ -210,7 +214,14 @@ class Pipeline:
             graph = await self._complete_graph(item, collection, report)
             ticket = _ticket(item.source)
             yield IndexedDocument(
-                item.document, item.chunks, complete, both or None, ticket, situations=described or None, graph=graph
+                item.document,
+                item.chunks,
+                complete,
+                both or None,
+                ticket,
+                situations=described or None,
+                tables=item.tables,
+                graph=graph,
             )
 
     async def _choose_keywords(

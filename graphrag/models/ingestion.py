@@ -22,6 +22,7 @@ class IndexedDocument:
     contextual_vectors: Sequence[Sequence[float]] | None = None  # of the chunks as a model situates them
     ticket: UUID | None = None  # of the ingestion that made it: it is stored only while that is the one wanted
     situations: Sequence[str | None] | None = None  # what the model said, kept to embed the chunks with another model
+    tables: Sequence[bytes] = ()  # typed, as `TypedTable.to_bytes` writes them
     graph: Sequence[ChunkGraph] = ()  # one a chunk; empty: the document adds nothing to the graph
 
 

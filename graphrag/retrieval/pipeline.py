@@ -31,12 +31,11 @@ from graphrag.retrieval.graph_expansion import expand_by_graph, leads_on
 from graphrag.retrieval.hybrid import UNCACHED, QueryCache
 from graphrag.retrieval.named_files import each_file_first
 from graphrag.retrieval.query import Query, Retrieval, SearchResult, Trace
-from graphrag.table_queries.answers import ComputedAnswer, answer_from_tables, table_documents
+from graphrag.table_queries.answers import ComputedAnswer, best_plan, write_answer
 
 FEWER_CANDIDATES = 25
 HIGH_LOAD = "load"  # a reason, among the names of degraded stages
 TABLE_HITS, TABLE_DOCUMENTS = 8, 3  # whose tables are asked whole
-TABLE_CHUNKS = 400  # of a document with more chunks no table is asked
 TABLE_CHARS = 6_000  # of a table that are read to find what is late in it
 
 
@@ -240,15 +239,18 @@ class RetrievalPipeline:
 
     async def query_tables(self, query: Query, hits: Sequence[Hit], *, question: str) -> ComputedAnswer | None:
         """Return what the tables of the first hits give for a question that counts, sums, filters or compares."""
-        documents = table_documents(hits[:TABLE_HITS])[:TABLE_DOCUMENTS]
-        if not documents or asks_what_is_late(question):
+        documents = {hit.chunk.document.id: hit.chunk.document for hit in hits[:TABLE_HITS]}
+        if asks_what_is_late(question):
             return None
-        async with within("expand"):
-            spans = [(document.id, 0, TABLE_CHUNKS) for document in documents]
-            chunks = await self.store.read_chunks(query.collection, spans)
-        whole = [document for document in documents if len(chunks.get(document.id, ())) <= TABLE_CHUNKS]
         language = query.transformed.language
-        return await asyncio.to_thread(answer_from_tables, question, whole, chunks, language=language)
+        async with within("expand"):
+            read = await self.store.read_tables(query.collection, list(documents)[:TABLE_DOCUMENTS])
+            tables = [(document, table) for key, document in documents.items() for table in read.get(key, ())]
+            found = await asyncio.to_thread(best_plan, question, tables, language=language) if tables else None
+            if found is None:
+                return None
+            chunks = await self.store.read_chunks(query.collection, found.spans)
+        return write_answer(found, chunks.get(found.document.id, ()), language=language)
 
     def expansion_window(self, query: Query, *, question: str, files: Sequence[str]) -> tuple[ExpansionWindow, float]:
         """Return how far hits grow, and the share of the context that one document may have, in [0, 1]."""

@@ -1,22 +1,23 @@
 """Answers that are computed from whole tables: the value, what was computed, and the rows that it comes from."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
+from math import isnan
 from uuid import UUID
 
 from graphrag.extractive_answers.statements import without_marks
 from graphrag.extractive_answers.table_answers import row_label
-from graphrag.linguistics.cell_values import Number
+from graphrag.ingestion.tables.typed_tables import TypedTable
 from graphrag.linguistics.language import labelled
 from graphrag.linguistics.numbers import Quantity, write_number, write_quantity
 from graphrag.llm.prompt_injection import find_instructions
-from graphrag.models import Chunk, Document, Hit, Passage
+from graphrag.models import Chunk, Document, Passage
+from graphrag.parsers.source_locations import overlapping
 from graphrag.table_queries.plans import Aggregate, QueryResult, TablePlan, describe_filter, run_plan
 from graphrag.table_queries.reading import read_plan
-from graphrag.table_queries.tables import QueryRow, QueryTable, read_tables
 from graphrag.table_queries.words import question_rules
 
 SHOWN_ROWS, LISTED_ROWS = 10, 30  # of what a value comes from, of what was asked for
@@ -40,65 +41,92 @@ class ComputedAnswer:
     row_count: int
 
 
-def table_documents(hits: Sequence[Hit]) -> list[Document]:
-    """Return the documents whose tables the hits are of, the best first."""
-    of_tables = (hit.chunk for hit in hits if hit.chunk.headers or any(each.cells for each in hit.chunk.locations))
-    found = {chunk.document.id: chunk.document for chunk in of_tables if not chunk.document.is_elsewhere}
-    return list(found.values())
+@dataclass(frozen=True, slots=True)
+class AnsweredPlan:
+    """A plan that a document's table answers, and what it gives."""
+
+    document: Document
+    table: TypedTable
+    plan: TablePlan
+    result: QueryResult
+
+    @property
+    def shown(self) -> list[int]:
+        """The rows that the answer shows, each line of the document once."""
+        rows = {self.table.starts[row]: row for row in reversed(self.result.rows)}
+        is_listed = self.plan.aggregate in (Aggregate.LIST, Aggregate.CELL)
+        return list(reversed(rows.values()))[: LISTED_ROWS if is_listed else SHOWN_ROWS]
+
+    @property
+    def spans(self) -> list[tuple[UUID, int, int]]:
+        """The chunks that these rows are of, as `read_chunks` wants them."""
+        chunks = sorted({int(self.table.chunks[row]) for row in self.shown})
+        return [(self.document.id, chunk, chunk) for chunk in chunks]
 
 
-def answer_from_tables(
-    question: str, documents: Sequence[Document], chunks: Mapping[UUID, Sequence[Chunk]], *, language: str
-) -> ComputedAnswer | None:
-    """Return the answer that some table gives whose words the question is understood by best; None where none does.
-
-    `chunks`: all of each document.
-    """
-    best: tuple[int, QueryTable, TablePlan, QueryResult] | None = None
-    for document in documents:
-        for table in read_tables(document, chunks.get(document.id, ())):
-            read = read_plan(question, table, language=language)
-            if read and (best is None or read.understood > best[0]) and (result := run_plan(table, read.plan)):
-                best = read.understood, table, read.plan, result
-    return _write(*best[1:], language=language) if best else None
+def best_plan(question: str, tables: Sequence[tuple[Document, bytes]], *, language: str) -> AnsweredPlan | None:
+    """Return the plan of the table by which the question is understood best; None where none gives an answer."""
+    best: tuple[int, AnsweredPlan] | None = None
+    for document, data in tables:
+        table = TypedTable.from_bytes(data)
+        read = read_plan(question, table, language=language)
+        if read and (best is None or read.understood > best[0]) and (result := run_plan(table, read.plan)):
+            best = read.understood, AnsweredPlan(document, table, read.plan, result)
+    return best[1] if best else None
 
 
-def _write(table: QueryTable, plan: TablePlan, result: QueryResult, *, language: str) -> ComputedAnswer | None:
-    is_listed = plan.aggregate in (Aggregate.LIST, Aggregate.CELL)
-    shown = list(dict.fromkeys(result.rows))[: LISTED_ROWS if is_listed else SHOWN_ROWS]
+def write_answer(found: AnsweredPlan, chunks: Sequence[Chunk], *, language: str) -> ComputedAnswer | None:
+    """Return the answer in words; None where a row is an order to a model, or is in its document no more."""
+    table, plan, result = found.table, found.plan, found.result
     short, described = _short(table, plan, result, language), _describe(table, plan, result, language)
-    # A name may be of a row that is not shown.
-    if not short or any(map(find_instructions, (short, described, *(row.text for row in shown)))):
-        return None
     computed = f"**{without_marks(short)}** — {without_marks(described)}."
-    rows = [f"{without_marks(row.text)} [{number}]" for number, row in enumerate(shown, start=1)]
+    by_index = {chunk.index: chunk for chunk in chunks}
+    passages = [
+        _passage(by_index[int(table.chunks[row])], int(table.starts[row]), int(table.ends[row]), computed)
+        for row in found.shown
+        if int(table.chunks[row]) in by_index
+    ]
+    texts = [_row_text(passage.content, table, row) for passage, row in zip(passages, found.shown, strict=False)]
+    # A name may be of a row that is not shown.
+    if not short or len(passages) < len(found.shown) or any(map(find_instructions, (short, described, *texts))):
+        return None
+    rows = [f"{without_marks(text)} [{number}]" for number, text in enumerate(texts, start=1)]
     if plan.aggregate is Aggregate.CELL or not rows:
         lines = [f"{computed} [1]"] if rows else [computed]
     else:
         lines = [computed, *(f"- {row}" for row in rows)]
-    if (more := len(set(result.rows)) - len(shown)) > 0:
+    row_count = len(set(table.starts[list(result.rows)].tolist()))
+    if (more := row_count - len(rows)) > 0:
         lines.append(f"- {question_rules().words[language]['more'].format(n=write_number(more, language))}")
-    passages = tuple(_passage(table, row, computed) for row in shown)
-    cells = tuple(row.cells for row in shown)
-    return ComputedAnswer("\n".join(lines), passages, described, table.headers, cells, len(set(result.rows)))
+    cells = tuple(table.cells(row) for row in found.shown)
+    return ComputedAnswer("\n".join(lines), tuple(passages), described, table.headers, cells, row_count)
 
 
-def _passage(table: QueryTable, row: QueryRow, computed: str) -> Passage:
+def _passage(chunk: Chunk, start: int, end: int, computed: str) -> Passage:
+    content = chunk.content[start - chunk.start_char : end - chunk.start_char]
+    end = start + len(content)  # a long row goes on in the next chunk
     return Passage(
-        document=table.document,
-        chunk_index=row.chunk_index,
-        start_char=row.start_char,
-        end_char=row.end_char,
-        content=row.text,
-        matches=((row.start_char, row.end_char),),
+        document=chunk.document,
+        chunk_index=chunk.index,
+        start_char=start,
+        end_char=end,
+        content=content,
+        matches=((start, end),),
         score=1.0,
-        locations=row.locations,
-        headers=row.headers,
+        locations=overlapping(chunk.locations, start, end)[:1],
+        headers=chunk.headers,
         computed=computed,
     )
 
 
-def _short(table: QueryTable, plan: TablePlan, result: QueryResult, language: str) -> str:
+def _row_text(content: str, table: TypedTable, row: int) -> str:
+    """Return a row as it is read: one of Markdown with the names of its cells, as those of sheets have them."""
+    if not content.startswith("|"):
+        return content
+    return "; ".join(f"{column.header}: {column.cell(row)}" for column in table.columns if column.cell(row))
+
+
+def _short(table: TypedTable, plan: TablePlan, result: QueryResult, language: str) -> str:
     labels = [_label(label, language) for label, _ in result.values]
     match plan.aggregate:
         case Aggregate.LIST:
@@ -118,15 +146,14 @@ def _label(cell: str, language: str) -> str:
     return row_label(cell, language) if _ISO_DATE.fullmatch(cell) else cell
 
 
-def _cell(table: QueryTable, plan: TablePlan, result: QueryResult, language: str) -> str:
+def _cell(table: TypedTable, plan: TablePlan, result: QueryResult, language: str) -> str:
     column = table.columns[plan.column or 0]
     cell = result.values[0][0]
-    row = next(number for number, row in enumerate(table.rows) if row == result.rows[0])
-    value = column.numbers[row]
-    return _label(cell, language) if value is None or column.unit else _number(table, plan, value, language)
+    value = float(column.numbers[result.rows[0]])
+    return _label(cell, language) if isnan(value) or column.unit else _number(table, plan, value, language)
 
 
-def _number(table: QueryTable, plan: TablePlan, value: Number, language: str) -> str:
+def _number(table: TypedTable, plan: TablePlan, value: float, language: str) -> str:
     """Write a value with the unit of its column."""
     rounded = float(Decimal(str(value)).quantize(_CENT, ROUND_HALF_UP))
     if plan.aggregate is Aggregate.SHARE:
@@ -136,7 +163,7 @@ def _number(table: QueryTable, plan: TablePlan, value: Number, language: str) ->
     return write_quantity(Quantity(rounded, rounded, unit), language)
 
 
-def _describe(table: QueryTable, plan: TablePlan, result: QueryResult, language: str) -> str:
+def _describe(table: TypedTable, plan: TablePlan, result: QueryResult, language: str) -> str:
     """Return what was computed, of which rows: «suma de «Importe» donde Estado = Pendiente (7 de 31 filas)»."""
     words = question_rules().words[language]
     column = table.headers[plan.column] if plan.column is not None else ""
@@ -156,11 +183,11 @@ def _describe(table: QueryTable, plan: TablePlan, result: QueryResult, language:
         said = f"{compared} ({said})"
     if plan.filters:
         said += f" {words['where']} {'; '.join(describe_filter(table, each) for each in plan.filters)}"
-    count = len(set(result.rows))
-    return f"{said} ({words['rows'].format(n=write_number(count, language), all=write_number(result.of, language))})"
+    count, of = (write_number(number, language) for number in (len(set(result.rows)), len(table)))
+    return f"{said} ({words['rows'].format(n=count, all=of)})"
 
 
-def _said(table: QueryTable, plan: TablePlan, value: Number, language: str) -> str:
+def _said(table: TypedTable, plan: TablePlan, value: float, language: str) -> str:
     if plan.column is not None and table.columns[plan.column].is_time:
         return row_label(date.fromordinal(int(value)).isoformat(), language)
     return _number(table, plan, value, language)

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from graphrag.ingestion.tables.columns import Role
+from graphrag.ingestion.tables.typed_tables import VALUE, TypedTable
 from graphrag.linguistics.language import fold
 from graphrag.table_queries.plans import Operator, RowFilter
-from graphrag.table_queries.tables import VALUE, QueryTable
 from graphrag.table_queries.words import QuestionReading, question_rules
 
 _CODE = re.compile(r"[A-Z]{0,5}[-/ ]?\d[\w/-]*")
@@ -32,12 +34,12 @@ def label_column(reading: QuestionReading, taken: set[int]) -> tuple[int | None,
     if named:
         return max(named, key=lambda place: (match_score(reading, place), -min(reading.headers[place]))), True
     texts = [place for place in texts if not _are_codes(reading, place)] or texts
-    counts = {place: len({row.cells[place] for row in reading.table.rows}) for place in texts}
+    counts = {place: len(columns[place].values) for place in texts}
     return max(texts, key=lambda place: (counts[place], -place), default=None), bool(codes)
 
 
 def _are_codes(reading: QuestionReading, place: int) -> bool:
-    return all(_CODE.fullmatch(row.cells[place]) for row in reading.table.rows if row.cells[place])
+    return all(map(_CODE.fullmatch, reading.table.columns[place].values))
 
 
 def match_score(reading: QuestionReading, place: int) -> float:
@@ -116,7 +118,7 @@ def counted_label(reading: QuestionReading, filters: Sequence[RowFilter]) -> int
     return group if is_named and reading.headers.get(group or 0, set()) & set(reading.counted_words) else None
 
 
-def is_key(table: QueryTable, place: int) -> bool:
+def is_key(table: TypedTable, place: int) -> bool:
     """Return whether a column tells the rows apart."""
-    cells = [row.cells[place] for row in table.rows if row.cells[place]]
-    return len(set(cells)) == len(cells)
+    column = table.columns[place]
+    return len(column.values) == np.count_nonzero(column.codes)

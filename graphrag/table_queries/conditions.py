@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
 
+import numpy as np
+
 from graphrag.ingestion.tables.columns import Role
 from graphrag.linguistics.date_tokens import months
 from graphrag.linguistics.dates import read_dates
@@ -23,7 +25,7 @@ def read_states(reading: QuestionReading) -> Iterator[RowFilter]:
         if not state.asked.search(reading.folded):
             continue
         for place, column in enumerate(reading.table.columns):
-            texts = {row.cells[place] for row in reading.table.rows} - {""}
+            texts = set(column.values)
             is_state = column.is_text and 1 < len(texts) <= 8
             held = tuple(text for text in texts if state.cells.search(fold(text)))
             if is_state and held and len(held) < len(texts) and _is_of_state(reading, place, texts):
@@ -31,8 +33,8 @@ def read_states(reading: QuestionReading) -> Iterator[RowFilter]:
                 yield RowFilter(place, Operator.IS, held)
                 return
         for place, words in reading.headers.items():  # «Livrée le», of what has been delivered
-            cells = [row.cells[place] for row in reading.table.rows]
-            if reading.table.columns[place].is_time and not all(cells) and any(cells):
+            column = reading.table.columns[place]
+            if column.is_time and not column.codes.all() and column.codes.any():
                 is_denied = any(map(reading.is_denied, words))
                 reading.asks(state.asked)
                 yield RowFilter(place, Operator.EMPTY if is_denied else Operator.FILLED)
@@ -43,7 +45,7 @@ def read_answers(reading: QuestionReading, taken: set[int]) -> Iterator[RowFilte
     """Yield the filters of columns of yes and no that the question names: «con seguro», «sin seguro»."""
     rules = question_rules()
     for place, words in reading.headers.items():
-        texts = {row.cells[place] for row in reading.table.rows} - {""}
+        texts = set(reading.table.columns[place].values)
         agreed = tuple(text for text in texts if rules.affirmative.search(fold(text)))
         denied = tuple(text for text in texts if rules.negative.search(fold(text)))
         is_whole = len({reading.words[number].stem for number in words}) >= len(reading.content(place))
@@ -69,9 +71,11 @@ def read_days(reading: QuestionReading) -> list[RowFilter]:
     times = [place for place, column in enumerate(reading.table.columns) if column.is_time]
     if not times:
         return []
-    years = Counter(
-        period.year for place in times for period in reading.table.columns[place].periods if period and period.year
-    )
+    years: Counter[int] = Counter()
+    for place in times:
+        for day, count in zip(*np.unique(reading.table.columns[place].first_days, return_counts=True), strict=True):
+            years[date.fromordinal(day).year if day else 0] += count
+    del years[0]
     year = years.most_common(1)[0][0] if years else 0
     found = []
     for told in read_dates(reading.question, reading.language, year=year or 2000):

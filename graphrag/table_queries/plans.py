@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from math import fsum, isclose
-from statistics import median
+from typing import Any
 
-from graphrag.linguistics.cell_values import Number
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrag.ingestion.tables.typed_tables import Floats, Integers, TypedTable
 from graphrag.linguistics.language import fold
-from graphrag.linguistics.periods import Period
-from graphrag.table_queries.tables import QueryRow, QueryTable
 
 
 class Aggregate(StrEnum):
@@ -51,33 +52,35 @@ class RowFilter:
     column: int
     operator: Operator
     texts: tuple[str, ...] = ()
-    number: Number = 0  # of BELOW_COLUMN and ABOVE_COLUMN, the other column's place
+    number: float = 0  # of BELOW_COLUMN and ABOVE_COLUMN, the other column's place
     days: tuple[date, date] = (date.min, date.max)
 
-    def accepts(self, table: QueryTable, row: int) -> bool:
+    def accepts(self, table: TypedTable) -> NDArray[np.bool_]:
+        """Return whether each row fulfils it, (n,)."""
         column = table.columns[self.column]
-        if self.operator in (Operator.EMPTY, Operator.FILLED):
-            return bool(table.rows[row].cells[self.column]) is (self.operator is Operator.FILLED)
-        if self.operator in (Operator.IS, Operator.IS_NOT):
-            return (table.rows[row].cells[self.column] in self.texts) is (self.operator is Operator.IS)
-        if self.operator is Operator.BETWEEN:
-            period = column.periods[row]
-            days = period.days if period else None
-            return days is not None and self.days[0] <= days[0] and days[1] <= self.days[1]
-        value = column.numbers[row]
-        if self.operator in (Operator.BELOW_COLUMN, Operator.ABOVE_COLUMN):
-            other = table.columns[int(self.number)].numbers[row]
-            if value is None or other is None:
-                return False
-            return value < other if self.operator is Operator.BELOW_COLUMN else value > other
-        return value is not None and _COMPARE[self.operator](value, self.number)
+        match self.operator:
+            case Operator.EMPTY | Operator.FILLED:
+                return np.equal(column.codes == 0, self.operator is Operator.EMPTY)
+            case Operator.IS | Operator.IS_NOT:
+                wanted = set(self.texts)
+                places = [place for place, text in enumerate(column.texts) if text in wanted]
+                return np.isin(column.codes, places, invert=self.operator is Operator.IS_NOT)
+            case Operator.BETWEEN:
+                first, last = (day.toordinal() for day in self.days)
+                return (column.first_days > 0) & (first <= column.first_days) & (column.last_days <= last)
+            case Operator.BELOW_COLUMN | Operator.ABOVE_COLUMN:
+                other = table.columns[int(self.number)].numbers
+                return _COMPARE[self.operator](column.numbers, other)
+        return _COMPARE[self.operator](column.numbers, self.number)
 
 
-_COMPARE: Mapping[Operator, Callable[[Number, Number], bool]] = {
-    Operator.ABOVE: lambda one, other: one > other,
-    Operator.BELOW: lambda one, other: one < other,
-    Operator.AT_LEAST: lambda one, other: one >= other,
-    Operator.AT_MOST: lambda one, other: one <= other,
+_COMPARE: Mapping[Operator, Callable[[Floats, Any], NDArray[np.bool_]]] = {
+    Operator.ABOVE: np.greater,
+    Operator.ABOVE_COLUMN: np.greater,
+    Operator.BELOW: np.less,
+    Operator.BELOW_COLUMN: np.less,
+    Operator.AT_LEAST: np.greater_equal,
+    Operator.AT_MOST: np.less_equal,
 }
 
 
@@ -103,125 +106,132 @@ class TablePlan:
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """`values`: labelled, best first, the label "" where there is one value alone; `rows`: what they come from."""
+    """`values`: labelled, best first, the label "" where there is one value alone; `rows`: numbers of those used."""
 
-    values: tuple[tuple[str, Number], ...]
-    rows: tuple[QueryRow, ...]
-    of: int  # rows of the table
+    values: tuple[tuple[str, float], ...]
+    rows: tuple[int, ...]
 
 
-def run_plan(table: QueryTable, plan: TablePlan) -> QueryResult | None:
+def run_plan(table: TypedTable, plan: TablePlan) -> QueryResult | None:
     """Return what a plan gives, or None where it gives nothing: no row, no number, or a tie where one is asked for."""
     chosen = select_rows(table, plan.filters)
     if plan.alternatives:
         return _compare(table, plan, chosen)
-    if not chosen and plan.aggregate is not Aggregate.COUNT:
+    if not len(chosen) and plan.aggregate is not Aggregate.COUNT:
         return None
-    rows = tuple(table.rows[row] for row in chosen)
+    rows = tuple(chosen.tolist())
     match plan.aggregate:
         case Aggregate.LIST:
-            return QueryResult(tuple((row, 0) for row in _labels(table, plan, chosen)), rows, len(table.rows))
+            return QueryResult(tuple((label, 0) for label in _labels(table, plan, chosen)), rows)
         case Aggregate.CELL:
-            cells = {table.rows[row].cells[plan.column or 0] for row in chosen} - {""}
-            return QueryResult(((cells.pop(), 0),), rows, len(table.rows)) if len(cells) == 1 else None
+            column = table.columns[plan.column or 0]
+            cells = {column.cell(row) for row in rows} - {""}
+            return QueryResult(((cells.pop(), 0),), rows) if len(cells) == 1 else None
         case Aggregate.MAXIMUM | Aggregate.MINIMUM:
             return _extreme(table, plan, chosen)
     value = _aggregate(table, plan, chosen)
-    return None if value is None else QueryResult((("", value),), rows, len(table.rows))
+    return None if value is None else QueryResult((("", value),), rows)
 
 
-def select_rows(table: QueryTable, filters: Sequence[RowFilter]) -> list[int]:
-    """Return the numbers of the rows that all filters accept."""
-    return [row for row in range(len(table.rows)) if all(each.accepts(table, row) for each in filters)]
+def select_rows(table: TypedTable, filters: Sequence[RowFilter]) -> Integers:
+    """Return the numbers of the rows that all filters accept, (n,)."""
+    accepted = np.ones(len(table), np.bool_)
+    for each in filters:
+        accepted &= each.accepts(table)
+    return np.flatnonzero(accepted).astype(np.int32)
 
 
-def _labels(table: QueryTable, plan: TablePlan, chosen: Sequence[int]) -> list[str]:
-    place = plan.group if plan.group is not None else 0
-    return list(dict.fromkeys(table.rows[row].cells[place] for row in chosen if table.rows[row].cells[place]))
+def _labels(table: TypedTable, plan: TablePlan, chosen: Integers) -> list[str]:
+    column = table.columns[plan.group or 0]
+    codes, firsts = np.unique(column.codes[chosen], return_index=True)
+    return [column.texts[code] for code in codes[np.argsort(firsts)] if code]
 
 
-def _aggregate(table: QueryTable, plan: TablePlan, chosen: Sequence[int]) -> Number | None:
+def _aggregate(table: TypedTable, plan: TablePlan, chosen: Integers) -> float | None:
     if plan.aggregate is Aggregate.COUNT or (plan.column is None and plan.aggregate is not Aggregate.SHARE):
         return len(_labels(table, plan, chosen)) if plan.group is not None else len(chosen)
     if plan.aggregate is Aggregate.SHARE:
         whole, part = (_sum(table, plan, rows) for rows in (select_rows(table, plan.base), chosen))
         return 100 * part / whole if whole else None
-    numbers = [value for row in chosen if (value := _value(table, plan, row)) is not None]
-    if not numbers:
+    values = _values(table, plan, chosen)
+    numbers = values[~np.isnan(values)]
+    if not len(numbers):
         return None
     match plan.aggregate:
         case Aggregate.MEAN:
             return fsum(numbers) / len(numbers)
         case Aggregate.MEDIAN:
-            return median(numbers)
+            return float(np.median(numbers))
         case Aggregate.MONTHLY:
             return _monthly(table, plan, chosen)
-    return _sum(table, plan, chosen)
+    return fsum(numbers)
 
 
-def _value(table: QueryTable, plan: TablePlan, row: int) -> Number | None:
-    value = table.columns[plan.column or 0].numbers[row]
-    return None if value is None else plan.factor * value
+def _values(table: TypedTable, plan: TablePlan, chosen: Integers) -> Floats:
+    """The numbers of the plan's column; days of one of dates."""
+    column = table.columns[plan.column or 0]
+    if column.is_time:
+        days = column.first_days[chosen]
+        return np.where(days > 0, days, np.nan)
+    return plan.factor * column.numbers[chosen]
 
 
-def _sum(table: QueryTable, plan: TablePlan, chosen: Sequence[int]) -> Number:
+def _sum(table: TypedTable, plan: TablePlan, chosen: Integers) -> float:
     if plan.column is None:
         return len(chosen)
-    return fsum(value for row in chosen if (value := _value(table, plan, row)) is not None)
+    values = _values(table, plan, chosen)
+    return fsum(values[~np.isnan(values)])
 
 
-def _monthly(table: QueryTable, plan: TablePlan, chosen: Sequence[int]) -> Number | None:
+def _monthly(table: TypedTable, plan: TablePlan, chosen: Integers) -> float | None:
     time = next((each for each in table.columns if each.is_time), None)
     if time is None:
         return None
-    months: dict[Period, float] = {}
-    for row in chosen:
-        period, value = time.periods[row], _value(table, plan, row)
-        if period and value is not None and (month := period.within("month")):
-            months[month] = months.get(month, 0.0) + value
+    months: dict[tuple[int, int], float] = {}
+    for row, value in zip(chosen, _values(table, plan, chosen), strict=True):
+        first, last = (date.fromordinal(max(int(days[row]), 1)) for days in (time.first_days, time.last_days))
+        if first > date.min and first.month == last.month and first.year == last.year and not np.isnan(value):
+            months[first.year, first.month] = months.get((first.year, first.month), 0.0) + float(value)
     return fsum(months.values()) / len(months) if months else None
 
 
-def _extreme(table: QueryTable, plan: TablePlan, chosen: Sequence[int]) -> QueryResult | None:
+def _extreme(table: TypedTable, plan: TablePlan, chosen: Integers) -> QueryResult | None:
     """The groups with the most or least; None where the last that counts has an equal that does not."""
+    group = table.columns[plan.group or 0]
+    chosen = chosen[group.codes[chosen] > 0]
+    values = np.ones(len(chosen)) if plan.column is None else _values(table, plan, chosen)
+    chosen, values = chosen[~np.isnan(values)], values[~np.isnan(values)]
+    keys = group.codes[chosen] if plan.is_grouped else chosen
+    found, places = np.unique(keys, return_inverse=True)
     is_most = plan.aggregate is Aggregate.MAXIMUM
-    rows_of: dict[str, list[int]] = {}
-    for row in chosen:
-        if label := table.rows[row].cells[plan.group or 0]:
-            rows_of.setdefault(label if plan.is_grouped else f"{row}", []).append(row)
-    values: dict[str, Number] = {}
-    for label, rows in rows_of.items():
-        if plan.column is not None and table.columns[plan.column].is_time:
-            days = [period.first_day for row in rows if (period := table.columns[plan.column].periods[row])]
-            known = [day.toordinal() for day in days if day]
-            if known:
-                values[label] = max(known) if is_most else min(known)
-        elif plan.column is None or any(_value(table, plan, row) is not None for row in rows):
-            values[label] = _sum(table, plan, rows)
-    ordered = sorted(values.items(), key=lambda item: -item[1] if is_most else item[1])
-    best = ordered[: plan.keep]
-    if len(best) < plan.keep or (len(ordered) > plan.keep and isclose(ordered[plan.keep][1], best[-1][1])):
+    if plan.column is not None and table.columns[plan.column].is_time:
+        gathered = np.full(len(found), -np.inf if is_most else np.inf)
+        (np.maximum if is_most else np.minimum).at(gathered, places, values)
+    else:
+        gathered = np.bincount(places, weights=values, minlength=len(found))
+    order = np.argsort(-gathered if is_most else gathered, kind="stable")
+    best = order[: plan.keep]
+    if len(best) < plan.keep or (len(order) > plan.keep and isclose(gathered[order[plan.keep]], gathered[best[-1]])):
         return None
-    of_best = tuple(table.rows[row] for label, _ in best for row in rows_of[label])
-    named = tuple((table.rows[rows_of[label][0]].cells[plan.group or 0], value) for label, value in best)
-    return QueryResult(named, of_best, len(table.rows))
+    of_best = [chosen[places == place].tolist() for place in best]
+    named = tuple((group.cell(rows[0]), float(gathered[place])) for rows, place in zip(of_best, best, strict=True))
+    return QueryResult(named, tuple(row for rows in of_best for row in rows))
 
 
-def _compare(table: QueryTable, plan: TablePlan, chosen: Sequence[int]) -> QueryResult | None:
+def _compare(table: TypedTable, plan: TablePlan, chosen: Integers) -> QueryResult | None:
     """The two groups, the greater first; none where a group has no rows."""
     values, rows = [], []
     for each in plan.alternatives:
-        of_group = [row for row in chosen if each.accepts(table, row)]
-        if not of_group:
+        of_group = chosen[each.accepts(table)[chosen]]
+        if not len(of_group):
             return None
-        label = each.texts[0] if each.texts else ""
-        values.append((label or f"{each.days[0]:%Y-%m-%d}", _sum(table, plan, of_group)))
-        rows += [table.rows[row] for row in of_group]
-    ordered = sorted(values, key=lambda value: -value[1])
-    return QueryResult(tuple(ordered), tuple(rows), len(table.rows))
+        label = each.texts[0] if each.texts else f"{each.days[0]:%Y-%m-%d}"
+        values.append((label, _sum(table, plan, of_group)))
+        rows += of_group.tolist()
+    return QueryResult(tuple(sorted(values, key=lambda value: -value[1])), tuple(rows))
 
 
-def describe_filter(table: QueryTable, each: RowFilter) -> str:
+def describe_filter(table: TypedTable, each: RowFilter) -> str:
     """Return a filter as a person reads it: «Estado = Pendiente»."""
     header = table.headers[each.column]
     if each.operator in (Operator.IS, Operator.IS_NOT):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from graphrag.ingestion.tables.columns import Role
+from graphrag.ingestion.tables.typed_tables import VALUE, Integers, TypedTable
 from graphrag.linguistics.language import fold
 from graphrag.table_queries.columns import (
     amount_column,
@@ -19,7 +20,6 @@ from graphrag.table_queries.columns import (
 )
 from graphrag.table_queries.conditions import read_answers, read_comparisons, read_days, read_states
 from graphrag.table_queries.plans import COMPARED, Aggregate, Operator, RowFilter, TablePlan, select_rows
-from graphrag.table_queries.tables import VALUE, QueryTable
 from graphrag.table_queries.words import QuestionReading, question_rules
 
 SUMMED = ("share", "total")
@@ -54,7 +54,7 @@ class TableRequest:
         return named_number(self.reading) is not None or any(map(self.says, patterns))
 
     @cached_property
-    def chosen(self) -> list[int]:
+    def chosen(self) -> Integers:
         return select_rows(self.reading.table, self.filters)
 
     @property
@@ -75,7 +75,7 @@ def asks_to_compute(question: str) -> bool:
     return any(pattern.search(folded) for pattern in patterns)
 
 
-def read_plan(question: str, table: QueryTable, *, language: str) -> ReadPlan | None:
+def read_plan(question: str, table: TypedTable, *, language: str) -> ReadPlan | None:
     """Return the plan that a question asks of a table; None where a word is left that may be a condition."""
     reading = QuestionReading(question, language, table)
     request = _read_request(reading)
@@ -151,9 +151,10 @@ def _signed(reading: QuestionReading, plan: TablePlan) -> TablePlan:
     """Return the plan over spending or income alone where a column holds both, spending below zero."""
     if plan.column is None or reading.table.columns[plan.column].is_time:
         return plan
-    numbers = [number for number in reading.table.columns[plan.column].numbers if number]
-    if not numbers or min(numbers) > 0 or max(numbers) < 0:
-        return replace(plan, factor=-1) if numbers and max(numbers) < 0 else plan
+    numbers = reading.table.columns[plan.column].numbers
+    has_income, has_spending = bool((numbers > 0).any()), bool((numbers < 0).any())
+    if not has_income or not has_spending:
+        return replace(plan, factor=-1) if has_spending else plan
     rules = question_rules()
     for pattern, operator, factor in ((rules.income, Operator.ABOVE, 1), (rules.spending, Operator.BELOW, -1)):
         if pattern.search(reading.folded):

@@ -8,12 +8,12 @@ from functools import cached_property, lru_cache
 
 from graphrag.causal_graph.concepts import root
 from graphrag.ingestion.tables.columns import Role
+from graphrag.ingestion.tables.typed_tables import TypedTable
 from graphrag.linguistics.date_tokens import months
 from graphrag.linguistics.language import fold, stem, stop_words
 from graphrag.linguistics.lexicon import parts_of_speech
 from graphrag.linguistics.rules import Pattern, Rules, WordSet, read_rules
 from graphrag.table_queries.plans import Operator, RowFilter
-from graphrag.table_queries.tables import QueryTable
 
 MOST_VALUES = 2_000  # of a column, different ones, that a question's words are compared with
 SHORTEST = 3  # letters of a word that names a value by itself
@@ -114,7 +114,7 @@ class QuestionReading:
 
     question: str
     language: str
-    table: QueryTable
+    table: TypedTable
     known: set[int] = field(default_factory=set)  # words that are understood, by number
     compared: set[int] = field(default_factory=set)  # columns whose numbers a filter compares
 
@@ -187,10 +187,9 @@ class QuestionReading:
         """Return a filter for each column whose values words of the question name, with these words."""
         found = []
         for place, column in enumerate(self.table.columns):
-            if column.is_text or column.role in (Role.CODE, Role.YEAR):
-                texts = list(dict.fromkeys(row.cells[place] for row in self.table.rows if row.cells[place]))
-                if 0 < len(texts) <= MOST_VALUES and (match := self._named(texts)):
-                    found.append((RowFilter(place, Operator.IS, match[0]), match[1], match[2]))
+            may_be_named = column.is_text or column.role in (Role.CODE, Role.YEAR)
+            if may_be_named and 0 < len(column.values) <= MOST_VALUES and (match := self._named(column.values)):
+                found.append((RowFilter(place, Operator.IS, match[0]), match[1], match[2]))
         return [(each, words) for each, words, is_whole in sorted(found, key=lambda match: not match[2])]
 
     def _named(self, texts: Sequence[str]) -> tuple[tuple[str, ...], set[int], bool] | None:

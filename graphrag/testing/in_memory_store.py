@@ -188,6 +188,10 @@ class InMemoryStore:
             if document.id in wanted
         }
 
+    async def read_tables(self, collection: Collection, documents: Sequence[UUID]) -> dict[UUID, list[bytes]]:
+        found = {indexed.document.id: list(indexed.tables) for indexed in self.indexed(collection)}
+        return {document: tables for document, tables in found.items() if tables and document in documents}
+
     def indexed(self, collection: Collection, filters: Filters = EVERYTHING) -> list[IndexedDocument]:
         """Return the indexed documents from which a graph is built."""
         live = self._live_documents(collection)

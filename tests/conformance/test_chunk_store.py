@@ -397,6 +397,28 @@ async def test_chunks_are_read_by_span_in_order(shelf: Shelf) -> None:
     assert await shelf.store.read_chunks(shelf.collection, []) == {}
 
 
+async def test_typed_tables_are_kept_with_their_document(shelf: Shelf, owner: str) -> None:
+    """R1.5, R9.1 In order, replaced and deleted with it; a stranger has none, and what is expired has none."""
+    tables = [bytes(range(256)), b"", b"x" * 100_000]
+
+    async def put(document: Document, *tables: bytes) -> None:
+        indexed = IndexedDocument(document, tile(document, ["Una hoja."]), [[1.0, 0.0]], tables=tables)
+        await shelf.store.put_documents(shelf.collection, [indexed])
+
+    document, plain = (make_document(collection_id=shelf.collection.id) for _ in range(2))
+    expired = make_document(collection_id=shelf.collection.id, expires_at=datetime.now(UTC) - timedelta(seconds=1))
+    await put(document, *tables)
+    await put(plain)
+    await put(expired, b"gone")
+    asked = [document.id, plain.id, expired.id, uuid4()]
+    assert await shelf.store.read_tables(shelf.collection, asked) == {document.id: tables}
+    assert await shelf.store.read_tables(replace(shelf.collection, owner_id=f"other-{owner}"), asked) == {}
+    await put(document, b"new")
+    assert await shelf.store.read_tables(shelf.collection, asked) == {document.id: [b"new"]}
+    await shelf.store.delete_documents(shelf.collection, [document.id])
+    assert await shelf.store.read_tables(shelf.collection, asked) == {}
+
+
 async def test_documents_are_stored_atomically(shelf: Shelf) -> None:
     """R1.9, R3.3 several documents at once."""
     first, second = (make_document(collection_id=shelf.collection.id) for _ in range(2))

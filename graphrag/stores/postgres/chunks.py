@@ -175,6 +175,14 @@ class PostgresStore:
                     [key | row for indexed in documents for row in to_chunk_rows(indexed)],
                 )
                 await cursor.executemany(
+                    QUERIES["insert_table"],
+                    [
+                        key | {"document_id": indexed.document.id, "table_number": number, "content": content}
+                        for indexed in documents
+                        for number, content in enumerate(indexed.tables)
+                    ],
+                )
+                await cursor.executemany(
                     QUERIES["insert_embedding"],
                     [
                         key | row
@@ -258,6 +266,15 @@ class PostgresStore:
         for row in rows:
             chunks.setdefault(row["document_id"], {}).setdefault(row["chunk_index"], read_chunk(row))
         return {document: list(by_index.values()) for document, by_index in chunks.items()}
+
+    async def read_tables(self, collection: Collection, documents: Sequence[UUID]) -> dict[UUID, list[bytes]]:
+        values = {"collection_id": collection.id, "documents": list(documents)}
+        async with self._database.transaction(collection.owner_id) as connection:
+            rows = await fetch(connection, QUERIES["read_tables"], values, binary=True)
+        tables: dict[UUID, list[bytes]] = {}
+        for row in rows:
+            tables.setdefault(row["document_id"], []).append(row["content"])
+        return tables
 
     def _kind(self, collection: Collection) -> VectorKind:
         wants_contextual = collection.ingestion_config.get("contextual_embeddings", self._contextual)

@@ -123,6 +123,10 @@ VALUES (%(collection_id)s, %(chunk_id)s, %(document_id)s, %(owner_id)s, %(chunk_
 INSERT INTO chunk_embeddings (collection_id, chunk_id, owner_id, model, kind, embedding, expires_at)
 VALUES (%(collection_id)s, %(chunk_id)s, %(owner_id)s, %(model)s, %(kind)s, %(embedding)s, %(expires_at)s)
 
+-- name: insert_table
+INSERT INTO document_tables (collection_id, document_id, table_number, owner_id, content)
+VALUES (%(collection_id)s, %(document_id)s, %(table_number)s, %(owner_id)s, %(content)s)
+
 -- name: begin_contextual
 -- From now on every chunk has a vector of this kind: those that were stored before are found by their plain one.
 WITH begun AS (
@@ -286,3 +290,8 @@ SELECT details.* FROM unnest(%(documents)s::uuid[], %(first)s::int[], %(last)s::
 JOIN chunk_details AS details USING (document_id)
 WHERE collection_id = %(collection_id)s AND chunk_index BETWEEN first AND last AND (expires_at IS NULL OR expires_at > now())
 ORDER BY document_id, chunk_index
+
+-- name: read_tables
+SELECT document_id, content FROM document_tables JOIN documents d USING (collection_id, document_id)
+WHERE collection_id = %(collection_id)s AND document_id = ANY (%(documents)s) AND (expires_at IS NULL OR expires_at > now())
+ORDER BY document_id, table_number

@@ -1,12 +1,12 @@
-"""Tables of workbooks, as they come from stored chunks."""
+"""Documents with tables, their chunks and their typed tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphrag.config.settings import ParsingLimits
+from graphrag.ingestion.tables.typed_tables import TypedTable, typed_tables
 from graphrag.models import Chunk, Document
 from graphrag.parsers.parsing import parse
-from graphrag.table_queries.tables import QueryTable, read_tables
 from tests.factories import make_chunk, make_document
 from tests.graphrag.parsers.documents import make_xlsx
 
@@ -41,8 +41,8 @@ SALES: Sequence[Sequence[Any]] = [
 
 def read_book(
     sheets: Mapping[str, Sequence[Sequence[Any]]], *, filename: str = "libro.xlsx", language: str = "es"
-) -> tuple[Document, list[Chunk]]:
-    """A workbook's document and its chunks, each a few rows with their headers."""
+) -> tuple[Document, list[Chunk], list[TypedTable]]:
+    """A workbook's document, its chunks, each a few rows with their headers, and its tables."""
     parsed = parse(make_xlsx(sheets), filename=filename, limits=ParsingLimits())
     document = make_document(filename=filename, title=filename.rpartition(".")[0], language=language)
     chunks: list[Chunk] = []
@@ -63,10 +63,9 @@ def read_book(
                 )
             )
             start = end
-    return document, chunks
+    return document, chunks, typed_tables(parsed, document, [chunk.start_char for chunk in chunks])
 
 
-def read_sheet(rows: Sequence[Sequence[Any]], *, language: str = "es", name: str = "Hoja") -> QueryTable:
-    document, chunks = read_book({name: rows}, language=language)
-    (table,) = read_tables(document, chunks)
-    return table
+def read_sheet(rows: Sequence[Sequence[Any]], *, language: str = "es", name: str = "Hoja") -> TypedTable:
+    _, _, (table,) = read_book({name: rows}, language=language)
+    return TypedTable.from_bytes(table.to_bytes())

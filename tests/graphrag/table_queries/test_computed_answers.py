@@ -2,15 +2,14 @@
 
 from typing import Any
 
-from graphrag.models import Hit
-from graphrag.table_queries.answers import ComputedAnswer, answer_from_tables, table_documents
-from tests.factories import make_chunk
+from graphrag.table_queries.answers import ComputedAnswer, best_plan, write_answer
 from tests.graphrag.table_queries.books import INVOICES, STOCK, read_book
 
 
 def answer(question: str, language: str = "es", **sheets: object) -> ComputedAnswer | None:
-    document, chunks = read_book(sheets or {"Facturas": INVOICES}, language=language)  # type: ignore[arg-type]
-    return answer_from_tables(question, [document], {document.id: chunks}, language=language)
+    document, chunks, tables = read_book(sheets or {"Facturas": INVOICES}, language=language)  # type: ignore[arg-type]
+    found = best_plan(question, [(document, table.to_bytes()) for table in tables], language=language)
+    return write_answer(found, chunks, language=language) if found else None
 
 
 def test_the_value_comes_first_then_its_rows() -> None:
@@ -69,7 +68,10 @@ def test_rows_with_orders_for_a_model_are_not_told() -> None:
     assert answer("¿Qué clientes están pagados?", Hoja=[*many, ["Luna", "Pendiente"]]) is None  # beyond those shown
 
 
-def test_only_documents_with_tables_are_asked() -> None:
-    """R4.8"""
-    document, (chunk, *_) = read_book({"Facturas": INVOICES})
-    assert table_documents([Hit(make_chunk("Un texto."), 0.9), Hit(chunk, 0.5), Hit(chunk, 0.4)]) == [document]
+def test_a_row_that_is_in_its_document_no_more_is_not_told() -> None:
+    """R8.4 Its chunks were replaced between the question and the answer."""
+    document, chunks, tables = read_book({"Facturas": INVOICES})
+    found = best_plan("¿Cuánto nos debe Óptica Lledó?", [(document, tables[0].to_bytes())], language="es")
+    assert found is not None
+    assert [first for _, first, last in found.spans if first == last] == [0]
+    assert write_answer(found, chunks[1:], language="es") is None
