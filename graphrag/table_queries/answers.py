@@ -1,7 +1,7 @@
 """Answers that are computed from whole tables: the value, what was computed, and the rows that it comes from."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
@@ -128,10 +128,14 @@ def _row_text(content: str, table: TypedTable, row: int) -> str:
 
 def _short(table: TypedTable, plan: TablePlan, result: QueryResult, language: str) -> str:
     labels = [_label(label, language) for label, _ in result.values]
+    if plan.per is not None:
+        return _listed(
+            labelled(label, _number(table, plan, value, language), language)
+            for label, (_, value) in zip(labels, result.values, strict=True)
+        )
     match plan.aggregate:
         case Aggregate.LIST:
-            text = ", ".join(labels)
-            return text if len(text) <= MOST_SHORT else f"{text[:MOST_SHORT].rpartition(', ')[0]}…"
+            return _listed(labels)
         case Aggregate.CELL:
             return _cell(table, plan, result, language)
         case Aggregate.MAXIMUM | Aggregate.MINIMUM:
@@ -139,6 +143,11 @@ def _short(table: TypedTable, plan: TablePlan, result: QueryResult, language: st
         case Aggregate.DIFFERENCE:
             return _number(table, plan, result.values[0][1] - result.values[1][1], language)
     return _number(table, plan, result.values[0][1], language)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    text = ", ".join(texts)
+    return text if len(text) <= MOST_SHORT else f"{text[:MOST_SHORT].rpartition(', ')[0]}…"
 
 
 def _label(cell: str, language: str) -> str:
@@ -181,6 +190,8 @@ def _describe(table: TypedTable, plan: TablePlan, result: QueryResult, language:
             for label, value in result.values
         )
         said = f"{compared} ({said})"
+    if plan.per is not None:
+        said += words["per"].format(column=table.headers[plan.per])
     if plan.filters:
         said += f" {words['where']} {'; '.join(describe_filter(table, each) for each in plan.filters)}"
     count, of = (write_number(number, language) for number in (len(set(result.rows)), len(table)))

@@ -82,6 +82,8 @@ def read_days(reading: QuestionReading) -> list[RowFilter]:
         if told.first is None or told.last is None:
             continue
         words = {number for number, word in enumerate(reading.words) if word.start < told.end and told.start < word.end}
+        if any(words <= of_header for place, of_header in reading.headers.items() if place not in times):
+            continue  # «2025 (kWh)» beside «2024 (kWh)»
         named = [place for place in times if place in reading.headers and reading.headers[place] - words]
         place = (named or times)[0]
         days = (told.first, told.last)
@@ -109,7 +111,7 @@ def read_comparisons(reading: QuestionReading) -> Iterator[RowFilter]:
     """Yield «más de 500», "70 or more", and «por debajo del mínimo», where a column is called so."""
     rules = question_rules()
     for quantity in read_quantities(reading.question, reading.language):
-        place, told = amount_column(reading), next(_comparisons(reading.folded, quantity), None)
+        place, told = amount_column(reading), next(compared_quantities(reading.folded, quantity), None)
         if place is not None and told:
             operator, start, end = told
             reading.know(start, end)
@@ -118,7 +120,7 @@ def read_comparisons(reading: QuestionReading) -> Iterator[RowFilter]:
     yield from _column_comparison(reading, rules.below_column, rules.least_header, Operator.BELOW_COLUMN)
 
 
-def _comparisons(text: str, quantity: Quantity) -> Iterator[tuple[Operator, int, int]]:
+def compared_quantities(text: str, quantity: Quantity) -> Iterator[tuple[Operator, int, int]]:
     """Yield how a text compares with a quantity, and where it says so."""
     rules = question_rules()
     before, after = text[: quantity.start], text[quantity.end :]

@@ -26,6 +26,16 @@ class Aggregate(StrEnum):
     MAXIMUM = "maximum"  # of groups, or of rows
     MINIMUM = "minimum"
     DIFFERENCE = "difference"  # between two groups
+    RANGE = "range"  # between the greatest and the least
+
+
+class Step(StrEnum):
+    """The row that is meant, beside or among those that the filters accept."""
+
+    NEXT = "next"
+    PREVIOUS = "previous"
+    FIRST = "first"
+    LAST = "last"
 
 
 class Operator(StrEnum):
@@ -102,6 +112,8 @@ class TablePlan:
     keep: int = 1
     alternatives: tuple[RowFilter, ...] = ()
     base: tuple[RowFilter, ...] = ()  # of a share: the filters of the whole
+    step: Step | None = None  # of a cell
+    per: int | None = None  # column of each of whose values, or months, the aggregate is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +127,8 @@ class QueryResult:
 def run_plan(table: TypedTable, plan: TablePlan) -> QueryResult | None:
     """Return what a plan gives, or None where it gives nothing: no row, no number, or a tie where one is asked for."""
     chosen = select_rows(table, plan.filters)
+    if plan.step and len(chosen):
+        chosen = _step(table, plan.step, chosen)
     if plan.alternatives:
         return _compare(table, plan, chosen)
     if not len(chosen) and plan.aggregate is not Aggregate.COUNT:
@@ -129,6 +143,8 @@ def run_plan(table: TypedTable, plan: TablePlan) -> QueryResult | None:
             return QueryResult(((cells.pop(), 0),), rows) if len(cells) == 1 else None
         case Aggregate.MAXIMUM | Aggregate.MINIMUM:
             return _extreme(table, plan, chosen)
+    if plan.per is not None:
+        return _per_value(table, plan, chosen)
     value = _aggregate(table, plan, chosen)
     return None if value is None else QueryResult((("", value),), rows)
 
@@ -139,6 +155,19 @@ def select_rows(table: TypedTable, filters: Sequence[RowFilter]) -> Integers:
     for each in filters:
         accepted &= each.accepts(table)
     return np.flatnonzero(accepted).astype(np.int32)
+
+
+def _step(table: TypedTable, step: Step, chosen: Integers) -> Integers:
+    match step:
+        case Step.FIRST:
+            return chosen[:1]
+        case Step.LAST:
+            return chosen[-1:]
+        case Step.NEXT:
+            beside = chosen[-1:] + 1
+        case Step.PREVIOUS:
+            beside = chosen[:1] - 1
+    return beside[(beside >= 0) & (beside < len(table))]
 
 
 def _labels(table: TypedTable, plan: TablePlan, chosen: Integers) -> list[str]:
@@ -164,7 +193,26 @@ def _aggregate(table: TypedTable, plan: TablePlan, chosen: Integers) -> float | 
             return float(np.median(numbers))
         case Aggregate.MONTHLY:
             return _monthly(table, plan, chosen)
+        case Aggregate.RANGE:
+            return float(numbers.max() - numbers.min()) if len(numbers) > 1 else None
     return fsum(numbers)
+
+
+def _per_value(table: TypedTable, plan: TablePlan, chosen: Integers) -> QueryResult | None:
+    """The aggregate of each value, the greatest first; of each month, in their order."""
+    column = table.columns[plan.per or 0]
+    if column.is_time:
+        days = [date.fromordinal(day) if day else None for day in column.first_days[chosen].tolist()]
+        labels = np.array([f"{day:%Y-%m}" if day else "" for day in days])
+    else:
+        labels = np.array(column.texts)[column.codes[chosen]]
+    values = [
+        (str(label), value)
+        for label in np.unique(labels[labels != ""])
+        if (value := _aggregate(table, plan, chosen[labels == label])) is not None
+    ]
+    ordered = values if column.is_time else sorted(values, key=lambda each: -each[1])
+    return QueryResult(tuple(ordered), tuple(chosen[labels != ""].tolist())) if len(values) > 1 else None
 
 
 def _values(table: TypedTable, plan: TablePlan, chosen: Integers) -> Floats:

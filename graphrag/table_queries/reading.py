@@ -79,9 +79,10 @@ def read_plan(question: str, table: TypedTable, *, language: str) -> ReadPlan | 
     """Return the plan that a question asks of a table; None where a word is left that may be a condition."""
     reading = QuestionReading(question, language, table)
     request = _read_request(reading)
-    if request is None or not _understand_rest(reading):
+    if request is None:
         return None
-    plan = _plan(request)
+    per = _understand_rest(reading)
+    plan = _plan(request) if per is None else _per_value(request, per)
     if plan is None or reading.left(is_counting=request.operation in ("count", "share")):
         return None
     named = set().union(*reading.headers.values(), set())
@@ -125,8 +126,8 @@ def _read_request(reading: QuestionReading) -> TableRequest | None:
     return TableRequest(reading, operation, superlative, tuple(filters), alternatives, is_listing)
 
 
-def _understand_rest(reading: QuestionReading) -> bool:
-    """Mark the words that name columns and those that only ask; False where a value for each group is asked for."""
+def _understand_rest(reading: QuestionReading) -> int | None:
+    """Mark the words that name columns and those that only ask; return the column of each of whose values it asks."""
     rules = question_rules()
     reading.known.update(*reading.headers.values())
     for pattern in (
@@ -135,16 +136,36 @@ def _understand_rest(reading: QuestionReading) -> bool:
     ):
         reading.asks(pattern)
     reading.known |= {number for number, word in enumerate(reading.words) if word.folded in rules.numbers}
-    groups = {
-        number for place, words in reading.headers.items() if reading.table.columns[place].is_text for number in words
-    }
+    columns = reading.table.columns
+
+    def is_text(place: int) -> bool:
+        return columns[place].is_text
+
+    groups = {number for place, words in reading.headers.items() if is_text(place) for number in words}
+    times = [place for place, column in enumerate(columns) if column.is_time]
+    per = None
     for number in range(1, len(reading.words)):
-        before = reading.words[number - 1].folded
-        if rules.by.fullmatch(before) and number in groups:
-            return False  # «por cliente»
-        if rules.per.fullmatch(before):
-            reading.known.add(number)  # «por pedido»: of each row
-    return True
+        before, word = reading.words[number - 1].folded, reading.words[number].folded
+        if rules.by.fullmatch(before) and number in groups:  # «por cliente»
+            per = next(place for place, words in reading.headers.items() if number in words and is_text(place))
+        elif rules.by.fullmatch(before) and rules.month.fullmatch(word) and len(times) == 1:
+            per = times[0]
+        elif not rules.per.fullmatch(before):
+            continue
+        reading.known |= {number - 1, number}  # «por pedido»: of each row
+    return per
+
+
+def _per_value(request: TableRequest, per: int) -> TablePlan | None:
+    """Return the count, sum or mean for each value of a column."""
+    if request.superlative or request.alternatives or request.operation not in ("", "total", "count", "mean"):
+        return None
+    filters = tuple(each for each in request.filters if each.column != per)
+    is_counted = request.operation == "count" and not request.is_of_amount
+    if not is_counted and request.amount is None:
+        return None
+    aggregate = Aggregate.COUNT if is_counted else Aggregate.MEAN if request.operation == "mean" else Aggregate.SUM
+    return TablePlan(aggregate, filters, None if is_counted else request.amount, per=per)
 
 
 def _signed(reading: QuestionReading, plan: TablePlan) -> TablePlan:

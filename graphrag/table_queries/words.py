@@ -18,6 +18,7 @@ from graphrag.table_queries.plans import Operator, RowFilter
 MOST_VALUES = 2_000  # of a column, different ones, that a question's words are compared with
 SHORTEST = 3  # letters of a word that names a value by itself
 _OF_VERB = 4  # letters of a verb's stem that begins a header: «vence», «Vencimiento»
+MOST = ("maximum", "minimum")
 NEAR = 4  # words before a value in which «no», «sin» denies it
 _VERB = {
     "es": re.compile(r"..(?:aron|ieron|amos|imos|aban?|[ií]an?|ió)$"),
@@ -29,6 +30,7 @@ _PARTICIPLE = {
     "fr": re.compile(r"..ée?s?$"),
     "en": re.compile(r"..ed$"),
 }
+_IN_BRACKETS = re.compile(r"\([^()]*\)")  # «Italia (ITA)»
 _TOKEN = re.compile(r"[^\W_]+(?:[-/.](?=\w*\d)[^\W_]+)*")
 
 
@@ -44,6 +46,7 @@ class TableQuestionRules(Rules):
     listing: Pattern
     asked_noun: Pattern
     row_order: Pattern
+    steps: dict[str, Pattern]
     per_month: Pattern
     periods: Pattern
     quantity_header: Pattern
@@ -55,6 +58,7 @@ class TableQuestionRules(Rules):
     judging: Pattern
     numbered: Pattern
     comparing: Pattern
+    either: Pattern
     compared: Pattern
     changed: Pattern
     spending: Pattern
@@ -71,6 +75,7 @@ class TableQuestionRules(Rules):
     or_less: Pattern
     per: Pattern
     by: Pattern
+    month: Pattern
     unit_header: Pattern
     top: Pattern
     below_column: Pattern
@@ -153,6 +158,17 @@ class QuestionReading:
         after = [number for number, word in enumerate(self.words) if match and word.start >= match.end()]
         return after[:2]
 
+    @cached_property
+    def _compared_nouns(self) -> list[int]:
+        """Return the nouns right after «más», «plus de» and "most": what there is most of."""
+        ends = [
+            match.end() for pattern in MOST for match in question_rules().superlatives[pattern].finditer(self.folded)
+        ]
+        after = [next((number for number, word in enumerate(self.words) if word.start >= end), None) for end in ends]
+        return [
+            each for each in after if each is not None and "n" in parts_of_speech(self.words[each].text, self.language)
+        ]
+
     def is_denied(self, number: int) -> bool:
         """Return whether «no» or «sin» stands shortly before a word."""
         before = " ".join(word.folded for word in self.words[max(0, number - NEAR) : number])
@@ -231,7 +247,8 @@ class QuestionReading:
 
     def _stems(self, text: str) -> list[str]:
         empty = stop_words(self.language)
-        found = [match[0] for match in _TOKEN.finditer(text)]
+        found = [match[0] for match in _TOKEN.finditer(_IN_BRACKETS.sub(" ", text))]
+        found = found or [match[0] for match in _TOKEN.finditer(text)]
         kept = (
             name for name in found if fold(name) not in empty or len(found) == 1 or (len(name) == 1 and name.isupper())
         )
@@ -260,7 +277,7 @@ class QuestionReading:
 
         What is counted must be understood, and so must a participle where rows are counted, which may be a condition.
         """
-        counted = self.counted_words[:1]
+        counted = {*self.counted_words[:1], *self._compared_nouns}
         empty, neutral = stop_words(self.language), question_rules().neutral
         about = {stem(match[0], self.language) for match in _TOKEN.finditer(self.table.about)}
         return [
@@ -270,7 +287,11 @@ class QuestionReading:
             and (len(word.folded) > 1 or word.folded.isdigit())
             and (word.folded not in empty | neutral or self._is_name(number))
             and word.stem not in about
-            and (number in counted or not _is_verb(word.text, self.language, may_be_state=is_counting))
+            and (
+                number in counted
+                or (number and word.text[:1].isupper())
+                or not _is_verb(word.text, self.language, may_be_state=is_counting)
+            )
         ]
 
 
