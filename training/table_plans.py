@@ -29,7 +29,7 @@ from graphrag.table_queries.scoring import Features, ScoredPlan, probability, sc
 from tests.factories import make_document
 
 FEWEST = 4  # questions that have a feature
-REGULARISATION = 3.0
+REGULARISATION = 1.0
 KEPT_ASIDE = 5  # every fifth table
 
 
@@ -89,7 +89,13 @@ def read_examples(folder: Path, weights: dict[str, float]) -> list[Example]:
 def fit(examples: Sequence[Example]) -> dict[str, float]:
     """Maximise the log probability of the right plans, less a ridge on the weights."""
     able = [example for example in examples if example.right.any()]
-    counts = Counter(name for example in able for name in {name for plan in example.plans for name in plan.features})
+    counts = Counter(
+        name
+        for example in able
+        for name in {
+            name for plan, is_it in zip(example.plans, example.right, strict=True) for name in plan.features if is_it
+        }
+    )
     names = {name: place for place, name in enumerate(sorted(n for n, count in counts.items() if count >= FEWEST))}
     matrix = _matrix([plan.features for example in able for plan in example.plans], names)
     right = np.concatenate([example.right for example in able])
@@ -124,7 +130,9 @@ def rescore(examples: Sequence[Example], weights: dict[str, float]) -> list[tupl
     told = []
     for example in examples:
         plans = [
-            ScoredPlan(each.plan, each.result, each.features, sum(weights.get(n, 0) * v for n, v in each.features.items()))
+            ScoredPlan(
+                each.plan, each.result, each.features, sum(weights.get(n, 0) * v for n, v in each.features.items())
+            )
             for each in example.plans
         ]
         order = sorted(range(len(plans)), key=lambda place: -plans[place].score)

@@ -18,6 +18,7 @@ from graphrag.models import Chunk, Document, Passage
 from graphrag.parsers.source_locations import overlapping
 from graphrag.table_queries.plans import Aggregate, QueryResult, TablePlan, describe_filter, run_plan
 from graphrag.table_queries.reading import read_plan
+from graphrag.table_queries.scoring import likely_plan
 from graphrag.table_queries.words import question_rules
 
 SHOWN_ROWS, LISTED_ROWS = 10, 30  # of what a value comes from, of what was asked for
@@ -66,12 +67,16 @@ class AnsweredPlan:
 
 def best_plan(question: str, tables: Sequence[tuple[Document, bytes]], *, language: str) -> AnsweredPlan | None:
     """Return the plan of the table by which the question is understood best; None where none gives an answer."""
-    best: tuple[int, AnsweredPlan] | None = None
-    for document, data in tables:
-        table = TypedTable.from_bytes(data)
-        read = read_plan(question, table, language=language)
-        if read and (best is None or read.understood > best[0]) and (result := run_plan(table, read.plan)):
-            best = read.understood, AnsweredPlan(document, table, read.plan, result)
+    read = [(document, TypedTable.from_bytes(data)) for document, data in tables]
+    best: tuple[float, AnsweredPlan] | None = None
+    for document, table in read:
+        found = read_plan(question, table, language=language)
+        if found and (best is None or found.understood > best[0]) and (result := run_plan(table, found.plan)):
+            best = found.understood, AnsweredPlan(document, table, found.plan, result)
+    for document, table in () if best else read:
+        likely = likely_plan(question, table, language=language)
+        if likely and (best is None or likely.score > best[0]):
+            best = likely.score, AnsweredPlan(document, table, likely.plan, likely.result)
     return best[1] if best else None
 
 
@@ -176,9 +181,8 @@ def _describe(table: TypedTable, plan: TablePlan, result: QueryResult, language:
     """Return what was computed, of which rows: «suma de «Importe» donde Estado = Pendiente (7 de 31 filas)»."""
     words = question_rules().words[language]
     column = table.headers[plan.column] if plan.column is not None else ""
-    name = {Aggregate.CELL: "cell", Aggregate.COUNT: "count", Aggregate.LIST: "count"}.get(
-        plan.aggregate, plan.aggregate
-    )
+    names: dict[Aggregate, str] = {Aggregate.CELL: "cell", Aggregate.COUNT: "count", Aggregate.LIST: "count"}
+    name = names.get(plan.aggregate, plan.aggregate)
     if plan.aggregate is Aggregate.SHARE and plan.column is None:
         name = "count_share"
     if plan.column is None and plan.aggregate in (Aggregate.MAXIMUM, Aggregate.MINIMUM):
@@ -190,6 +194,8 @@ def _describe(table: TypedTable, plan: TablePlan, result: QueryResult, language:
             for label, value in result.values
         )
         said = f"{compared} ({said})"
+    if plan.step:
+        said += f", {words[plan.step]}"
     if plan.per is not None:
         said += words["per"].format(column=table.headers[plan.per])
     if plan.filters:

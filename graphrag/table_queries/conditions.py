@@ -9,36 +9,58 @@ from datetime import date, timedelta
 import numpy as np
 
 from graphrag.ingestion.tables.columns import Role
+from graphrag.ingestion.tables.typed_tables import MONTH
 from graphrag.linguistics.date_tokens import months
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import fold
 from graphrag.linguistics.numbers import Quantity, read_quantities
 from graphrag.table_queries.columns import amount_column
 from graphrag.table_queries.plans import Operator, RowFilter
-from graphrag.table_queries.words import QuestionReading, question_rules
+from graphrag.table_queries.words import QuestionReading, StateRules, question_rules
+
+MOST_STATES = 8  # different ones of a column
 
 
 def read_states(reading: QuestionReading) -> Iterator[RowFilter]:
     """Yield the filter of a state that the question asks for in its own words: «sin pagar» is Estado = Pendiente."""
     rules = question_rules()
+    for place, words in reading.headers.items():  # "no return date yet", of what is not back
+        column = reading.table.columns[place]
+        if column.is_time and not column.codes.all() and column.codes.any() and reading.is_denied(min(words)):
+            reading.known |= words
+            yield RowFilter(place, Operator.EMPTY)
+            return
+    taken: set[int] = set()
     for state in rules.states:
-        if not state.asked.search(reading.folded):
-            continue
-        for place, column in enumerate(reading.table.columns):
-            texts = set(column.values)
-            is_state = column.is_text and 1 < len(texts) <= 8
-            held = tuple(text for text in texts if state.cells.search(fold(text)))
-            if is_state and held and len(held) < len(texts) and _is_of_state(reading, place, texts):
-                reading.asks(state.asked)
-                yield RowFilter(place, Operator.IS, held)
-                return
-        for place, words in reading.headers.items():  # «Livrée le», of what has been delivered
-            column = reading.table.columns[place]
-            if column.is_time and not column.codes.all() and column.codes.any():
-                is_denied = any(map(reading.is_denied, words))
-                reading.asks(state.asked)
-                yield RowFilter(place, Operator.EMPTY if is_denied else Operator.FILLED)
-                return
+        if (
+            state.asked.search(reading.folded)
+            and (found := _column_of_state(reading, state))
+            and found.column not in taken
+        ):
+            reading.asks(state.asked)
+            taken.add(found.column)
+            yield found
+
+
+def lacks_debts(reading: QuestionReading) -> bool:
+    """Return whether the question is about a debt, of which no column tells."""
+    debt = question_rules().states[0]
+    return debt.asked.search(reading.folded) is not None and _column_of_state(reading, debt) is None
+
+
+def _column_of_state(reading: QuestionReading, state: StateRules) -> RowFilter | None:
+    for place, column in enumerate(reading.table.columns):
+        texts = set(column.values)
+        is_state = column.is_text and 1 < len(texts) <= MOST_STATES
+        held = tuple(text for text in texts if state.cells.search(fold(text)))
+        if is_state and held and len(held) < len(texts) and _is_of_state(reading, place, texts, state):
+            return RowFilter(place, Operator.IS, held)
+    for place, words in reading.headers.items():  # «Livrée le», of what has been delivered
+        column = reading.table.columns[place]
+        if column.is_time and not column.codes.all() and column.codes.any():
+            is_denied = any(map(reading.is_denied, words))
+            return RowFilter(place, Operator.EMPTY if is_denied else Operator.FILLED)
+    return None
 
 
 def read_answers(reading: QuestionReading, taken: set[int]) -> Iterator[RowFilter]:
@@ -54,12 +76,13 @@ def read_answers(reading: QuestionReading, taken: set[int]) -> Iterator[RowFilte
             yield RowFilter(place, Operator.IS, denied if reading.is_denied(min(words)) else agreed)
 
 
-def _is_of_state(reading: QuestionReading, place: int, texts: set[str]) -> bool:
+def _is_of_state(reading: QuestionReading, place: int, texts: set[str], state: StateRules) -> bool:
     """Return whether a column says of rows how far they are: each of its texts is of some state, or is yes or no."""
     rules = question_rules()
     folded = [fold(text) for text in texts]
     if all(rules.affirmative.search(text) or rules.negative.search(text) for text in folded):
-        return place in reading.headers
+        is_of_money = state in rules.states[:2] and rules.paid_header.search(fold(reading.table.headers[place]))
+        return place in reading.headers or bool(is_of_money)
     says_states = all(any(state.cells.search(text) for state in rules.states[:2]) for text in folded)
     header = fold(reading.table.headers[place])
     return says_states or place in reading.headers or rules.state_header.search(header) is not None
@@ -85,7 +108,8 @@ def read_days(reading: QuestionReading) -> list[RowFilter]:
         if any(words <= of_header for place, of_header in reading.headers.items() if place not in times):
             continue  # «2025 (kWh)» beside «2024 (kWh)»
         named = [place for place in times if place in reading.headers and reading.headers[place] - words]
-        place = (named or times)[0]
+        of_months = [place for place in times if reading.table.headers[place] in MONTH.values()]
+        place = (named or of_months or times)[0]
         days = (told.first, told.last)
         before = fold(" ".join(word.text for word in reading.words[max(0, min(words) - 3) : min(words)]))
         if rules.before_day.search(before):

@@ -107,6 +107,7 @@ class TablePlan:
     column: int | None = None
     group: int | None = None
     is_grouped: bool = True  # else each row is a group, which that column names
+    of_means: bool = False  # the groups have their mean, not their sum
     asks_value: bool = False  # of an extreme: the number, not what has it
     factor: int = 1  # -1 where spending is kept as negative numbers
     keep: int = 1
@@ -257,6 +258,8 @@ def _extreme(table: TypedTable, plan: TablePlan, chosen: Integers) -> QueryResul
         (np.maximum if is_most else np.minimum).at(gathered, places, values)
     else:
         gathered = np.bincount(places, weights=values, minlength=len(found))
+        if plan.of_means:
+            gathered = gathered / np.bincount(places, minlength=len(found))
     order = np.argsort(-gathered if is_most else gathered, kind="stable")
     best = order[: plan.keep]
     if len(best) < plan.keep or (len(order) > plan.keep and isclose(gathered[order[plan.keep]], gathered[best[-1]])):

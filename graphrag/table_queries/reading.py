@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from graphrag.ingestion.tables.columns import Role
-from graphrag.ingestion.tables.typed_tables import VALUE, Integers, TypedTable
+from graphrag.ingestion.tables.typed_tables import KIND, VALUE, Integers, TypedTable
 from graphrag.linguistics.language import fold
+from graphrag.linguistics.lexicon import parts_of_speech
 from graphrag.table_queries.columns import (
     amount_column,
     counted_label,
@@ -18,9 +19,9 @@ from graphrag.table_queries.columns import (
     match_score,
     named_number,
 )
-from graphrag.table_queries.conditions import read_answers, read_comparisons, read_days, read_states
+from graphrag.table_queries.conditions import lacks_debts, read_answers, read_comparisons, read_days, read_states
 from graphrag.table_queries.plans import COMPARED, Aggregate, Operator, RowFilter, TablePlan, select_rows
-from graphrag.table_queries.words import QuestionReading, question_rules
+from graphrag.table_queries.words import QuestionReading, Word, question_rules
 
 SUMMED = ("share", "total")
 
@@ -83,10 +84,36 @@ def read_plan(question: str, table: TypedTable, *, language: str) -> ReadPlan | 
         return None
     per = _understand_rest(reading)
     plan = _plan(request) if per is None else _per_value(request, per)
-    if plan is None or reading.left(is_counting=request.operation in ("count", "share")):
+    left = reading.left(is_counting=request.operation in ("count", "share"))
+    if plan is None or not _are_rows(request, left) or _mixes_kinds(request, plan):
         return None
     named = set().union(*reading.headers.values(), set())
     return ReadPlan(_signed(reading, plan), len(reading.known) + len(named))
+
+
+def _are_rows(request: TableRequest, left: Sequence[Word]) -> bool:
+    """Return whether nothing is left of the question but a noun for what the rows are: «pedidos», "pupils".
+
+    Only where a filter says that it is about this table, and not of a unit: «metros», "kilos".
+    """
+    if len(left) != 1 or not request.filters:
+        return not left
+    noun, units = left[0].folded, frozenset().union(*question_rules().units.values())
+    is_noun = left[0].text == noun and "n" in parts_of_speech(noun, request.reading.language)
+    is_one = bool(request.superlative)
+    return (
+        is_noun and noun not in units and not request.says(question_rules().quantity) and (is_one or noun.endswith("s"))
+    )
+
+
+def _mixes_kinds(request: TableRequest, plan: TablePlan) -> bool:
+    """Return whether budget and actual would be one sum: the question does not say of which it is."""
+    headers = request.reading.table.headers
+    kinds = [place for place, header in enumerate(headers) if header in KIND.values()]
+    if not kinds or plan.column is None or headers[plan.column] not in VALUE.values():
+        return False
+    told = {each.column for each in (*plan.filters, *plan.alternatives)} | {plan.group, plan.per}
+    return kinds[0] not in told
 
 
 def _read_request(reading: QuestionReading) -> TableRequest | None:
@@ -97,6 +124,9 @@ def _read_request(reading: QuestionReading) -> TableRequest | None:
         return None
     if superlative and operation in ("mean", "total") and reading.is_header(rules.operations[operation]):
         operation = ""  # the highest «media»: a column
+    says_two = rules.two_parts.search(reading.folded) and not (superlative and reading.asks(rules.and_how_much))
+    if says_two or lacks_debts(reading):
+        return None
     if superlative and reading.is_header(rules.superlatives[superlative]):
         superlative = ""  # «por debajo del mínimo»
     filters = [*read_states(reading), *read_days(reading), *read_comparisons(reading)]
@@ -194,6 +224,8 @@ def _plan(request: TableRequest) -> TablePlan | None:
     match request.operation:
         case "share":
             return _share(request)
+        case "mean" if request.superlative and request.amount is not None and (grouped := _superlative(request)):
+            return replace(grouped, column=request.amount, is_grouped=True, of_means=True, asks_value=False)
         case "mean" | "median" if request.amount is not None:
             is_monthly = request.says(question_rules().per_month)
             return TablePlan(Aggregate("monthly" if is_monthly else request.operation), request.filters, request.amount)
@@ -241,6 +273,10 @@ def _count(request: TableRequest) -> TablePlan | None:
     """Count rows, or the different values of a column; a number that is counted, «horas» or «kWh», is summed up."""
     reading, rules, filters = request.reading, question_rules(), request.filters
     table, group = reading.table, counted_label(request.reading, request.filters)
+    if group is None and (request.says(rules.different) or table.headers[-1] in VALUE.values()):
+        # «personas distintas»; and where months are rows, a thing has several.
+        people = [place for place, header in enumerate(table.headers) if rules.who_header.search(fold(header))]
+        group = people[0] if people and request.says(rules.people) else label_column(reading, request.taken)[0]
     is_over = any(each.operator is Operator.ABOVE_COLUMN for each in filters)
     if is_over and group is None and request.says(rules.money):
         return None  # by how much, of each row

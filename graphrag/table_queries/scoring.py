@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import exp
 
 from graphrag.ingestion.tables.columns import Role
@@ -29,6 +29,7 @@ from graphrag.table_queries.words import QuestionReading, question_rules
 MOST_ROWS = 2_000  # of a table whose plans are tried
 MOST_COLUMNS = 20
 MOST_FILTERS, MOST_TOGETHER, MOST_SETS = 8, 3, 12
+SUREST = {0: 0.5, 1: 0.6}  # by the number of words that a plan leaves unexplained, its least probability
 _FIRST_WORDS = 3  # in which a question says what it asks for
 
 Features = dict[str, float]
@@ -70,6 +71,23 @@ def score_plans(question: str, table: TypedTable, *, language: str, weights: Map
             score = sum(weights.get(name, 0.0) * value for name, value in features.items())
             found.append(ScoredPlan(plan, result, features, score))
     return sorted(found, key=lambda each: -each.score)
+
+
+def likely_plan(question: str, table: TypedTable, *, language: str) -> ScoredPlan | None:
+    """Return the plan that is most probably meant, if it is sure enough for how many words it leaves unexplained."""
+    plans = score_plans(question, table, language=language, weights=plan_weights())
+    if not plans or question_rules().two_parts.search(fold(question).replace("’", "'")):
+        return None
+    operations = {"mean": Aggregate.MEAN, "share": Aggregate.SHARE, "median": Aggregate.MEDIAN}
+    rules, reading = question_rules(), QuestionReading(question, language, table)
+    for name, aggregate in operations.items():
+        is_asked = reading.asks(rules.operations[name]) and not reading.is_header(rules.operations[name])
+        if is_asked and plans[0].plan.aggregate is not aggregate:
+            return None
+    if any(rules.by.fullmatch(word.folded) for word in reading.words) and plans[0].plan.per is None:
+        return None
+    least = next((surety for left, surety in SUREST.items() if f"left{left}" in plans[0].features), 1.0)
+    return plans[0] if probability(plans) >= least else None
 
 
 def probability(plans: Sequence[ScoredPlan]) -> float:
@@ -116,6 +134,13 @@ class _Asked:
             "listing": rules.listing,
         }
         return [name for name, pattern in named.items() if reading.asks(pattern)] or ["nothing"]
+
+    @cached_property
+    def wording(self) -> list[str]:
+        """The words and pairs of words that are neither a column's nor a value's."""
+        of_table = set().union(*self.reading.headers.values(), *(each.words for each in self.conditions))
+        words = ["#" if number in of_table else word.stem for number, word in enumerate(self.reading.words)]
+        return [word for word in words if word != "#"] + [f"{one} {two}" for one, two in pairwise(words) if one != two]
 
     @cached_property
     def opening(self) -> str:
@@ -276,6 +301,7 @@ class _Asked:
         features: Features = {f"{kind}": 1.0, f"{kind} opening {self.opening}": 1.0, f"{kind} rows {rows}": 1.0}
         features |= {f"{kind} on {name}": 1.0 for name in self.triggers}
         features[f"{kind} of {self.asked_number}"] = 1.0
+        features |= {f"{kind} ~ {word}": 1.0 for word in self.wording}
         columns, used = self.table.columns, {each.filter.column for each in chosen}
         if answer is not None:
             used.add(answer)

@@ -59,6 +59,11 @@ class TableQuestionRules(Rules):
     numbered: Pattern
     comparing: Pattern
     either: Pattern
+    two_parts: Pattern
+    different: Pattern
+    people: Pattern
+    paid_header: Pattern
+    and_how_much: Pattern
     compared: Pattern
     changed: Pattern
     spending: Pattern
@@ -94,6 +99,7 @@ class TableQuestionRules(Rules):
     states: tuple[StateRules, ...]
     affirmative: Pattern
     negative: Pattern
+    units: dict[str, WordSet]
     numbers: dict[str, int]
     neutral: WordSet
     words: dict[str, dict[str, str]]
@@ -183,12 +189,15 @@ class QuestionReading:
             tokens = [match[0] for match in _TOKEN.finditer(header)]
             names = [name for name in tokens if fold(name) not in empty] or tokens
             stems = {stem(name, language) for name in names for language in {self.language, self.table.language}}
+            units = frozenset().union(
+                *(words for unit, words in question_rules().units.items() if _has_unit(header, unit))
+            )
             short = [fold(name) for name in names if len(name) >= SHORTEST and f"{name}." in header]
             roots = {root(name) for name in stems if len(name) >= SHORTEST}
             for number, word in enumerate(self.words):
                 is_it = word.stem in stems or (len(word.stem) >= SHORTEST and root(word.stem) in roots)
                 is_it |= len(word.stem) >= _OF_VERB and any(name.startswith(word.stem) for name in stems)
-                is_it |= any(word.folded.startswith(name) for name in short)
+                is_it |= any(word.folded.startswith(name) for name in short) or word.folded in units
                 if is_it and word.folded not in empty:
                     found.setdefault(place, set()).add(number)
         return found
@@ -213,11 +222,17 @@ class QuestionReading:
         stems: dict[str, set[int]] = {}
         for number, word in enumerate(self.words):
             stems.setdefault(word.stem, set()).add(number)
-        split = {text: self._stems(text) for text in texts}
+        rules = question_rules()
+        told = (
+            text for text in texts if not rules.affirmative.match(fold(text)) and not rules.negative.match(fold(text))
+        )
+        split = {text: self._stems(text) for text in told}
         whole = [text for text, held in split.items() if held and all(each in stems for each in held)]
         if whole:
             longest = [text for text in whole if not any(set(split[text]) < set(split[other]) for other in whole)]
             return tuple(longest), set().union(*(stems[each] for text in longest for each in split[text])), True
+        if not split:
+            return None
         counts = Counter(each for held in split.values() for each in set(held))
         empty, headed = stop_words(self.language), set().union(*self.headers.values(), set())
         shared = {
@@ -293,6 +308,10 @@ class QuestionReading:
                 or not _is_verb(word.text, self.language, may_be_state=is_counting)
             )
         ]
+
+
+def _has_unit(header: str, unit: str) -> bool:
+    return re.search(rf"(?:^|[\s(/]){re.escape(unit)}(?:$|[\s)/])", header) is not None
 
 
 def _is_verb(word: str, language: str, *, may_be_state: bool) -> bool:
