@@ -1,7 +1,8 @@
 """HTML through selectolax: what a reader sees of it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain, takewhile
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -9,7 +10,7 @@ from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText
 from graphrag.parsers.detection import HTML
-from graphrag.parsers.text import TextBuilder, as_rows, decode
+from graphrag.parsers.text import Cell, TextBuilder, decode, write_table
 
 UNSEEN = (
     "script, style, noscript, template, svg, math annotation, head, nav, iframe, object, [hidden], [aria-hidden=true]"
@@ -20,6 +21,10 @@ _BLOCKS = frozenset(
 )
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LAID_OUT = frozenset({"table", "h1", "h2", "h3"})
+_LAYOUT_ROLES = frozenset({"presentation", "none"})
+_LAID_OUT_SHARE = 0.2  # of a table's cells hold tables or headings where it lays a page out
+_SECTIONS = ("thead", "tbody", "tfoot")  # in the order in which they are shown
+_MAX_COLUMNS, _MAX_ROWS = 1_000, 65_534  # of a merged cell. HTML Living Standard, 4.9.11
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
 _SPACES = re.compile(r"\s+")
 
@@ -69,7 +74,7 @@ def _walk(root: LexborNode, builder: TextBuilder) -> None:
             builder.add(_seen(node), level=HEADINGS[node.tag])
         elif _is_table(node):
             end_block()
-            builder.add("\n".join(as_rows(_cells(node))))
+            _add_tables(node, builder)
         elif node.tag in _BLOCKS:
             end_block()
             is_verbatim = (is_verbatim or node.tag == "pre") and not (is_end and node.tag == "pre")
@@ -77,7 +82,11 @@ def _walk(root: LexborNode, builder: TextBuilder) -> None:
     end_block()
 
 
-def _tour(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
+def _is_whole(node: LexborNode) -> bool:
+    return node.tag in HEADINGS or _is_table(node)
+
+
+def _tour(root: LexborNode, is_whole: Callable[[LexborNode], bool] = _is_whole) -> Iterator[tuple[LexborNode, bool]]:
     """Yield each node, and each block once more at its end; nodes read as a whole are not entered.
 
     It is not recursive, because pages nest arbitrarily deep. Nodes are compared by address: «==» would compare their
@@ -86,36 +95,85 @@ def _tour(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
     node = root
     while True:
         yield node, False
-        is_whole = node.tag in HEADINGS or _is_table(node)
-        if node.first_child is not None and not is_whole:
+        if node.first_child is not None and not is_whole(node):
             node = node.first_child
             continue
-        while node.next is None:
+        while node.next is None or node.mem_id == root.mem_id:
             if node.mem_id == root.mem_id or node.parent is None:
                 return
             node = node.parent
             if node.tag in _BLOCKS:
                 yield node, True
-            if node.mem_id == root.mem_id:
-                return
         node = node.next
 
 
 def _is_table(node: LexborNode) -> bool:
     """Return whether it is a table of data rather than one that lays out other tables or headings."""
-    return node.tag == "table" and not any(
-        part.tag in _LAID_OUT and part.mem_id != node.mem_id for part in node.traverse()
+    if node.tag != "table" or node.attributes.get("role") in _LAYOUT_ROLES:
+        return False
+    rows = [_cells(row) for row in _rows(node)]
+    laid_out = sum(map(_is_laid_out, chain.from_iterable(rows)))
+    return not laid_out or (max(map(len, rows)) > 1 and laid_out < _LAID_OUT_SHARE * sum(map(len, rows)))
+
+
+def _is_laid_out(cell: LexborNode) -> bool:
+    return cell.tag == "td" and any(part.tag in _LAID_OUT for part in cell.traverse())
+
+
+def _rows(table: LexborNode) -> list[LexborNode]:
+    sections = sorted(
+        (part for part in table.iter() if part.tag in _SECTIONS), key=lambda part: _SECTIONS.index(part.tag)
     )
+    return [row for section in sections for row in section.iter() if row.tag == "tr"]
 
 
-def _cells(table: LexborNode) -> list[list[str]]:
-    return [[_seen(cell) for cell in row.css("td, th")] for row in table.css("tr")]
+def _cells(row: LexborNode) -> list[LexborNode]:
+    return [cell for cell in row.iter() if cell.tag in {"td", "th"}]
+
+
+def _add_tables(table: LexborNode, builder: TextBuilder) -> None:
+    """Add a table and then those in its cells."""
+    pending = [table]
+    while pending:
+        table = pending.pop()
+        rows = _rows(table)
+        headers = sum(1 for _ in takewhile(_is_header, rows))
+        written = write_table([[_read(cell) for cell in _cells(row)] for row in rows], header_rows=headers)
+        captions = [_seen(part) for part in table.iter() if part.tag == "caption"]
+        builder.add("\n".join([*captions, written]))
+        inner = [node for row in rows for cell in _cells(row) for node, _ in _tour(cell, _is_inner) if _is_inner(node)]
+        pending += reversed(inner)
+
+
+def _is_header(row: LexborNode) -> bool:
+    is_in_head = row.parent is not None and row.parent.tag == "thead"
+    return is_in_head or all(cell.tag == "th" or not cell.text().strip() for cell in _cells(row))
+
+
+def _read(cell: LexborNode) -> Cell:
+    return Cell(_seen(cell), _span(cell, "colspan", _MAX_COLUMNS), _span(cell, "rowspan", _MAX_ROWS))
+
+
+def _span(cell: LexborNode, name: str, most: int) -> int:
+    """Return how many columns or rows a cell takes. A rowspan of 0 is one down to the last row."""
+    written = re.match(r"\s*(\d{1,9})", cell.attributes.get(name) or "")
+    span = int(written[1]) if written else 1
+    return min(span or (most if name == "rowspan" else 1), most)
+
+
+def _is_inner(node: LexborNode) -> bool:
+    return node.tag == "table"
 
 
 def _seen(node: LexborNode) -> str:
-    """Return the node's text as one line; only blocks and line breaks separate words."""
+    """Return the node's text without that of tables in it; only blocks and line breaks separate words, by lines."""
     parts = (
-        part.text_content or "" if part.tag == "-text" else " " if part.tag in _BLOCKS or part.tag == "br" else ""
-        for part in node.traverse(include_text=True)
+        _SPACES.sub(" ", part.text_content or "")
+        if part.tag == "-text"
+        else "\n"
+        if part.tag in _BLOCKS or part.tag == "br"
+        else ""
+        for part, _ in _tour(node, _is_inner)
     )
-    return " ".join("".join(parts).split())
+    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
+    return "\n".join(line for line in lines if line)
