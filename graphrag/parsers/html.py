@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain, takewhile
+from itertools import chain
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -24,8 +24,10 @@ _LAID_OUT = frozenset({"table", "h1", "h2", "h3"})
 _LAYOUT_ROLES = frozenset({"presentation", "none"})
 _LAID_OUT_SHARE = 0.2  # of a table's cells hold tables or headings where it lays a page out
 _SECTIONS = ("thead", "tbody", "tfoot")  # in the order in which they are shown
-_MAX_COLUMNS, _MAX_ROWS = 1_000, 65_534  # of a merged cell. HTML Living Standard, 4.9.11
+_MAX_COLUMNS = 1_000  # of a merged cell. HTML Living Standard, 4.9.11
+_ALL_ROWS = 65_534  # what a rowspan of 0 stands for
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
+_INTEGER = re.compile(r"\s*\d{1,9}")
 _SPACES = re.compile(r"\s+")
 
 
@@ -111,9 +113,11 @@ def _is_table(node: LexborNode) -> bool:
     """Return whether it is a table of data rather than one that lays out other tables or headings."""
     if node.tag != "table" or node.attributes.get("role") in _LAYOUT_ROLES:
         return False
+    if not any(part.tag in _LAID_OUT and part.mem_id != node.mem_id for part in node.traverse()):
+        return True
     rows = [_cells(row) for row in _rows(node)]
     laid_out = sum(map(_is_laid_out, chain.from_iterable(rows)))
-    return not laid_out or (max(map(len, rows)) > 1 and laid_out < _LAID_OUT_SHARE * sum(map(len, rows)))
+    return max(map(len, rows), default=0) > 1 and laid_out < _LAID_OUT_SHARE * sum(map(len, rows))
 
 
 def _is_laid_out(cell: LexborNode) -> bool:
@@ -131,34 +135,24 @@ def _cells(row: LexborNode) -> list[LexborNode]:
     return [cell for cell in row.iter() if cell.tag in {"td", "th"}]
 
 
-def _add_tables(table: LexborNode, builder: TextBuilder) -> None:
+def _add_tables(outer: LexborNode, builder: TextBuilder) -> None:
     """Add a table and then those in its cells."""
-    pending = [table]
-    while pending:
-        table = pending.pop()
-        rows = _rows(table)
-        headers = sum(1 for _ in takewhile(_is_header, rows))
-        written = write_table([[_read(cell) for cell in _cells(row)] for row in rows], header_rows=headers)
+    for table in (outer, *(each for each in outer.css("table") if each.mem_id != outer.mem_id)):
         captions = [_seen(part) for part in table.iter() if part.tag == "caption"]
+        written = write_table([[_read(cell) for cell in _cells(row)] for row in _rows(table)])
         builder.add("\n".join([*captions, written]))
-        inner = [node for row in rows for cell in _cells(row) for node, _ in _tour(cell, _is_inner) if _is_inner(node)]
-        pending += reversed(inner)
-
-
-def _is_header(row: LexborNode) -> bool:
-    is_in_head = row.parent is not None and row.parent.tag == "thead"
-    return is_in_head or all(cell.tag == "th" or not cell.text().strip() for cell in _cells(row))
 
 
 def _read(cell: LexborNode) -> Cell:
-    return Cell(_seen(cell), _span(cell, "colspan", _MAX_COLUMNS), _span(cell, "rowspan", _MAX_ROWS))
+    spans = cell.attributes
+    columns = _span(spans.get("colspan")) or 1
+    rows = _span(spans.get("rowspan", "1"))
+    return Cell(_seen(cell), min(columns, _MAX_COLUMNS), rows or _ALL_ROWS, is_header=cell.tag == "th")
 
 
-def _span(cell: LexborNode, name: str, most: int) -> int:
-    """Return how many columns or rows a cell takes. A rowspan of 0 is one down to the last row."""
-    written = re.match(r"\s*(\d{1,9})", cell.attributes.get(name) or "")
-    span = int(written[1]) if written else 1
-    return min(span or (most if name == "rowspan" else 1), most)
+def _span(written: str | None) -> int:
+    number = _INTEGER.match(written or "1")
+    return int(number[0]) if number else 1
 
 
 def _is_inner(node: LexborNode) -> bool:
@@ -167,13 +161,12 @@ def _is_inner(node: LexborNode) -> bool:
 
 def _seen(node: LexborNode) -> str:
     """Return the node's text without that of tables in it; only blocks and line breaks separate words, by lines."""
-    parts = (
-        _SPACES.sub(" ", part.text_content or "")
-        if part.tag == "-text"
-        else "\n"
-        if part.tag in _BLOCKS or part.tag == "br"
-        else ""
-        for part, _ in _tour(node, _is_inner)
-    )
+    parts = (_written(part) for part, _ in _tour(node, _is_inner))
     lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
-    return "\n".join(line for line in lines if line)
+    return "\n".join(filter(None, lines))
+
+
+def _written(node: LexborNode) -> str:
+    if node.tag == "-text":
+        return _SPACES.sub(" ", node.text_content or "")
+    return "\n" if node.tag in _BLOCKS or node.tag == "br" else ""

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
-from itertools import chain, takewhile
+from itertools import chain
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -126,11 +126,8 @@ _MAX_SPAN = 1_000  # columns or rows of a merged cell; and times that a cell of 
 
 def _write_table(table: Element) -> str:
     """Return a table of DOCX, ODT or PPTX as text, and after it those in its cells."""
-    rows = _rows(table)
-    heads = [row for head in _nearest(table, {"table-header-rows"}) for row in _rows(head)]
-    headers = len(heads) or sum(1 for _ in takewhile(_is_header, rows))
-    inner = (each for row in rows for cell in _nearest(row, _CELLS) for each in _nearest(cell, _TABLES))
-    return "\n\n".join([write_table(_cells(rows), header_rows=headers), *map(_write_table, inner)])
+    inner = (each for row in _rows(table) for cell in _nearest(row, _CELLS) for each in _nearest(cell, _TABLES))
+    return "\n\n".join([write_table(_cells(table)), *map(_write_table, inner)])
 
 
 def _rows(table: Element) -> list[Element]:
@@ -146,10 +143,6 @@ def _nearest(element: Element, names: Container[str]) -> Iterator[Element]:
             yield from _nearest(child, names)
 
 
-def _is_header(row: Element) -> bool:
-    return _properties(row).get("tblHeader", "0") not in {"0", "false", "off"}
-
-
 def _properties(element: Element) -> dict[str, str]:
     """Return a row's or cell's attributes and, of DOCX, the values of its properties."""
     own = {name.rpartition("}")[2]: value for name, value in element.items()}
@@ -159,12 +152,15 @@ def _properties(element: Element) -> dict[str, str]:
     }
 
 
-def _cells(rows: Sequence[Element]) -> list[list[Cell]]:
-    """Read the cells of rows. One of DOCX that goes on from the row above makes that one taller."""
+def _cells(table: Element) -> list[list[Cell]]:
+    """Read a table's cells by rows. One of DOCX that goes on from the row above makes that one taller."""
+    heads = {row for head in _nearest(table, {"table-header-rows"}) for row in _rows(head)}
     read: list[list[Cell]] = []
     begun: dict[int, tuple[list[Cell], int]] = {}  # by column: the last cell, as its row and its place there
-    for row in rows:
-        column = _span(_properties(row).get("gridBefore"), least=0)
+    for row in _rows(table):
+        of_row = _properties(row)
+        is_header = row in heads or of_row.get("tblHeader", "0") not in {"0", "false", "off"}
+        column = _span(of_row.get("gridBefore"), least=0)
         line = [Cell("", column)] if column else []
         for element in _nearest(row, _CELLS):
             properties = _properties(element)
@@ -177,9 +173,9 @@ def _cells(rows: Sequence[Element]) -> list[list[Cell]]:
                 above[place] = replace(above[place], rows=above[place].rows + 1)
             else:
                 height = _span(properties.get("rowSpan") or properties.get("number-rows-spanned"))
-                text = _text(element)
+                cell = Cell(_text(element), width, height, is_header)
                 begun[column] = line, len(line)
-                line += [Cell(text, width, height) for _ in range(_span(properties.get("number-columns-repeated")))]
+                line += [replace(cell) for _ in range(_span(properties.get("number-columns-repeated")))]
             column += width
         read.append(line)
     return read

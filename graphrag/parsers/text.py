@@ -9,7 +9,7 @@ import unicodedata
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise, zip_longest
+from itertools import chain, pairwise, takewhile, zip_longest
 from typing import Any
 
 from charset_normalizer import from_bytes
@@ -47,6 +47,7 @@ class Cell:
     text: str
     columns: int = 1
     rows: int = 1
+    is_header: bool = False
 
 
 MAX_HEADER_ROWS = 3
@@ -55,22 +56,21 @@ MAX_REPEATS = 100_000  # of the merged cells of a table
 _EMPTY = Cell("")
 
 
-def write_table(rows: Sequence[Sequence[Cell]], *, header_rows: int = 0) -> str:
+def write_table(rows: Sequence[Sequence[Cell]]) -> str:
     """Return a table in Markdown: its title as a line, a header, a rule, and a line for each row that holds text.
 
-    A merged cell is repeated at each of its places; rows of headers are joined: «Budget 2025 / T1». Where `header_rows`
-    is 0, merged cells tell how many there are. One column is written as lines, one row without a rule.
+    A merged cell is repeated at each of its places; rows of headers are joined: «Budget 2025 / T1». Where none is marked,
+    merged cells tell how many there are. One column is written as lines, one row without a rule.
     """
     grid = [row for row in _without_empty_columns(_expand(rows)) if any(cell.text for cell in row)]
     titles: list[str] = []
     while len(grid) > 1 and _is_title(grid[0], grid[1]):
         titles.append(grid.pop(0)[0].text)
-        header_rows -= 1
     if max(map(len, grid), default=0) < 2 or (len(grid) == 1 and any("\n" in cell.text for cell in grid[0])):
         return "\n".join([*titles, *(cell.text for cell in dict.fromkeys(chain.from_iterable(grid)))])
     if len(grid) == 1:
         return "\n".join([*titles, _row(cell.text for cell in grid[0])])
-    count = min(header_rows if header_rows > 0 else _count_headers(grid), MAX_HEADER_ROWS, len(grid) - 1)
+    count = min(_count_headers(grid), MAX_HEADER_ROWS, len(grid) - 1)
     headers = (_join_headers(cells) for cells in zip_longest(*grid[:count], fillvalue=_EMPTY))
     rule = ["---"] * max(map(len, grid))
     return "\n".join([*titles, _row(headers), _row(rule), *(_row(_texts(row)) for row in grid[count:])])
@@ -119,8 +119,9 @@ def _is_title(row: Sequence[Cell], following: Sequence[Cell]) -> bool:
 
 
 def _count_headers(grid: Sequence[Sequence[Cell]]) -> int:
-    """Return the number of first rows whose merged cells are divided by the row below."""
-    return next((count for count, (row, below) in enumerate(pairwise(grid), start=1) if not _is_divided(row, below)), 1)
+    """Return the number of first rows that are marked; else one more than those whose merged cells divide below."""
+    marked = sum(1 for _ in takewhile(lambda row: all(cell.is_header or not cell.text for cell in row), grid))
+    return marked or 1 + sum(1 for _ in takewhile(lambda pair: _is_divided(*pair), pairwise(grid)))
 
 
 def _is_divided(row: Sequence[Cell], below: Sequence[Cell]) -> bool:
