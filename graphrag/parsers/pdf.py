@@ -22,6 +22,7 @@ from graphrag.errors import UnreadableDocument
 from graphrag.models import Heading, ParsedText, SourceLocation
 from graphrag.models.ingestion import Box, PageRequest, PageView
 from graphrag.parsers.detection import PDF
+from graphrag.parsers.pdf_tables import write_tables
 from graphrag.parsers.text import TextBuilder, clean
 from graphrag.parsers.wire import PNG
 
@@ -156,7 +157,7 @@ def _read_page(page: Any) -> _Page:
     try:
         printed = page.get_textpage()
         written = printed.get_text_range()
-        text = written.replace("\r\n", "\n").replace("\ufffe", "")
+        text = write_tables(page, printed, written).replace("\r\n", "\n").replace("\ufffe", "")
         few = len(text.strip()) < FEW_CHARACTERS
         images = page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3) if few else ()
         return _Page(text, tuple(_lines(printed, written)), is_scanned=any(True for _ in images))

@@ -59,7 +59,7 @@ _EMPTY = Cell("")
 def write_table(rows: Sequence[Sequence[Cell]]) -> str:
     """Return a table in Markdown: its title as a line, a header, a rule, and a line for each row that holds text.
 
-    A merged cell is repeated at each of its places; rows of headers are joined: «Budget 2025 / T1». Where none is marked,
+    A merged cell is repeated at each of its places; rows of headers are joined («Budget 2025 / T1»); if none is marked,
     merged cells tell how many there are. One column is written as lines, one row without a rule.
     """
     grid = [row for row in _without_empty_columns(_expand(rows)) if any(cell.text for cell in row)]

@@ -1,0 +1,433 @@
+"""Tables of PDF pages, found by ruling lines and by the alignment of words.
+
+What could as well be text in columns, a form, an index, code or a letterhead is left as it is.
+"""
+
+import re
+from bisect import bisect
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from ctypes import c_double, c_float
+from dataclasses import dataclass
+from itertools import chain, groupby, pairwise
+from typing import Any
+
+import pypdfium2.raw as pdfium_c
+
+from graphrag.parsers.text import Cell, write_table
+
+MIN_ROWS = 3
+MAX_COLUMNS = 40
+MAX_OBJECTS = 5_000  # of a page whose ruling lines are read
+MAX_RULES = 5_000
+_WORD_GAP = 0.8  # of a word's height; a wider one separates cells
+_LEAN = 1.5  # points that a ruling line may lean, and its parts may lie apart
+_RULE_GAP = 150  # points between two lines of one table
+_HEADER_HEIGHT = 2  # times a line's height
+_RULED = 0.6  # of a table's width or height is taken by a line that divides it
+_CROSSED = 0.25  # of the lines may cross the gap between two columns: headers and titles
+_CELL_LINES = 12  # in a cell of a table without ruling lines
+_WIDE_PITCH = 1.2  # times the distance of two lines in a cell is that of two rows at least
+_NUMERIC = 0.6  # of a column's cells
+_FILLED = 0.9  # of the cells, in a table without ruling lines and numbers
+_PROSE_WORDS = 4  # of a line in a cell, on average, where a column is running text
+_FEATURES = 0.4  # of the lines or cells are those of an index, of code or of a form
+_NUMBER = re.compile(
+    r"[-+−–(]?[$€£]?\s?\d[\d.,'’\s/-]*\)?\s?(?:%|‰|[$€£]|[^\W\d_]{1,4}[²³]?|°C)?|[-–—]|n/?[ad]\.?", re.IGNORECASE
+)
+_MARKER = re.compile(r"[•·*–—▪◦-]|\(?\[?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)\]:]{0,2}")
+_LEADERS = re.compile(r"(?:\. ?){4,}|…{2,}|_{3,}")
+_CODE = re.compile(r"[{};#]|\w\(|==|=>|:=| = ")
+_LABEL = re.compile(r":(?:\s|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """Words, or a region: its sides in points; words have `start` and `end` in the page's text."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+    start: int = 0
+    end: int = 0
+
+    @property
+    def height(self) -> float:
+        return self.top - self.bottom
+
+    @property
+    def middle(self) -> float:
+        return (self.bottom + self.top) / 2
+
+    def __or__(self, other: "_Box") -> "_Box":
+        return _Box(
+            min(self.left, other.left),
+            min(self.bottom, other.bottom),
+            max(self.right, other.right),
+            max(self.top, other.top),
+            min(self.start, other.start),
+            max(self.end, other.end),
+        )
+
+
+Line = list[_Box]
+Rule = tuple[float, float, float]  # position, from, to
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    across: Sequence[Rule]
+    down: Sequence[Rule]
+
+
+def write_tables(page: Any, printed: Any, text: str) -> str:
+    """Return a page's text, as pdfium gives it, with its tables in Markdown."""
+    if not _may_hold_table(printed):
+        return text
+    rules = _read_rules(page)
+    regions = list(_regions(rules.across))
+    lines = [line for line in _lines(printed, text, rules.down) if line]
+    parts: list[str] = []
+    end = 0
+    for region, group in groupby(lines, key=lambda line: next((each for each in regions if _is_in(line, each)), None)):
+        run = list(group)
+        table = _write(run, rules, text) if region else ""
+        tables = [(run, table)] if table else [(block, _write(block, rules, text)) for block in _blocks(run)]
+        for block, written in tables:
+            if written:
+                parts += [text[end : block[0][0].start], f"{written}\r\n"]
+                end = block[-1][-1].end
+    return "".join([*parts, text[end:]])
+
+
+def _may_hold_table(printed: Any) -> bool:
+    """Return whether enough parts of the page's text stand beside each other."""
+    left, top, right, bottom = c_double(), c_double(), c_double(), c_double()
+    before = _Box(0, 0, 0, 0)
+    beside = 0
+    for number in range(pdfium_c.FPDFText_CountRects(printed, 0, -1)):
+        pdfium_c.FPDFText_GetRect(printed, number, left, top, right, bottom)
+        part = _Box(left.value, bottom.value, right.value, top.value)
+        height = max(part.height, before.height)
+        is_same_line = part.bottom < before.top and before.bottom < part.top
+        is_above = part.bottom > before.bottom + height / 2 and part.left > before.left
+        beside += is_above or (is_same_line and part.left - before.right > 0.4 * height)
+        before = part
+        if beside >= MIN_ROWS:
+            return True
+    return False
+
+
+def _read_rules(page: Any) -> _Rules:
+    """Return the straight lines and the edges of the rectangles that are drawn across and down the page."""
+    count = pdfium_c.FPDFPage_CountObjects(page)
+    across: list[Rule] = []
+    down: list[Rule] = []
+    for number in range(count if count <= MAX_OBJECTS else 0):
+        path = pdfium_c.FPDFPage_GetObject(page, number)
+        if pdfium_c.FPDFPageObj_GetType(path) == pdfium_c.FPDF_PAGEOBJ_PATH and len(across) + len(down) < MAX_RULES:
+            for (x0, y0), (x1, y1) in _edges_of(path):
+                if abs(y0 - y1) <= _LEAN < abs(x0 - x1):
+                    across.append((y0, min(x0, x1), max(x0, x1)))
+                elif abs(x0 - x1) <= _LEAN < abs(y0 - y1):
+                    down.append((x0, min(y0, y1), max(y0, y1)))
+    return _Rules(_united(across), _united(down))
+
+
+def _edges_of(path: Any) -> Iterator[tuple[tuple[float, float], tuple[float, float]]]:
+    """Yield the straight parts of a path, from and to."""
+    x, y = c_float(), c_float()
+    matrix = pdfium_c.FS_MATRIX(1, 0, 0, 1, 0, 0)
+    pdfium_c.FPDFPageObj_GetMatrix(path, matrix)
+    first = before = (0.0, 0.0)
+    for number in range(min(pdfium_c.FPDFPath_CountSegments(path), MAX_RULES)):
+        segment = pdfium_c.FPDFPath_GetPathSegment(path, number)
+        pdfium_c.FPDFPathSegment_GetPoint(segment, x, y)
+        point = (
+            matrix.a * x.value + matrix.c * y.value + matrix.e,
+            matrix.b * x.value + matrix.d * y.value + matrix.f,
+        )
+        match pdfium_c.FPDFPathSegment_GetType(segment):
+            case pdfium_c.FPDF_SEGMENT_MOVETO:
+                first = point
+            case pdfium_c.FPDF_SEGMENT_LINETO:
+                yield before, point
+        if pdfium_c.FPDFPathSegment_GetClose(segment):
+            yield point, first
+        before = point
+
+
+def _united(rules: Iterable[Rule]) -> list[Rule]:
+    """Unite the parts of a line, and lines that nearly coincide."""
+    united: list[Rule] = []
+    for position, low, high in sorted(rules, key=lambda rule: (round(rule[0] / (2 * _LEAN)), rule[1])):
+        if united and abs(united[-1][0] - position) <= 2 * _LEAN and low <= united[-1][2] + 2 * _LEAN:
+            before = united.pop()
+            united.append((before[0], before[1], max(before[2], high)))
+        else:
+            united.append((position, low, high))
+    return united
+
+
+def _regions(across: Sequence[Rule]) -> Iterator[_Box]:
+    """Yield the regions between at least three lines of one width, none far below the one before."""
+    widths: dict[tuple[int, int], list[float]] = defaultdict(list)
+    for position, low, high in across:
+        widths[round(low / 5), round(high / 5)].append(position)
+    for (left, right), positions in widths.items():
+        run: list[float] = []
+        for position in (*sorted(positions), float("inf")):
+            if run and position - run[-1] > _RULE_GAP:
+                if len(run) >= MIN_ROWS:
+                    yield _Box(5 * left - 5, run[0], 5 * right + 5, run[-1])
+                run = []
+            run.append(position)
+
+
+def _is_in(line: Line, region: _Box) -> bool:
+    """Return whether a line stands between a region's ruling lines, or as a row of headers above them."""
+    top = region.top + (_HEADER_HEIGHT * line[0].height if len(line) > 1 else 0)
+    is_between = all(region.left < part.left and part.right < region.right for part in line)
+    return is_between and region.bottom < line[0].middle < top
+
+
+def _lines(printed: Any, text: str, walls: Sequence[Rule]) -> Iterator[Line]:
+    """Yield the parts of each line of the text: words that neither a wide gap nor a ruling line separates."""
+    start = 0
+    for written in text.split("\r\n"):
+        parts: Line = []
+        for found in re.finditer(r"\S+", written):
+            word = _word(printed, start + found.start(), start + found.end())
+            if parts and _is_joined(parts[-1], word, walls):
+                parts[-1] |= word
+            elif word.height > 0:
+                parts.append(word)
+        yield parts
+        start += len(written) + 2
+
+
+def _word(printed: Any, start: int, end: int) -> _Box:
+    rectangle = pdfium_c.FS_RECTF()
+    boxes: list[_Box] = []
+    for place in (start, end - 1):
+        character = pdfium_c.FPDFText_GetCharIndexFromTextIndex(printed, place)
+        pdfium_c.FPDFText_GetLooseCharBox(printed, character, rectangle)
+        boxes.append(_Box(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top, start, end))
+    return boxes[0] | boxes[1]
+
+
+def _is_joined(part: _Box, word: _Box, walls: Sequence[Rule]) -> bool:
+    gap = word.left - part.right
+    height = max(part.height, word.height)
+    return (
+        -height < gap < _WORD_GAP * height
+        and abs(part.middle - word.middle) < height
+        and not any(part.right - _LEAN < x < word.left + _LEAN and low < word.middle < high for x, low, high in walls)
+    )
+
+
+def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """Yield runs of lines whose parts stand beside each other, with the single ones that go on in a cell."""
+    beside = [len(line) > 1 for line in lines]
+    for place, (line, following) in enumerate(pairwise(lines)):
+        rise = following[0].middle - line[-1].middle
+        height = following[0].height
+        if height / 2 < rise < _CELL_LINES * height and following[0].left > line[0].left:
+            back = place  # the next cell of a row, after one of several lines
+            while back >= 0 and lines[back][0].middle < following[0].top:
+                beside[back] = True
+                back -= 1
+            beside[place + 1] = True
+    block: list[Line] = []
+    for line, is_beside in zip(lines, beside, strict=True):
+        if block and not (_is_near(block[-1], line) and (is_beside or _goes_on(block, line))):
+            yield block
+            block = []
+        if block or is_beside:
+            block.append(line)
+    if block:
+        yield block
+
+
+def _is_near(line: Line, following: Line) -> bool:
+    return line[-1].middle - following[0].middle < 3.5 * max(line[-1].height, following[0].height)
+
+
+def _goes_on(block: Sequence[Line], line: Line) -> bool:
+    """Return whether a line begins below a part of the line before other than the block's first column."""
+    left = min(line[0].left for line in block)
+    return line[0].left > left + line[0].height and any(abs(line[0].left - part.left) < 2 for part in block[-1])
+
+
+def _write(block: Sequence[Line], rules: _Rules, text: str) -> str:
+    """Return a block of lines as a table in Markdown; empty if it is none."""
+    parts = [part for line in block for part in line]
+    whole = parts[0]
+    for part in parts:
+        whole |= part
+    lines = _levels(parts)
+    margin = whole.height / len(lines)
+    across = _dividing(rules.across, whole.left, whole.right, whole.bottom - margin, whole.top + margin)
+    walls = _dividing(rules.down, whole.bottom, whole.top, whole.left, whole.right)
+    edges = _edges(lines, walls)
+    if not 0 < len(edges) < MAX_COLUMNS:
+        return ""
+    bands = [list(band) for _, band in groupby(lines, key=lambda line: bisect(across, line[0].middle))]
+    is_ruled = len(bands) >= MIN_ROWS or (bool(walls) and len(across) > 1)
+    layout = _Layout(text, edges)
+    rows = [row for band in bands for row in layout.rows(band, is_row=len(bands) >= MIN_ROWS)]
+    if len(rows) < MIN_ROWS or not (is_ruled or layout.is_table(rows, has_rules=len(across) > 1)):
+        return ""
+    return write_table([layout.cells(row) for row in rows])
+
+
+def _levels(parts: Sequence[_Box]) -> list[Line]:
+    """Return the parts by their height on the page, from its top, each level from left to right."""
+    levels: list[Line] = []
+    for part in sorted(parts, key=lambda part: -part.middle):
+        if levels and levels[-1][0].middle - part.middle < 0.4 * min(part.height, levels[-1][0].height):
+            levels[-1].append(part)
+        else:
+            levels.append([part])
+    return [sorted(level, key=lambda part: part.left) for level in levels]
+
+
+def _dividing(rules: Sequence[Rule], low: float, high: float, first: float, last: float) -> list[float]:
+    """Return the positions between `first` and `last` of the rules that take most of the way from `low` to `high`."""
+    lengths: dict[float, float] = {}
+    for position, begin, end in sorted(rule for rule in rules if first < rule[0] < last):
+        same = next((each for each in reversed(lengths) if position - each <= 2 * _LEAN), position)
+        lengths[same] = lengths.get(same, 0) + max(0, min(end, high) - max(begin, low))
+    return [position for position, length in lengths.items() if length >= _RULED * (high - low)]
+
+
+def _edges(lines: Sequence[Line], walls: Sequence[float]) -> list[float]:
+    """Return where columns meet: at ruling lines, or in the middle of gaps that few lines cross."""
+    changes = sorted(chain.from_iterable(((part.left, 1), (part.right, -1)) for line in lines for part in line))
+    height = max(part.height for line in lines for part in line)
+    most = int(_CROSSED * len(lines))
+    edges: list[float] = []
+    crossing = 0
+    gap: list[tuple[int, float, float]] = []  # crossing, and minus the width of stretches that few lines cross, begin
+    for (begin, change), (end, _) in pairwise(changes):
+        crossing += change
+        if crossing <= most:
+            gap.append((crossing, begin - end, begin))
+        elif gap:
+            last = max(low - width for _, width, low in gap)
+            if last - gap[0][2] > height / 2 and gap[0][2] > changes[0][0]:
+                _, width, low = min(gap)
+                edges.append(low - width / 2)
+            gap = []
+    return sorted({*walls, *(edge for edge in edges if all(abs(edge - wall) > 2 * height for wall in walls))})
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    text: str  # of the page
+    edges: Sequence[float]  # between columns
+
+    def rows(self, lines: Sequence[Line], *, is_row: bool) -> Iterator[list[Line]]:
+        """Yield the lines of each row; `is_row`: they are one if they can be, since they stand between ruling lines."""
+        if is_row and not self._has_numbers_below_each_other(lines):
+            yield list(lines)
+            return
+        drops = [line[0].middle - following[0].middle for line, following in pairwise(lines)]
+        least = min(drops, default=0)
+        groups: list[list[Line]] = [[lines[0]]]
+        for line, drop in zip(lines[1:], drops, strict=True):
+            if drop > _WIDE_PITCH * least:
+                groups.append([line])
+            else:
+                groups[-1].append(line)
+        for group in groups:
+            yield from [group] if self._is_row(group) else self._unwrapped(group)
+
+    def _is_row(self, lines: Sequence[Line]) -> bool:
+        filled = {frozenset(self._columns(line)) for line in lines}
+        return len(filled) > 1 and len(filled) * 2 > len(lines) and not self._has_numbers_below_each_other(lines)
+
+    def _unwrapped(self, lines: Sequence[Line]) -> Iterator[list[Line]]:
+        """Yield a row a line, with the lines below in which words alone go on, but not those of the first column."""
+        row: list[Line] = []
+        for line in lines:
+            columns = self._columns(line)
+            is_rest = 0 not in columns and len(columns) <= (len(self.edges) + 1) / 2
+            if row and not (is_rest and not any(map(self._is_number, line))):
+                yield row
+                row = []
+            row.append(line)
+        yield row
+
+    def _columns(self, line: Line) -> set[int]:
+        return {self._span(part)[0] for part in line}
+
+    def _has_numbers_below_each_other(self, lines: Sequence[Line]) -> bool:
+        columns = [self._span(part)[0] for line in lines for part in line if self._is_number(part)]
+        return len(columns) > len(set(columns))
+
+    def _is_number(self, part: _Box) -> bool:
+        return _NUMBER.fullmatch(self.text, part.start, part.end) is not None
+
+    def _span(self, part: _Box) -> tuple[int, int]:
+        """Return the first and the last column of a part."""
+        return bisect(self.edges, part.left + _LEAN), bisect(self.edges, part.right - _LEAN)
+
+    def cells(self, row: Sequence[Line]) -> list[Cell]:
+        parts = sorted((*self._span(part), -part.middle, part.start, part.end) for line in row for part in line)
+        cells: list[Cell] = []
+        column = 0
+        while column <= len(self.edges):
+            last = column
+            texts: list[str] = []
+            while parts and parts[0][0] <= last:
+                _, end, _, start, stop = parts.pop(0)
+                last = max(last, end)
+                texts.append(self.text[start:stop])
+            cells.append(Cell("\n".join(texts), last - column + 1))
+            column = last + 1
+        return cells
+
+    def is_table(self, rows: Sequence[Sequence[Line]], *, has_rules: bool) -> bool:
+        """Return whether rows that nothing frames are those of a table rather than text side by side."""
+        table = [self.cells(row) for row in rows]
+        columns = [[cell.text for cell in column] for column in zip(*map(_placed, table), strict=True)]
+        texts = [text for column in columns for text in column if text]
+        if len(texts) < 2 * len(rows) or any(
+            sum(pattern.search(text) is not None for text in texts) >= _FEATURES * len(texts) / len(columns)
+            for pattern in (_LEADERS, _CODE, _LABEL)
+        ):
+            return False
+        prose = sum(map(_is_prose, columns))
+        has_numbers = any(map(_is_numeric, columns[1:]))
+        if len(columns) == 2:
+            is_list = all(_MARKER.fullmatch(text) for text in columns[0] if text)
+            is_full = len(texts) >= _FILLED * 2 * len(rows)
+            return is_full and not (prose or is_list or _is_ascending(columns[1])) and (has_numbers or has_rules)
+        is_full = len(rows) > MIN_ROWS and len(texts) >= _FILLED * len(rows) * len(columns)
+        return prose < 2 and (has_numbers or has_rules or is_full)
+
+
+def _placed(cells: Sequence[Cell]) -> Iterator[Cell]:
+    """Yield a row's cells, and empty ones where a merged one goes on."""
+    for cell in cells:
+        yield cell
+        yield from [Cell("")] * (cell.columns - 1)
+
+
+def _is_prose(column: Sequence[str]) -> bool:
+    lines = [line for text in column for line in text.split("\n") if line]
+    return sum(len(line.split()) for line in lines) >= _PROSE_WORDS * len(lines)
+
+
+def _is_numeric(column: Sequence[str]) -> bool:
+    filled = [text for text in column[1:] if text]
+    numbers = sum(_NUMBER.fullmatch(text) is not None for text in filled)
+    return numbers >= max(2, _NUMERIC * len(filled))
+
+
+def _is_ascending(column: Sequence[str]) -> bool:
+    """Return whether a column holds page numbers, from a table of contents."""
+    numbers = [int(text) for text in column if text.isdecimal()]
+    return len(numbers) >= len(column) - 1 and all(number <= following for number, following in pairwise(numbers))
