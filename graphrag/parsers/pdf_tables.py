@@ -21,6 +21,8 @@ MAX_COLUMNS = 40
 MAX_OBJECTS = 5_000  # of a page whose ruling lines are read
 MAX_RULES = 5_000
 _WORD_GAP = 0.8  # of a word's height; a wider one separates cells
+_PART_GAP = 0.6  # of the height of letters; a wider one may separate cells
+_ROW_GAP = 3.5  # times a line's height; a row does not follow after a wider one
 _LEAN = 1.5  # points that a ruling line may lean, and its parts may lie apart
 _RULE_GAP = 150  # points between two lines of one table
 _HEADER_HEIGHT = 2  # times a line's height
@@ -32,6 +34,8 @@ _NUMERIC = 0.6  # of a column's cells
 _FILLED = 0.9  # of the cells, in a table without ruling lines and numbers
 _PROSE_WORDS = 4  # of a line in a cell, on average, where a column is running text
 _FEATURES = 0.4  # of the lines or cells are those of an index, of code or of a form
+_LINE = re.compile(r"\S(?:[^\r\n]*\S)?")
+_WORD = re.compile(r"\S+")
 _NUMBER = re.compile(
     r"[-+−–(]?[$€£]?\s?\d[\d.,'’\s/-]*\)?\s?(?:%|‰|[$€£]|[^\W\d_]{1,4}[²³]?|°C)?|[-–—]|n/?[ad]\.?", re.IGNORECASE
 )
@@ -41,7 +45,7 @@ _CODE = re.compile(r"[{};#]|\w\(|==|=>|:=| = ")
 _LABEL = re.compile(r":(?:\s|$)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Box:
     """Words, or a region: its sides in points; words have `start` and `end` in the page's text."""
 
@@ -83,11 +87,12 @@ class _Rules:
 
 def write_tables(page: Any, printed: Any, text: str) -> str:
     """Return a page's text, as pdfium gives it, with its tables in Markdown."""
-    if not _may_hold_table(printed):
+    heights = _heights(printed)
+    if len(heights) < MIN_ROWS:
         return text
     rules = _read_rules(page)
     regions = list(_regions(rules.across))
-    lines = [line for line in _lines(printed, text, rules.down) if line]
+    lines = [line for line in _lines(printed, text, heights, rules.down) if line]
     parts: list[str] = []
     end = 0
     for region, group in groupby(lines, key=lambda line: next((each for each in regions if _is_in(line, each)), None)):
@@ -101,22 +106,20 @@ def write_tables(page: Any, printed: Any, text: str) -> str:
     return "".join([*parts, text[end:]])
 
 
-def _may_hold_table(printed: Any) -> bool:
-    """Return whether enough parts of the page's text stand beside each other."""
+def _heights(printed: Any) -> list[float]:
+    """Return the heights on the page at which parts of its text stand beside each other, in ascending order."""
     left, top, right, bottom = c_double(), c_double(), c_double(), c_double()
-    before = _Box(0, 0, 0, 0)
-    beside = 0
+    heights: list[float] = []
+    last_left = last_top = last_right = last_bottom = 0.0
     for number in range(pdfium_c.FPDFText_CountRects(printed, 0, -1)):
         pdfium_c.FPDFText_GetRect(printed, number, left, top, right, bottom)
-        part = _Box(left.value, bottom.value, right.value, top.value)
-        height = max(part.height, before.height)
-        is_same_line = part.bottom < before.top and before.bottom < part.top
-        is_above = part.bottom > before.bottom + height / 2 and part.left > before.left
-        beside += is_above or (is_same_line and part.left - before.right > 0.4 * height)
-        before = part
-        if beside >= MIN_ROWS:
-            return True
-    return False
+        height = max(top.value - bottom.value, last_top - last_bottom)
+        is_same_line = bottom.value < last_top and last_bottom < top.value
+        is_above = bottom.value > last_bottom + height / 2 and left.value > last_left
+        if is_above or (is_same_line and left.value - last_right > _PART_GAP * height):
+            heights += [(top.value + bottom.value) / 2, (last_top + last_bottom) / 2]
+        last_left, last_top, last_right, last_bottom = left.value, top.value, right.value, bottom.value
+    return sorted(heights)
 
 
 def _read_rules(page: Any) -> _Rules:
@@ -192,66 +195,80 @@ def _is_in(line: Line, region: _Box) -> bool:
     return is_between and region.bottom < line[0].middle < top
 
 
-def _lines(printed: Any, text: str, walls: Sequence[Rule]) -> Iterator[Line]:
-    """Yield the parts of each line of the text: words that neither a wide gap nor a ruling line separates."""
-    start = 0
-    for written in text.split("\r\n"):
-        parts: Line = []
-        for found in re.finditer(r"\S+", written):
-            word = _word(printed, start + found.start(), start + found.end())
-            if parts and _is_joined(parts[-1], word, walls):
-                parts[-1] |= word
-            elif word.height > 0:
-                parts.append(word)
-        yield parts
-        start += len(written) + 2
+def _lines(printed: Any, text: str, heights: Sequence[float], walls: Sequence[Rule]) -> Iterator[Line]:
+    """Yield the parts of each line of the text: words that neither a wide gap nor a ruling line separates.
+
+    A line at none of the heights is one part: running text takes little time.
+    """
+    for line in _LINE.finditer(text):
+        whole = _box(printed, line)
+        place = bisect(heights, whole.bottom)
+        if place < len(heights) and heights[place] < whole.top:
+            yield list(_parts(printed, _WORD.finditer(text, line.start(), line.end()), walls))
+        elif whole.height > 0:
+            yield [whole]
 
 
-def _word(printed: Any, start: int, end: int) -> _Box:
-    rectangle = pdfium_c.FS_RECTF()
-    boxes: list[_Box] = []
-    for place in (start, end - 1):
+def _parts(printed: Any, words: Iterable[re.Match[str]], walls: Sequence[Rule]) -> Iterator[_Box]:
+    part: _Box | None = None
+    for found in words:
+        word = _box(printed, found)
+        if part and _is_joined(part, word, walls):
+            part |= word
+        elif word.height > 0:
+            if part:
+                yield part
+            part = word
+    if part:
+        yield part
+
+
+def _box(printed: Any, found: re.Match[str]) -> _Box:
+    """Return the box of a stretch of text, from those of its first and its last character."""
+    start, end = found.span()
+    first, last = pdfium_c.FS_RECTF(), pdfium_c.FS_RECTF()
+    for place, box in ((start, first), (end - 1, last)):
         character = pdfium_c.FPDFText_GetCharIndexFromTextIndex(printed, place)
-        pdfium_c.FPDFText_GetLooseCharBox(printed, character, rectangle)
-        boxes.append(_Box(rectangle.left, rectangle.bottom, rectangle.right, rectangle.top, start, end))
-    return boxes[0] | boxes[1]
+        pdfium_c.FPDFText_GetLooseCharBox(printed, character, box)
+    return _Box(min(first.left, last.left), first.bottom, max(first.right, last.right), first.top, start, end)
 
 
 def _is_joined(part: _Box, word: _Box, walls: Sequence[Rule]) -> bool:
     gap = word.left - part.right
     height = max(part.height, word.height)
-    return (
-        -height < gap < _WORD_GAP * height
-        and abs(part.middle - word.middle) < height
-        and not any(part.right - _LEAN < x < word.left + _LEAN and low < word.middle < high for x, low, high in walls)
+    if not -height < gap < _WORD_GAP * height or abs(part.middle - word.middle) > height:
+        return False
+    return gap < _LEAN or not any(
+        part.right - _LEAN < x < word.left + _LEAN and low < word.middle < high for x, low, high in walls
     )
 
 
 def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
     """Yield runs of lines whose parts stand beside each other, with the single ones that go on in a cell."""
     beside = [len(line) > 1 for line in lines]
+    tops = [line[0].middle for line in lines]  # of the row that a line is of, as far as it is known
     for place, (line, following) in enumerate(pairwise(lines)):
-        rise = following[0].middle - line[-1].middle
         height = following[0].height
-        if height / 2 < rise < _CELL_LINES * height and following[0].left > line[0].left:
+        if (
+            height / 2 < following[0].middle - line[-1].middle < _CELL_LINES * height
+            and following[0].left > line[0].left
+        ):
             back = place  # the next cell of a row, after one of several lines
             while back >= 0 and lines[back][0].middle < following[0].top:
                 beside[back] = True
+                tops[back] = max(tops[back], following[0].middle)
                 back -= 1
             beside[place + 1] = True
     block: list[Line] = []
-    for line, is_beside in zip(lines, beside, strict=True):
-        if block and not (_is_near(block[-1], line) and (is_beside or _goes_on(block, line))):
+    for line, is_beside, top in zip(lines, beside, tops, strict=True):
+        is_near = block and min(part.middle for part in block[-1]) - top < _ROW_GAP * line[0].height
+        if block and not (is_near and (is_beside or _goes_on(block, line))):
             yield block
             block = []
         if block or is_beside:
             block.append(line)
     if block:
         yield block
-
-
-def _is_near(line: Line, following: Line) -> bool:
-    return line[-1].middle - following[0].middle < 3.5 * max(line[-1].height, following[0].height)
 
 
 def _goes_on(block: Sequence[Line], line: Line) -> bool:
