@@ -72,7 +72,8 @@ def _on_page(
         parts = [clean(line.text) for line in group]
         written = "\n".join(parts)
         start = text.find(written, after, location.end_char)
-        if start < 0 or len(written) > _LONGEST or sum(map(str.isalpha, written)) < 2:
+        is_in_line = text[max(0, start - 1) : start].strip() != ""  # of a table
+        if start < 0 or is_in_line or len(written) > _LONGEST or sum(map(str.isalpha, written)) < 2:
             continue
         after = start + len(written)
         yield Heading(levels[size], " ".join(written.split()), start)
@@ -249,9 +250,9 @@ def _without(lines: Sequence[str], number: int, repeated: set[str]) -> str:
 def _shapes(line: str, page: int) -> set[str]:
     """Return the line as it is, and with page numbers replaced by their difference from the page's number.
 
-    So «3 of 9» and «4 of 9» share a shape, but «Total 120» and «Total 87» don't.
+    So «3 of 9» and «4 of 9» share a shape, but «Total 120» and «Total 87» don't; a table's rows have none.
     """
-    if not line.strip():
+    if not line.strip() or line.startswith("| "):
         return set()
     if _ROMAN.fullmatch(line.strip()):
         return {"#"}
@@ -337,7 +338,7 @@ def _find(printed: Any, quote: str) -> Iterator[Span]:
     written = [chr(pdfium_c.FPDFText_GetUnicode(printed, place)) for place in range(printed.count_chars())]
     characters = [(letter, place) for place, character in enumerate(written) for letter in _letters(character)]
     page = "".join(letter for letter, _ in characters)
-    for part in _parts(_letters(quote), page):
+    for part in _parts(quote, page):
         start = page.find(part)
         while start != -1:
             last = start + len(part) - 1
@@ -359,9 +360,17 @@ def _is_mark(character: str) -> bool:
 
 
 def _parts(quote: str, page: str) -> Iterator[str]:
-    if quote in page:
-        yield from [quote] if quote else []
-        return
+    """Yield the letters of what the page has of a quote: of a table's row, the cells if they stand apart."""
+    whole = _letters(quote)
+    if whole in page:
+        yield from [whole] if whole else []
+    elif "|" in quote:
+        yield from (cell for cell in map(_letters, quote.split("|")) if len(cell) >= FEWEST_CHARACTERS and cell in page)
+    else:
+        yield from _ends(whole, page)
+
+
+def _ends(quote: str, page: str) -> Iterator[str]:
     lengths = range(1, len(quote))
     head = bisect_left(lengths, True, key=lambda length: quote[:length] not in page)
     tail = bisect_left(lengths, True, key=lambda length: quote[-length:] not in page)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ctypes import c_double, c_float
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
+from statistics import median
 from typing import Any
 
 import pypdfium2.raw as pdfium_c
@@ -19,9 +20,9 @@ from graphrag.parsers.text import Cell, write_table
 MIN_ROWS = 3
 MAX_COLUMNS = 40
 MAX_OBJECTS = 5_000  # of a page whose ruling lines are read
-MAX_RULES = 5_000
+MAX_RULES = 2_000
 _WORD_GAP = 0.8  # of a word's height; a wider one separates cells
-_PART_GAP = 0.6  # of the height of letters; a wider one may separate cells
+_PART_GAP = 1.3  # of the usual height of a page's letters; a wider one may separate cells
 _ROW_GAP = 3.5  # times a line's height; a row does not follow after a wider one
 _LEAN = 1.5  # points that a ruling line may lean, and its parts may lie apart
 _RULE_GAP = 150  # points between two lines of one table
@@ -29,6 +30,7 @@ _HEADER_HEIGHT = 2  # times a line's height
 _RULED = 0.6  # of a table's width or height is taken by a line that divides it
 _CROSSED = 0.25  # of the lines may cross the gap between two columns: headers and titles
 _CELL_LINES = 12  # in a cell of a table without ruling lines
+_MAX_RISE = 2 * _CELL_LINES  # times the height of letters, from the end of a cell to the top of the next
 _WIDE_PITCH = 1.2  # times the distance of two lines in a cell is that of two rows at least
 _NUMERIC = 0.6  # of a column's cells
 _FILLED = 0.9  # of the cells, in a table without ruling lines and numbers
@@ -92,7 +94,7 @@ def write_tables(page: Any, printed: Any, text: str) -> str:
         return text
     rules = _read_rules(page)
     regions = list(_regions(rules.across))
-    lines = [line for line in _lines(printed, text, heights, rules.down) if line]
+    lines = [line for line in _lines(printed, text, heights, regions, rules.down) if line]
     parts: list[str] = []
     end = 0
     for region, group in groupby(lines, key=lambda line: next((each for each in regions if _is_in(line, each)), None)):
@@ -109,16 +111,16 @@ def write_tables(page: Any, printed: Any, text: str) -> str:
 def _heights(printed: Any) -> list[float]:
     """Return the heights on the page at which parts of its text stand beside each other, in ascending order."""
     left, top, right, bottom = c_double(), c_double(), c_double(), c_double()
-    heights: list[float] = []
-    last_left = last_top = last_right = last_bottom = 0.0
+    parts: list[tuple[float, float, float, float]] = []
     for number in range(pdfium_c.FPDFText_CountRects(printed, 0, -1)):
         pdfium_c.FPDFText_GetRect(printed, number, left, top, right, bottom)
-        height = max(top.value - bottom.value, last_top - last_bottom)
-        is_same_line = bottom.value < last_top and last_bottom < top.value
-        is_above = bottom.value > last_bottom + height / 2 and left.value > last_left
-        if is_above or (is_same_line and left.value - last_right > _PART_GAP * height):
-            heights += [(top.value + bottom.value) / 2, (last_top + last_bottom) / 2]
-        last_left, last_top, last_right, last_bottom = left.value, top.value, right.value, bottom.value
+        parts.append((left.value, bottom.value, right.value, top.value))
+    height = median(part[3] - part[1] for part in parts) if parts else 0
+    heights: list[float] = []
+    for (last_left, last_low, last_right, last_high), (begin, low, _, high) in pairwise(parts):
+        is_gap = low < last_high and last_low < high and begin - last_right > _PART_GAP * height
+        if is_gap or (begin > last_left and height < low - last_low < _MAX_RISE * height):
+            heights += [(low + high) / 2, (last_low + last_high) / 2]
     return sorted(heights)
 
 
@@ -195,15 +197,18 @@ def _is_in(line: Line, region: _Box) -> bool:
     return is_between and region.bottom < line[0].middle < top
 
 
-def _lines(printed: Any, text: str, heights: Sequence[float], walls: Sequence[Rule]) -> Iterator[Line]:
+def _lines(
+    printed: Any, text: str, heights: Sequence[float], regions: Sequence[_Box], walls: Sequence[Rule]
+) -> Iterator[Line]:
     """Yield the parts of each line of the text: words that neither a wide gap nor a ruling line separates.
 
-    A line at none of the heights is one part: running text takes little time.
+    A line at none of the heights and in no region is one part: running text takes little time.
     """
     for line in _LINE.finditer(text):
         whole = _box(printed, line)
         place = bisect(heights, whole.bottom)
-        if place < len(heights) and heights[place] < whole.top:
+        is_beside = place < len(heights) and heights[place] < whole.top
+        if is_beside or any(_is_in([whole], region) for region in regions):
             yield list(_parts(printed, _WORD.finditer(text, line.start(), line.end()), walls))
         elif whole.height > 0:
             yield [whole]
@@ -226,10 +231,10 @@ def _parts(printed: Any, words: Iterable[re.Match[str]], walls: Sequence[Rule]) 
 def _box(printed: Any, found: re.Match[str]) -> _Box:
     """Return the box of a stretch of text, from those of its first and its last character."""
     start, end = found.span()
+    index, measure = pdfium_c.FPDFText_GetCharIndexFromTextIndex, pdfium_c.FPDFText_GetLooseCharBox
     first, last = pdfium_c.FS_RECTF(), pdfium_c.FS_RECTF()
-    for place, box in ((start, first), (end - 1, last)):
-        character = pdfium_c.FPDFText_GetCharIndexFromTextIndex(printed, place)
-        pdfium_c.FPDFText_GetLooseCharBox(printed, character, box)
+    measure(printed, index(printed, start), first)
+    measure(printed, index(printed, end - 1), last)
     return _Box(min(first.left, last.left), first.bottom, max(first.right, last.right), first.top, start, end)
 
 
@@ -253,12 +258,12 @@ def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
             height / 2 < following[0].middle - line[-1].middle < _CELL_LINES * height
             and following[0].left > line[0].left
         ):
-            back = place  # the next cell of a row, after one of several lines
-            while back >= 0 and lines[back][0].middle < following[0].top:
+            beside[place + 1] = True  # the next cell of a row, after one of several lines
+            for back in range(place, max(-1, place - _CELL_LINES), -1):
+                if lines[back][0].middle > following[0].top:
+                    break
                 beside[back] = True
                 tops[back] = max(tops[back], following[0].middle)
-                back -= 1
-            beside[place + 1] = True
     block: list[Line] = []
     for line, is_beside, top in zip(lines, beside, tops, strict=True):
         is_near = block and min(part.middle for part in block[-1]) - top < _ROW_GAP * line[0].height
@@ -314,7 +319,8 @@ def _dividing(rules: Sequence[Rule], low: float, high: float, first: float, last
     """Return the positions between `first` and `last` of the rules that take most of the way from `low` to `high`."""
     lengths: dict[float, float] = {}
     for position, begin, end in sorted(rule for rule in rules if first < rule[0] < last):
-        same = next((each for each in reversed(lengths) if position - each <= 2 * _LEAN), position)
+        last = next(reversed(lengths), position)
+        same = last if position - last <= 2 * _LEAN else position
         lengths[same] = lengths.get(same, 0) + max(0, min(end, high) - max(begin, low))
     return [position for position, length in lengths.items() if length >= _RULED * (high - low)]
 
