@@ -25,7 +25,6 @@ _LAYOUT_ROLES = frozenset({"presentation", "none"})
 _LAID_OUT_SHARE = 0.2  # of a table's cells hold tables or headings where it lays a page out
 _SECTIONS = ("thead", "tbody", "tfoot")  # in the order in which they are shown
 _MAX_COLUMNS = 1_000  # of a merged cell. HTML Living Standard, 4.9.11
-_ALL_ROWS = 65_534  # what a rowspan of 0 stands for
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
 _INTEGER = re.compile(r"\s*\d{1,9}")
 _SPACES = re.compile(r"\s+")
@@ -115,7 +114,7 @@ def _is_table(node: LexborNode) -> bool:
         return False
     if not any(part.tag in _LAID_OUT and part.mem_id != node.mem_id for part in node.traverse()):
         return True
-    rows = [_cells(row) for row in _rows(node)]
+    rows = [_cells(row) for row in chain.from_iterable(_sections(node))]
     laid_out = sum(map(_is_laid_out, chain.from_iterable(rows)))
     return max(map(len, rows), default=0) > 1 and laid_out < _LAID_OUT_SHARE * sum(map(len, rows))
 
@@ -124,11 +123,12 @@ def _is_laid_out(cell: LexborNode) -> bool:
     return cell.tag == "td" and any(part.tag in _LAID_OUT for part in cell.traverse())
 
 
-def _rows(table: LexborNode) -> list[LexborNode]:
+def _sections(table: LexborNode) -> list[list[LexborNode]]:
+    """Return the rows of each section of a table, in the order in which they are shown."""
     sections = sorted(
         (part for part in table.iter() if part.tag in _SECTIONS), key=lambda part: _SECTIONS.index(part.tag)
     )
-    return [row for section in sections for row in section.iter() if row.tag == "tr"]
+    return [[row for row in section.iter() if row.tag == "tr"] for section in sections]
 
 
 def _cells(row: LexborNode) -> list[LexborNode]:
@@ -139,15 +139,19 @@ def _add_tables(outer: LexborNode, builder: TextBuilder) -> None:
     """Add a table and then those in its cells."""
     for table in (outer, *(each for each in outer.css("table") if each.mem_id != outer.mem_id)):
         captions = [_seen(part) for part in table.iter() if part.tag == "caption"]
-        written = write_table([[_read(cell) for cell in _cells(row)] for row in _rows(table)])
-        builder.add("\n".join([*captions, written]))
+        rows = [
+            [_read(cell, rows=len(section) - place) for cell in _cells(row)]
+            for section in _sections(table)
+            for place, row in enumerate(section)
+        ]
+        builder.add("\n".join([*captions, write_table(rows)]))
 
 
-def _read(cell: LexborNode) -> Cell:
+def _read(cell: LexborNode, *, rows: int) -> Cell:
+    """Read a cell; `rows`: how many there are from its own to the end of its section."""
     spans = cell.attributes
-    columns = _span(spans.get("colspan")) or 1
-    rows = _span(spans.get("rowspan", "1"))
-    return Cell(_seen(cell), min(columns, _MAX_COLUMNS), rows or _ALL_ROWS, is_header=cell.tag == "th")
+    width, height = _span(spans.get("colspan")) or 1, _span(spans.get("rowspan")) or rows
+    return Cell(_seen(cell), min(width, _MAX_COLUMNS), min(height, rows), is_header=cell.tag == "th")
 
 
 def _span(written: str | None) -> int:

@@ -71,8 +71,9 @@ def write_table(rows: Sequence[Sequence[Cell]]) -> str:
     if len(grid) == 1:
         return "\n".join([*titles, _row(cell.text for cell in grid[0])])
     count = min(_count_headers(grid), MAX_HEADER_ROWS, len(grid) - 1)
-    headers = (_join_headers(cells) for cells in zip_longest(*grid[:count], fillvalue=_EMPTY))
     rule = ["---"] * max(map(len, grid))
+    spaces = [_EMPTY] * len(rule)  # Markdown wants as many headers as rules
+    headers = (_join_headers(cells) for cells in zip_longest(spaces, *grid[:count], fillvalue=_EMPTY))
     return "\n".join([*titles, _row(headers), _row(rule), *(_row(_texts(row)) for row in grid[count:])])
 
 
