@@ -32,6 +32,7 @@ _CROSSED = 0.25  # of the lines may cross the gap between two columns: headers a
 _CELL_LINES = 12  # in a cell of a table without ruling lines
 _MAX_RISE = 2 * _CELL_LINES  # times the height of letters, from the end of a cell to the top of the next
 _WIDE_PITCH = 1.2  # times the distance of two lines in a cell is that of two rows at least
+_LINE_PITCH = 1.25  # times a line's height is the most from one line of a cell to the next
 _NUMERIC = 0.6  # of a column's cells
 _FILLED = 0.9  # of the cells, in a table without ruling lines and numbers
 _PROSE_WORDS = 4  # of a line in a cell, on average, where a column is running text
@@ -265,12 +266,13 @@ def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
                 beside[back] = True
                 tops[back] = max(tops[back], following[0].middle)
     block: list[Line] = []
+    lowest = 0.0
     for line, is_beside, top in zip(lines, beside, tops, strict=True):
-        is_near = block and min(part.middle for part in block[-1]) - top < _ROW_GAP * line[0].height
-        if block and not (is_near and (is_beside or _goes_on(block, line))):
+        if block and not (lowest - top < _ROW_GAP * line[0].height and (is_beside or _goes_on(block, line))):
             yield block
             block = []
         if block or is_beside:
+            lowest = min(lowest, line[0].middle) if block else line[0].middle
             block.append(line)
     if block:
         yield block
@@ -296,10 +298,11 @@ def _write(block: Sequence[Line], rules: _Rules, text: str) -> str:
     if not 0 < len(edges) < MAX_COLUMNS:
         return ""
     bands = [list(band) for _, band in groupby(lines, key=lambda line: bisect(across, line[0].middle))]
-    is_ruled = len(bands) >= MIN_ROWS or (bool(walls) and len(across) > 1)
+    is_grid = bool(walls) and len(across) >= MIN_ROWS
+    is_ruled = is_grid or len(bands) >= MIN_ROWS
     layout = _Layout(text, edges)
-    rows = [row for band in bands for row in layout.rows(band, is_row=len(bands) >= MIN_ROWS)]
-    if len(rows) < MIN_ROWS or not (is_ruled or layout.is_table(rows, has_rules=len(across) > 1)):
+    rows = [row for band in bands for row in layout.rows(band, is_row=is_ruled)]
+    if len(rows) < (2 if is_grid else MIN_ROWS) or not (is_ruled or layout.is_table(rows, has_rules=len(across) > 1)):
         return ""
     return write_table([layout.cells(row) for row in rows])
 
@@ -357,19 +360,22 @@ class _Layout:
             yield list(lines)
             return
         drops = [line[0].middle - following[0].middle for line, following in pairwise(lines)]
-        least = min(drops, default=0)
+        pitch = max(_WIDE_PITCH * min(drops, default=0), _LINE_PITCH * lines[0][0].height)
         groups: list[list[Line]] = [[lines[0]]]
         for line, drop in zip(lines[1:], drops, strict=True):
-            if drop > _WIDE_PITCH * least:
+            if drop > pitch:
                 groups.append([line])
             else:
                 groups[-1].append(line)
         for group in groups:
-            yield from [group] if self._is_row(group) else self._unwrapped(group)
+            is_one = len(groups) >= MIN_ROWS or self._are_parts(group)
+            is_one = is_one and not self._has_numbers_below_each_other(group)
+            yield from [group] if is_one else self._unwrapped(group)
 
-    def _is_row(self, lines: Sequence[Line]) -> bool:
+    def _are_parts(self, lines: Sequence[Line]) -> bool:
+        """Return whether lines fill different columns, as those of cells with different numbers of lines do."""
         filled = {frozenset(self._columns(line)) for line in lines}
-        return len(filled) > 1 and len(filled) * 2 > len(lines) and not self._has_numbers_below_each_other(lines)
+        return 1 < len(filled) > len(lines) / 2
 
     def _unwrapped(self, lines: Sequence[Line]) -> Iterator[list[Line]]:
         """Yield a row a line, with the lines below in which words alone go on, but not those of the first column."""
@@ -429,7 +435,7 @@ class _Layout:
             is_full = len(texts) >= _FILLED * 2 * len(rows)
             return is_full and not (prose or is_list or _is_ascending(columns[1])) and (has_numbers or has_rules)
         is_full = len(rows) > MIN_ROWS and len(texts) >= _FILLED * len(rows) * len(columns)
-        return prose < 2 and (has_numbers or has_rules or is_full)
+        return has_rules or (prose < 2 and (has_numbers or is_full))
 
 
 def _placed(cells: Sequence[Cell]) -> Iterator[Cell]:

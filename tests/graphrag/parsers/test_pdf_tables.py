@@ -165,7 +165,7 @@ def test_what_only_looks_like_a_table_stays(name: str) -> None:
 def test_large_print_in_a_table_is_no_heading() -> None:
     """R1.3: headings begin lines."""
     large = ParagraphStyle("large", fontName="Helvetica", fontSize=18, leading=20)
-    texts = [
+    texts: list[list[Any]] = [
         [SALES[0][0], Paragraph("Grande", large), "x"],
         *([name, number, part] for name, number, part, _ in SALES[1:]),
     ]
