@@ -115,12 +115,15 @@ def _is_table(node: LexborNode) -> bool:
     if not any(part.tag in _LAID_OUT and part.mem_id != node.mem_id for part in node.traverse()):
         return True
     rows = [_cells(row) for row in chain.from_iterable(_sections(node))]
-    laid_out = sum(map(_is_laid_out, chain.from_iterable(rows)))
-    return max(map(len, rows), default=0) > 1 and laid_out < _LAID_OUT_SHARE * sum(map(len, rows))
+    cells = list(chain.from_iterable(rows))
+    has_headers = any(cell.tag == "th" for cell in cells)
+    return max(map(len, rows), default=0) > 1 and (
+        has_headers or sum(map(_is_laid_out, cells)) < _LAID_OUT_SHARE * len(cells)
+    )
 
 
 def _is_laid_out(cell: LexborNode) -> bool:
-    return cell.tag == "td" and any(part.tag in _LAID_OUT for part in cell.traverse())
+    return any(part.tag in _LAID_OUT for part in cell.traverse())
 
 
 def _sections(table: LexborNode) -> list[list[LexborNode]]:
