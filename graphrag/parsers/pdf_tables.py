@@ -27,6 +27,7 @@ _ROW_GAP = 3.5  # times a line's height; a row does not follow after a wider one
 _LEAN = 1.5  # points that a ruling line may lean, and its parts may lie apart
 _RULE_GAP = 150  # points between two lines of one table
 _HEADER_HEIGHT = 2  # times a line's height
+_BAND_LINES = 4  # on average, between two ruling lines across a table
 _RULED = 0.6  # of a table's width or height is taken by a line that divides it
 _CROSSED = 0.25  # of the lines may cross the gap between two columns: headers and titles
 _CELL_LINES = 12  # in a cell of a table without ruling lines
@@ -38,7 +39,8 @@ _FILLED = 0.9  # of the cells, in a table without ruling lines and numbers
 _PROSE_WORDS = 4  # of a line in a cell, on average, where a column is running text
 _FEATURES = 0.4  # of the lines or cells are those of an index, of code or of a form
 _LINE = re.compile(r"\S(?:[^\r\n]*\S)?")
-_WORD = re.compile(r"\S+")
+_WORD = re.compile(r"[^\s\ufffe]+\ufffe?")  # pdfium's mark of a hyphen at a line's end
+_HYPHEN = re.compile(r"(?<=[^\W\d_])(?:\ufffe|([-\u2010]))\n(?=[^\W\d_])")
 _NUMBER = re.compile(
     r"[-+−–(]?[$€£]?\s?\d[\d.,'’\s/-]*\)?\s?(?:%|‰|[$€£]|[^\W\d_]{1,4}[²³]?|°C)?|[-–—]|n/?[ad]\.?", re.IGNORECASE
 )
@@ -295,16 +297,24 @@ def _write(block: Sequence[Line], rules: _Rules, text: str) -> str:
     across = _dividing(rules.across, whole.left, whole.right, whole.bottom - margin, whole.top + margin)
     walls = _dividing(rules.down, whole.bottom, whole.top, whole.left, whole.right)
     edges = _edges(lines, walls)
-    if not 0 < len(edges) < MAX_COLUMNS:
+    is_whole = sum(_count(text, part.start, part.end) for part in parts) == _count(text, whole.start, whole.end)
+    if not is_whole or not 0 < len(edges) < MAX_COLUMNS:
         return ""
     bands = [list(band) for _, band in groupby(lines, key=lambda line: bisect(across, line[0].middle))]
     is_grid = bool(walls) and len(across) >= MIN_ROWS
-    is_ruled = is_grid or len(bands) >= MIN_ROWS
+    is_ruled = is_grid or (len(bands) >= MIN_ROWS and len(lines) <= _BAND_LINES * len(bands))
     layout = _Layout(text, edges)
     rows = [row for band in bands for row in layout.rows(band, is_row=is_ruled)]
-    if len(rows) < (2 if is_grid else MIN_ROWS) or not (is_ruled or layout.is_table(rows, has_rules=len(across) > 1)):
+    if len(rows) < (2 if is_grid else MIN_ROWS) or not (
+        is_ruled or layout.is_table(rows, has_rules=len(across) > 1 and len(bands) > 1)
+    ):
         return ""
     return write_table([layout.cells(row) for row in rows])
+
+
+def _count(text: str, start: int, end: int) -> int:
+    """Return the number of characters that are no space."""
+    return sum(map(len, text[start:end].split()))
 
 
 def _levels(parts: Sequence[_Box]) -> list[Line]:
@@ -322,8 +332,8 @@ def _dividing(rules: Sequence[Rule], low: float, high: float, first: float, last
     """Return the positions between `first` and `last` of the rules that take most of the way from `low` to `high`."""
     lengths: dict[float, float] = {}
     for position, begin, end in sorted(rule for rule in rules if first < rule[0] < last):
-        last = next(reversed(lengths), position)
-        same = last if position - last <= 2 * _LEAN else position
+        before = next(reversed(lengths), position)
+        same = before if position - before <= 2 * _LEAN else position
         lengths[same] = lengths.get(same, 0) + max(0, min(end, high) - max(begin, low))
     return [position for position, length in lengths.items() if length >= _RULED * (high - low)]
 
@@ -414,7 +424,7 @@ class _Layout:
                 _, end, _, start, stop = parts.pop(0)
                 last = max(last, end)
                 texts.append(self.text[start:stop])
-            cells.append(Cell("\n".join(texts), last - column + 1))
+            cells.append(Cell(_HYPHEN.sub(r"\1", "\n".join(texts)), last - column + 1))
             column = last + 1
         return cells
 
