@@ -274,7 +274,8 @@ def _blocks(lines: Sequence[Line]) -> Iterator[list[Line]]:
             yield block
             block = []
         if block or is_beside:
-            lowest = min(lowest, line[0].middle) if block else line[0].middle
+            low = min(part.middle for part in line)
+            lowest = min(lowest, low) if block else low
             block.append(line)
     if block:
         yield block

@@ -111,6 +111,14 @@ def test_headers_over_several_columns(rules: str) -> None:
     assert row(texts[-1]) in text
 
 
+@pytest.mark.parametrize("rules", ["grid", "header", "none"])
+def test_words_cut_at_a_line_end_in_a_cell_are_whole_again(rules: str) -> None:
+    """R1.3"""
+    texts = [["Norma", "Texto", "Núm."], *([f"N{n}", "el fluido de la mani-\nobra", str(7 * n)] for n in range(1, 5))]
+    style = [*RULES[rules], ("VALIGN", (0, 0), (-1, -1), "TOP")]
+    assert "| N3 | el fluido de la maniobra | 21 |" in read(make([Table(texts, style=style)])).text
+
+
 def test_header_of_a_table_on_each_page_is_no_page_header() -> None:
     """R1.3: the lines that pages repeat are left out, but not those of tables."""
     texts = [SALES[0], *SALES[1:] * 40]
