@@ -5,9 +5,10 @@ import json
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from io import BytesIO
+from itertools import chain
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -17,8 +18,8 @@ import xberg
 from graphrag.config.settings import ParsingLimits
 from graphrag.errors import UnreadableDocument
 from graphrag.models import ParsedText, SourceLocation
-from graphrag.parsers.detection import PPTX, RTF
-from graphrag.parsers.text import TextBuilder, as_rows
+from graphrag.parsers.detection import DOCX, ODT, PPTX, RTF
+from graphrag.parsers.text import Cell, TextBuilder, write_table
 
 # Recognition of characters stays off: with it a scanned page would fetch models.
 CONFIG = xberg.ExtractionConfig(
@@ -32,8 +33,13 @@ def parse_office(data: bytes, *, media_type: str, limits: ParsingLimits) -> Pars
     """Raises UnreadableDocument: encrypted, damaged, too_large or empty."""
     document = _extract(data, media_type)
     builder = TextBuilder(limits.characters)
-    for node in document.document.nodes if document.document else []:
-        _add(json.loads(str(node.content)), builder)
+    nodes = [json.loads(str(node.content)) for node in document.document.nodes] if document.document else []
+    tables = iter(_tables(data, media_type, [node["grid"] for node in nodes if node["node_type"] == "table"]))
+    for node in nodes:
+        if node["node_type"] == "table":
+            builder.add(next(tables))
+        else:
+            _add(node, builder)
     if not any(character.isalnum() for character in builder.text):
         raise UnreadableDocument("the file holds no text", reason="empty")
     metadata = document.metadata
@@ -69,18 +75,31 @@ def _add(content: Mapping[str, Any], builder: TextBuilder) -> None:
         builder.add(content["text"], level=content.get("level", 1))
     elif kind == "list_item":
         builder.add(f"- {content['text']}", gap="\n")
-    elif kind == "table":
-        builder.add("\n".join(as_rows(_grid(content["grid"]))))
     elif kind == "definition_item":
         builder.add(f"{content['term']}: {content['definition']}")
     else:
         builder.add(content.get("text") or content.get("content") or "")
 
 
-def _grid(grid: Mapping[str, Any]) -> Sequence[Sequence[str]]:
-    rows = [[""] * grid["cols"] for _ in range(grid["rows"])]
+_BODIES = {DOCX: "word/document.xml", ODT: "content.xml"}
+
+
+def _tables(data: bytes, media_type: str, grids: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the tables as text; those of a body from its XML, since xberg's grids have no merged cells."""
+    body: list[Element] = []
+    if grids and media_type in _BODIES:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            body = [table for table in _nearest(_read(archive, _BODIES[media_type]), _TABLES) if _rows(table)]
+    if [len(_rows(table)) for table in body] != [grid["rows"] for grid in grids[: len(body)]]:
+        body = []
+    yield from map(_write_table, body)
+    yield from (write_table(_grid(grid)) for grid in grids[len(body) :])
+
+
+def _grid(grid: Mapping[str, Any]) -> list[list[Cell]]:
+    rows = [[Cell("")] * grid["cols"] for _ in range(grid["rows"])]
     for cell in grid["cells"]:
-        rows[cell["row"]][cell["col"]] = cell["content"]
+        rows[cell["row"]][cell["col"]] = Cell(cell["content"])
     return rows
 
 
@@ -95,10 +114,101 @@ def _rtf_character(escape: re.Match[str]) -> str:
     return chr(int(escape[2]) % 0x10000)
 
 
+_TABLES, _ROWS, _CELLS = frozenset({"tbl", "table"}), frozenset({"tr", "table-row"}), frozenset({"tc", "table-cell"})
+_UNENTERED = frozenset(
+    {"Fallback", "txbxContent", *_TABLES}
+)  # Fallback: for programs that don't know what is beside it
+_UNREAD = frozenset({"Fallback", "pPr", "del", "moveFrom", "annotation", "note", *_TABLES})
+_BREAKS = {"br": "\n", "cr": "\n", "line-break": "\n", "tab": "\t", "s": " ", "noBreakHyphen": "\u2011"}
+_ODF = "{urn:oasis:"  # its text stands between elements, as in HTML
+_MAX_SPAN = 1_000  # columns or rows of a merged cell; and times that a cell of ODT is repeated
+
+
+def _write_table(table: Element) -> str:
+    """Return a table of DOCX, ODT or PPTX as text, and after it those in its cells."""
+    inner = (each for row in _rows(table) for cell in _nearest(row, _CELLS) for each in _nearest(cell, _TABLES))
+    return "\n\n".join([write_table(_cells(table)), *map(_write_table, inner)])
+
+
+def _rows(table: Element) -> list[Element]:
+    return list(_nearest(table, _ROWS))
+
+
+def _nearest(element: Element, names: Container[str]) -> Iterator[Element]:
+    """Yield the nearest descendants of these names that stand in no other table or text box."""
+    for child in element:
+        if _tag(child) in names:
+            yield child
+        elif _tag(child) not in _UNENTERED:
+            yield from _nearest(child, names)
+
+
+def _properties(element: Element) -> dict[str, str]:
+    """Return a row's or cell's attributes and, of DOCX, the values of its properties."""
+    own = {name.rpartition("}")[2]: value for name, value in element.items()}
+    lists = (child for child in element if _tag(child) in {"trPr", "tcPr"})
+    return own | {
+        _tag(each): next((value for name, value in each.items() if name.endswith("}val")), "") for each in chain(*lists)
+    }
+
+
+def _cells(table: Element) -> list[list[Cell]]:
+    """Read a table's cells by rows. One of DOCX that goes on from the row above makes that one taller."""
+    heads = {row for head in _nearest(table, {"table-header-rows"}) for row in _rows(head)}
+    read: list[list[Cell]] = []
+    begun: dict[int, tuple[list[Cell], int]] = {}  # by column: the last cell, as its row and its place there
+    for row in _rows(table):
+        of_row = _properties(row)
+        is_header = row in heads or of_row.get("tblHeader", "0") not in {"0", "false", "off"}
+        column = _span(of_row.get("gridBefore"), least=0)
+        line = [Cell("", column)] if column else []
+        for element in _nearest(row, _CELLS):
+            properties = _properties(element)
+            merged = properties.get("vMerge", "restart")
+            if merged in {"1", "true"} or properties.get("hMerge") in {"1", "true"}:
+                continue  # of PPTX: part of a cell that knows its spans
+            width = _span(properties.get("gridSpan") or properties.get("number-columns-spanned"))
+            if merged != "restart" and column in begun:
+                above, place = begun[column]
+                above[place] = replace(above[place], rows=above[place].rows + 1)
+            else:
+                height = _span(properties.get("rowSpan") or properties.get("number-rows-spanned"))
+                cell = Cell(_text(element), width, height, is_header)
+                begun[column] = line, len(line)
+                line += [replace(cell) for _ in range(_span(properties.get("number-columns-repeated")))]
+            column += width
+        read.append(line)
+    return read
+
+
+def _span(written: str | None, *, least: int = 1) -> int:
+    return max(least, min(int(written), _MAX_SPAN)) if written and re.fullmatch(r"\d{1,9}", written) else least
+
+
+def _text(element: Element) -> str:
+    """Return the text of a shape or cell, a line a paragraph, without that of tables in it."""
+    return "".join(_pieces(element)).strip()
+
+
+def _pieces(element: Element) -> Iterator[str]:
+    is_mixed = element.tag.startswith(_ODF)
+    if is_mixed or _tag(element) == "t":
+        yield element.text or ""
+    for child in element:
+        tag = _tag(child)
+        if tag in _BREAKS:
+            yield _BREAKS[tag]
+        elif tag not in _UNREAD:
+            yield from _pieces(child)
+        if tag in {"p", "h"}:
+            yield "\n"
+        if is_mixed:
+            yield child.tail or ""
+
+
 _LEVEL = 1  # of a slide's title among the headings
 _FURNITURE = frozenset({"sldNum", "ftr", "hdr", "dt", "sldImg"})  # placeholders that every slide repeats
 _TITLES = frozenset({"title", "ctrTitle"})
-_BREAKS = {"br": "\n", "tab": "\t"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +285,7 @@ def _blocks(element: Element) -> Iterator[_Block]:
         case "Fallback":  # for programs that don't know what stands beside it
             return
         case "tbl":
-            rows = [[_text(cell) for cell in row if _tag(cell) == "tc"] for row in element if _tag(row) == "tr"]
-            yield _Block("\n".join(as_rows(rows)))
+            yield _Block(_write_table(element))
         case "sp":
             kind = next((child.get("type", "") for child in element.iter() if _tag(child) == "ph"), "")
             if kind not in _FURNITURE:
@@ -186,12 +295,3 @@ def _blocks(element: Element) -> Iterator[_Block]:
         case _:
             for child in element:
                 yield from _blocks(child)
-
-
-def _text(element: Element) -> str:
-    """A line a paragraph."""
-    paragraphs = (paragraph for paragraph in element.iter() if _tag(paragraph) == "p")
-    return "\n".join(
-        "".join(_BREAKS.get(_tag(run), run.text or "" if _tag(run) == "t" else "") for run in paragraph.iter())
-        for paragraph in paragraphs
-    )

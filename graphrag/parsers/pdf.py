@@ -22,6 +22,7 @@ from graphrag.errors import UnreadableDocument
 from graphrag.models import Heading, ParsedText, SourceLocation
 from graphrag.models.ingestion import Box, PageRequest, PageView
 from graphrag.parsers.detection import PDF
+from graphrag.parsers.pdf_tables import write_tables
 from graphrag.parsers.text import TextBuilder, clean
 from graphrag.parsers.wire import PNG
 
@@ -71,7 +72,8 @@ def _on_page(
         parts = [clean(line.text) for line in group]
         written = "\n".join(parts)
         start = text.find(written, after, location.end_char)
-        if start < 0 or len(written) > _LONGEST or sum(map(str.isalpha, written)) < 2:
+        is_in_line = text[max(0, start - 1) : start].strip() != ""  # of a table
+        if start < 0 or is_in_line or len(written) > _LONGEST or sum(map(str.isalpha, written)) < 2:
             continue
         after = start + len(written)
         yield Heading(levels[size], " ".join(written.split()), start)
@@ -156,7 +158,7 @@ def _read_page(page: Any) -> _Page:
     try:
         printed = page.get_textpage()
         written = printed.get_text_range()
-        text = written.replace("\r\n", "\n").replace("\ufffe", "")
+        text = write_tables(page, printed, written).replace("\r\n", "\n").replace("\ufffe", "")
         few = len(text.strip()) < FEW_CHARACTERS
         images = page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3) if few else ()
         return _Page(text, tuple(_lines(printed, written)), is_scanned=any(True for _ in images))
@@ -248,9 +250,9 @@ def _without(lines: Sequence[str], number: int, repeated: set[str]) -> str:
 def _shapes(line: str, page: int) -> set[str]:
     """Return the line as it is, and with page numbers replaced by their difference from the page's number.
 
-    So «3 of 9» and «4 of 9» share a shape, but «Total 120» and «Total 87» don't.
+    So «3 of 9» and «4 of 9» share a shape, but «Total 120» and «Total 87» don't; a table's rows have none.
     """
-    if not line.strip():
+    if not line.strip() or line.startswith("| "):
         return set()
     if _ROMAN.fullmatch(line.strip()):
         return {"#"}
@@ -336,7 +338,7 @@ def _find(printed: Any, quote: str) -> Iterator[Span]:
     written = [chr(pdfium_c.FPDFText_GetUnicode(printed, place)) for place in range(printed.count_chars())]
     characters = [(letter, place) for place, character in enumerate(written) for letter in _letters(character)]
     page = "".join(letter for letter, _ in characters)
-    for part in _parts(_letters(quote), page):
+    for part in _parts(quote, page):
         start = page.find(part)
         while start != -1:
             last = start + len(part) - 1
@@ -358,9 +360,17 @@ def _is_mark(character: str) -> bool:
 
 
 def _parts(quote: str, page: str) -> Iterator[str]:
-    if quote in page:
-        yield from [quote] if quote else []
-        return
+    """Yield the letters of what the page has of a quote: of a table's row, the cells if they stand apart."""
+    whole = _letters(quote)
+    if whole in page:
+        yield from [whole] if whole else []
+    elif "|" in quote:
+        yield from (cell for cell in map(_letters, quote.split("|")) if len(cell) >= FEWEST_CHARACTERS and cell in page)
+    else:
+        yield from _ends(whole, page)
+
+
+def _ends(quote: str, page: str) -> Iterator[str]:
     lengths = range(1, len(quote))
     head = bisect_left(lengths, True, key=lambda length: quote[:length] not in page)
     tail = bisect_left(lengths, True, key=lambda length: quote[-length:] not in page)

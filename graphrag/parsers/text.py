@@ -1,4 +1,4 @@
-"""Texts of files: decoding, cleaning, building with headings and locations; plain text and Markdown.
+"""Texts of files: decoding, cleaning, building with headings and locations; tables, plain text and Markdown.
 
 Bytes are decoded by byte order mark, zero bytes of UTF-16, as UTF-8, as declared, by the likeliest charset.
 """
@@ -6,9 +6,10 @@ Bytes are decoded by byte order mark, zero bytes of UTF-16, as UTF-8, as declare
 import codecs
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise, takewhile, zip_longest
 from typing import Any
 
 from charset_normalizer import from_bytes
@@ -39,12 +40,109 @@ def holds_words(text: str) -> bool:
     return any(character.isalnum() for character in text)
 
 
-def as_rows(cells: Sequence[Sequence[str]]) -> Iterator[str]:
-    """«| Cliente | Total |»: a line a row, as in Markdown; empty rows are left out."""
-    for row in cells:
-        values = [" ".join(cell.split()).replace("|", "/") for cell in row]
-        if any(values):
-            yield f"| {' | '.join(values)} |"
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """Cell of a table; `columns` and `rows` that it takes, more than one where it is merged."""
+
+    text: str
+    columns: int = 1
+    rows: int = 1
+    is_header: bool = False
+
+
+MAX_HEADER_ROWS = 3
+MAX_REPEATED_CHARS = 200  # of a merged cell's text; a longer one is written once
+MAX_REPEATS = 100_000  # of the merged cells of a table
+_EMPTY = Cell("")
+
+
+def write_table(rows: Sequence[Sequence[Cell]]) -> str:
+    """Return a table in Markdown: its title as a line, a header, a rule, and a line for each row that holds text.
+
+    A merged cell is repeated at each of its places; rows of headers are joined («Budget 2025 / T1»); if none is marked,
+    merged cells tell how many there are. One column is written as lines, one row without a rule.
+    """
+    grid = [row for row in _without_empty_columns(_expand(rows)) if any(cell.text for cell in row)]
+    titles: list[str] = []
+    while len(grid) > 1 and _is_title(grid[0], grid[1]):
+        titles.append(grid.pop(0)[0].text)
+    if max(map(len, grid), default=0) < 2 or (len(grid) == 1 and any("\n" in cell.text for cell in grid[0])):
+        return "\n".join([*titles, *(cell.text for cell in dict.fromkeys(chain.from_iterable(grid)))])
+    if len(grid) == 1:
+        return "\n".join([*titles, _row(cell.text for cell in grid[0])])
+    count = min(_count_headers(grid), MAX_HEADER_ROWS, len(grid) - 1)
+    rule = ["---"] * max(map(len, grid))
+    spaces = [_EMPTY] * len(rule)  # Markdown wants as many headers as rules
+    headers = (_join_headers(cells) for cells in zip_longest(spaces, *grid[:count], fillvalue=_EMPTY))
+    return "\n".join([*titles, _row(headers), _row(rule), *(_row(_texts(row)) for row in grid[count:])])
+
+
+def _expand(rows: Sequence[Sequence[Cell]]) -> Iterator[list[Cell]]:
+    """Yield rows with a merged cell at each of its places, unless these are too many."""
+    spare = MAX_REPEATS
+    above: dict[int, tuple[Cell, int]] = {}  # by column: a merged cell and the rows that it takes from here on
+    for number, row in enumerate(rows):
+        cells, line, below = deque(row), list[Cell](), dict[int, tuple[Cell, int]]()
+        while cells or len(line) in above:
+            column, width = len(line), 1
+            if column in above:
+                cell, height = above[column]
+            else:
+                cell = cells.popleft()
+                width, height = max(1, cell.columns), max(1, min(cell.rows, len(rows) - number))
+                if width * height > spare:
+                    width = height = 1
+                spare -= width * height - 1
+            repeated = cell if len(cell.text) <= MAX_REPEATED_CHARS else _EMPTY
+            line += [cell, *[repeated] * (width - 1)]
+            if height > 1:
+                below |= dict.fromkeys(range(column, column + width), (repeated, height - 1))
+        above = below
+        yield line
+
+
+def _without_empty_columns(grid: Iterable[list[Cell]]) -> list[list[Cell]]:
+    """Return the columns in which a cell with text begins."""
+    rows = list(grid)
+    begun = {
+        column
+        for row in rows
+        for column, (before, cell) in enumerate(pairwise([_EMPTY, *row]))
+        if cell.text and cell is not before
+    }
+    return [[cell for column, cell in enumerate(row) if column in begun] for row in rows]
+
+
+def _is_title(row: Sequence[Cell], following: Sequence[Cell]) -> bool:
+    """Return whether a row is one cell, merged or the only one with text, above a row of several."""
+    is_alone = len(set(row)) == 1 or not any(cell.text for cell in row[1:])
+    return is_alone and bool(row[0].text) and len({cell for cell in following if cell.text}) > 1
+
+
+def _count_headers(grid: Sequence[Sequence[Cell]]) -> int:
+    """Return the number of first rows that are marked; else one more than those whose merged cells divide below."""
+    marked = sum(1 for _ in takewhile(lambda row: all(cell.is_header or not cell.text for cell in row), grid))
+    return marked or 1 + sum(1 for _ in takewhile(lambda pair: _is_divided(*pair), pairwise(grid)))
+
+
+def _is_divided(row: Sequence[Cell], below: Sequence[Cell]) -> bool:
+    widths = Counter(row)
+    others = [pair for pair in zip(row, below, strict=False) if widths[pair[0]] == 1]
+    return bool(others) and len(others) < len(row) and all(a is b or not (a.text and b.text) for a, b in others)
+
+
+def _join_headers(cells: Iterable[Cell]) -> str:
+    return " / ".join(dict.fromkeys(cell.text for cell in cells if cell.text))
+
+
+def _texts(row: Sequence[Cell]) -> list[str]:
+    """Return the cells' texts; that of a cell that takes the whole row once."""
+    cells = row if len(set(row)) > 1 else [row[0], *[_EMPTY] * (len(row) - 1)]
+    return [cell.text for cell in cells]
+
+
+def _row(texts: Iterable[str]) -> str:
+    return f"| {' | '.join(' '.join(text.split()).replace('|', '/') for text in texts)} |"
 
 
 @dataclass(slots=True)

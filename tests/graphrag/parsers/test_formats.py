@@ -37,7 +37,7 @@ async def test_docx(parser: IsolatedParser) -> None:
     parsed = await parser.parse(make_docx(), filename="a.docx")
     assert parsed.text == (
         "Ventas\n\nLas ventas subieron un 5 %: «¡récord!».\n\nPor cliente\n\n"
-        "| Cliente | Total |\n| Lefèvre | 3 € |\n- primero\n- segundo"
+        "| Cliente | Total |\n| --- | --- |\n| Lefèvre | 3 € |\n- primero\n- segundo"
     )
     assert titles(parsed) == [(1, "Ventas"), (2, "Por cliente")]
     assert (parsed.title, parsed.authors) == ("El informe", ("Ana Muñoz",))
@@ -62,7 +62,7 @@ async def test_pptx(parser: IsolatedParser) -> None:
     slides = [(place.page, parsed.text[place.start_char : place.end_char]) for place in parsed.locations]
     assert slides == [
         (1, "Objetivos\n\ncrecer\nahorrar"),
-        (2, "Cifras\n\n| Mes | Total |\n| enero | 7 |"),
+        (2, "Cifras\n\n| Mes | Total |\n| --- | --- |\n| enero | 7 |"),
         (3, "sin título\n\nhablar despacio"),
     ]
     assert titles(parsed) == [(1, "Objetivos"), (1, "Cifras")]
@@ -88,7 +88,7 @@ async def test_html(parser: IsolatedParser) -> None:
     """R1.3: what a reader sees, and no more."""
     parsed = await parser.parse(HTML.encode(), filename="a.html")
     assert parsed.text == (
-        "H2O\n\nEl agua hierve a 100 °C.\nOtra línea.\n- uno\n- dos\n\n| Sal | Pepper |\n| 1 | a b / c |"
+        "H2O\n\nEl agua hierve a 100 °C.\nOtra línea.\n- uno\n- dos\n\n| Sal | Pepper |\n| --- | --- |\n| 1 | a b / c |"
     )
     assert parsed.headings == (Heading(1, "H2O", 0),)
     assert (parsed.title, parsed.authors) == ("La página", ("Léa",))
