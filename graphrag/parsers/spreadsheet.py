@@ -4,10 +4,11 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from itertools import groupby
+from xml.etree import ElementTree
 
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum
 
@@ -26,6 +27,8 @@ _VALUE = re.compile(r"[\W\d]*\d[\W\d]*")
 _FEWEST_YEARS = 3  # that follow one another and are headers, whatever is below: kilos may look like years
 _MOST_HEADER_CHARACTERS = 80
 YEARS = range(1900, 2101)
+_STYLES = "xl/styles.xml"
+_STYLED = re.compile(rb"""<(?:\w+:)?c\s(?=[^>]*?\br="([A-Z]{1,3}\d{1,7})")[^>]*?\bs="(\d{1,6})\"""")
 _SHEET_PART = re.compile(r"xl/worksheets/[^/]+\.xml")
 _WITHOUT_VALUE = re.compile(
     rb"""<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*>\s*<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)"""
@@ -43,27 +46,78 @@ def parse_workbook(data: bytes, *, media_type: str, limits: ParsingLimits) -> Pa
             for sheet in workbook.sheets_metadata
             if sheet.typ == SheetTypeEnum.WorkSheet
         ]
+        formats = _read_formats(data, [sheet[0] for sheet in sheets]) if media_type == XLSX else _Formats({}, ())
     except PasswordError as exc:
         raise UnreadableDocument(
             "the file is protected by a password: save it without one", reason="encrypted"
         ) from exc
-    except CalamineError as exc:
+    except (CalamineError, zipfile.BadZipFile, ElementTree.ParseError) as exc:
         raise UnreadableDocument(f"the file is damaged: {exc}", reason="damaged") from exc
     builder = TextBuilder(limits.characters)
-    tables = [
-        table
-        for name, first_row, first_column, rows in sheets
-        for table in _add_sheet(builder, name, first_row, first_column, rows)
-    ]
-    parsed = _parsed(builder, tables, media_type)
-    return replace(parsed, warnings=tuple(_warnings(data))) if media_type == XLSX else parsed
+    tables: list[Table] = []
+    for name, first_row, first_column, rows in sheets:
+        shown = _as_percentages(rows, first_row, first_column, formats.percentages.get(name, frozenset()))
+        tables += _add_sheet(builder, name, first_row, first_column, shown)
+    return replace(_parsed(builder, tables, media_type), warnings=tuple(_warnings(formats.without_value)))
 
 
-def _warnings(data: bytes) -> Iterator[str]:
-    """A formula's value is only known where the program that wrote the file has stored it."""
+@dataclass(frozen=True, slots=True)
+class _Formats:
+    """What a workbook says of its cells beside their values: by sheet, those that are percentages (row, column)."""
+
+    percentages: Mapping[str, Set[tuple[int, int]]]
+    without_value: Sequence[str]  # cells of formulas
+
+
+def _read_formats(data: bytes, sheets: Sequence[str]) -> _Formats:
+    """Read the sheets' own parts. Raises zipfile.BadZipFile or ParseError."""
+    percentages: dict[str, Set[tuple[int, int]]] = {}
+    without_value: list[str] = []
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        sheets = [name for name in archive.namelist() if _SHEET_PART.fullmatch(name)]
-        cells = [cell.decode() for name in sheets for cell in _WITHOUT_VALUE.findall(archive.read(name))]
+        parts = {name: archive.read(name) for name in archive.namelist() if _SHEET_PART.fullmatch(name)}
+        styles = _percent_styles(archive.read(_STYLES)) if _STYLES in archive.namelist() else frozenset()
+        names = _sheet_parts(archive) if styles else {}
+    for part in parts.values():
+        without_value += [cell.decode() for cell in _WITHOUT_VALUE.findall(part)]
+    for sheet in sheets if styles else ():
+        found = _STYLED.findall(parts.get(names.get(sheet, ""), b""))
+        cells = (corners(reference.decode()) for reference, style in found if int(style) in styles)
+        percentages[sheet] = {(row - 1, column) for edges in cells if edges for column, row in edges[:1]}
+    return _Formats(percentages, without_value)
+
+
+def _percent_styles(styles: bytes) -> frozenset[int]:
+    root = ElementTree.fromstring(styles)
+    formats = {int(each.get("numFmtId", 0)): each.get("formatCode", "") for each in root.iterfind(".//{*}numFmt")}
+    cells = root.findall(".//{*}cellXfs/{*}xf")
+    kinds = [int(each.get("numFmtId", 0)) for each in cells]
+    return frozenset(number for number, kind in enumerate(kinds) if kind in (9, 10) or "%" in formats.get(kind, ""))
+
+
+def _sheet_parts(archive: zipfile.ZipFile) -> dict[str, str]:
+    """The parts by the names of their sheets."""
+    relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    targets = {each.get("Id"): each.get("Target", "").removeprefix("/xl/") for each in relations}
+    sheets = ElementTree.fromstring(archive.read("xl/workbook.xml")).iterfind(".//{*}sheets/{*}sheet")
+    ids = {each.get("name", ""): next((v for k, v in each.items() if k.endswith("}id")), None) for each in sheets}
+    return {name: f"xl/{targets.get(key, '')}" for name, key in ids.items()}
+
+
+def _as_percentages(
+    rows: list[list[Cell]], first_row: int, first_column: int, cells: Set[tuple[int, int]]
+) -> list[list[Cell]]:
+    """Write .125 as «12.5 %» where that is how the sheet shows it."""
+    for row, column in cells:
+        row, column = row - first_row, column - first_column
+        if 0 <= row < len(rows) and 0 <= column < len(rows[row]):
+            value = rows[row][column]
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                rows[row][column] = f"{value * 100:.10g} %"
+    return rows
+
+
+def _warnings(cells: Sequence[str]) -> Iterator[str]:
+    """A formula's value is only known where the program that wrote the file has stored it."""
     if cells:
         yield (
             f"{len(cells)} formulas have no stored value, so their cells are empty (the first is {cells[0]}):"
@@ -120,9 +174,28 @@ def _parsed(builder: TextBuilder, tables: Sequence[Table], media_type: str) -> P
 def _add_sheet(
     builder: TextBuilder, name: str, first_row: int, first_column: int, rows: Sequence[Row]
 ) -> Iterator[Table]:
-    numbered = [(number, row) for number, row in enumerate(rows, start=first_row + 1)]
     if name and any(_is_filled(row) for row in rows):
         builder.add(name, level=1)
+    for start, end in _side_by_side(rows):
+        yield from _add_block(builder, name, first_row, first_column + start, [row[start:end] for row in rows])
+
+
+def _side_by_side(rows: Sequence[Row]) -> list[tuple[int, int]]:
+    """Columns, [start, end), of tables beside each other: with empty columns between them, and not of the same rows."""
+    width = max(map(len, rows), default=0)
+    filled = [
+        {number for number, row in enumerate(rows) if row[at : at + 1] not in ([], [None])} for at in range(width)
+    ]
+    bands = [list(places) for is_any, places in groupby(range(width), key=lambda at: bool(filled[at])) if is_any]
+    held = [set().union(*(filled[at] for at in band)) for band in bands]
+    are_apart = len({max(lines) for lines in held}) == len(bands) and all(len(band) > 1 for band in bands)
+    return [(band[0], band[-1] + 1) for band in bands] if len(bands) > 1 and are_apart else [(0, width)]
+
+
+def _add_block(
+    builder: TextBuilder, name: str, first_row: int, first_column: int, rows: Sequence[Row]
+) -> Iterator[Table]:
+    numbered = [(number, row) for number, row in enumerate(rows, start=first_row + 1)]
     headers: list[str] = []
     widest = max((_width(row) for row in rows), default=0)
     for filled, group in groupby(numbered, key=lambda numbered_row: _is_filled(numbered_row[1])):
