@@ -50,8 +50,8 @@ def lacks_debts(reading: QuestionReading) -> bool:
 
 def _column_of_state(reading: QuestionReading, state: StateRules) -> RowFilter | None:
     for place, column in enumerate(reading.table.columns):
-        texts = set(column.values)
-        is_state = column.is_text and 1 < len(texts) <= MOST_STATES
+        texts = set(column.values) if len(column.values) <= MOST_STATES else set()
+        is_state = column.is_text and len(texts) > 1
         held = tuple(text for text in texts if state.cells.search(fold(text)))
         if is_state and held and len(held) < len(texts) and _is_of_state(reading, place, texts, state):
             return RowFilter(place, Operator.IS, held)
@@ -68,6 +68,8 @@ def read_answers(reading: QuestionReading, taken: set[int]) -> Iterator[RowFilte
     rules = question_rules()
     for place, words in reading.headers.items():
         texts = set(reading.table.columns[place].values)
+        if len(texts) > MOST_STATES:
+            continue
         agreed = tuple(text for text in texts if rules.affirmative.search(fold(text)))
         denied = tuple(text for text in texts if rules.negative.search(fold(text)))
         is_whole = len({reading.words[number].stem for number in words}) >= len(reading.content(place))

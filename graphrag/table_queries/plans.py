@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrag.ingestion.tables.typed_tables import Floats, Integers, TypedTable
+from graphrag.ingestion.tables.typed_tables import Floats, Integers, TypedColumn, TypedTable
 from graphrag.linguistics.language import fold
 
 
@@ -52,6 +52,7 @@ class Operator(StrEnum):
     FILLED = "≠ ∅"
 
 
+_EPOCH = date(1970, 1, 1).toordinal()
 COMPARED = (Operator.ABOVE, Operator.BELOW, Operator.AT_LEAST, Operator.AT_MOST)  # with a number
 
 
@@ -70,7 +71,8 @@ class RowFilter:
         column = table.columns[self.column]
         match self.operator:
             case Operator.EMPTY | Operator.FILLED:
-                return np.equal(column.codes == 0, self.operator is Operator.EMPTY)
+                is_empty: NDArray[np.bool_] = column.codes == 0
+                return is_empty if self.operator is Operator.EMPTY else ~is_empty
             case Operator.IS | Operator.IS_NOT:
                 wanted = set(self.texts)
                 places = [place for place, text in enumerate(column.texts) if text in wanted]
@@ -202,18 +204,23 @@ def _aggregate(table: TypedTable, plan: TablePlan, chosen: Integers) -> float | 
 def _per_value(table: TypedTable, plan: TablePlan, chosen: Integers) -> QueryResult | None:
     """The aggregate of each value, the greatest first; of each month, in their order."""
     column = table.columns[plan.per or 0]
-    if column.is_time:
-        days = [date.fromordinal(day) if day else None for day in column.first_days[chosen].tolist()]
-        labels = np.array([f"{day:%Y-%m}" if day else "" for day in days])
-    else:
-        labels = np.array(column.texts)[column.codes[chosen]]
+    keys: NDArray[Any] = _months(column, chosen) if column.is_time else column.codes[chosen]
+    is_known = column.first_days[chosen] > 0 if column.is_time else keys > 0
+    chosen, keys = chosen[is_known], keys[is_known]
+    order = np.argsort(keys, kind="stable")
+    found, starts = np.unique(keys[order], return_index=True)
     values = [
-        (str(label), value)
-        for label in np.unique(labels[labels != ""])
-        if (value := _aggregate(table, plan, chosen[labels == label])) is not None
+        (str(key) if column.is_time else column.texts[int(key)], value)
+        for key, rows in zip(found, np.split(chosen[order], starts[1:]), strict=True)
+        if (value := _aggregate(table, plan, rows)) is not None
     ]
     ordered = values if column.is_time else sorted(values, key=lambda each: -each[1])
-    return QueryResult(tuple(ordered), tuple(chosen[labels != ""].tolist())) if len(values) > 1 else None
+    return QueryResult(tuple(ordered), tuple(chosen.tolist())) if len(values) > 1 else None
+
+
+def _months(column: TypedColumn, chosen: Integers) -> NDArray[np.datetime64]:
+    days: NDArray[np.datetime64] = (column.first_days[chosen] - _EPOCH).astype("datetime64[D]")
+    return days.astype("datetime64[M]")
 
 
 def _values(table: TypedTable, plan: TablePlan, chosen: Integers) -> Floats:
@@ -236,12 +243,10 @@ def _monthly(table: TypedTable, plan: TablePlan, chosen: Integers) -> float | No
     time = next((each for each in table.columns if each.is_time), None)
     if time is None:
         return None
-    months: dict[tuple[int, int], float] = {}
-    for row, value in zip(chosen, _values(table, plan, chosen), strict=True):
-        first, last = (date.fromordinal(max(int(days[row]), 1)) for days in (time.first_days, time.last_days))
-        if first > date.min and first.month == last.month and first.year == last.year and not np.isnan(value):
-            months[first.year, first.month] = months.get((first.year, first.month), 0.0) + float(value)
-    return fsum(months.values()) / len(months) if months else None
+    values = _values(table, plan, chosen)
+    is_known = (time.first_days[chosen] > 0) & ~np.isnan(values)
+    months = np.unique(_months(time, chosen[is_known]))
+    return fsum(values[is_known]) / len(months) if len(months) else None
 
 
 def _extreme(table: TypedTable, plan: TablePlan, chosen: Integers) -> QueryResult | None:

@@ -178,7 +178,7 @@ def _understand_rest(reading: QuestionReading) -> int | None:
         before, word = reading.words[number - 1].folded, reading.words[number].folded
         if rules.by.fullmatch(before) and number in groups:  # «por cliente»
             per = next(place for place, words in reading.headers.items() if number in words and is_text(place))
-        elif rules.by.fullmatch(before) and rules.month.fullmatch(word) and len(times) == 1:
+        elif rules.by.fullmatch(before) and rules.month.fullmatch(word) and times:
             per = times[0]
         elif not rules.per.fullmatch(before):
             continue
@@ -191,7 +191,7 @@ def _per_value(request: TableRequest, per: int) -> TablePlan | None:
     if request.superlative or request.alternatives or request.operation not in ("", "total", "count", "mean"):
         return None
     filters = tuple(each for each in request.filters if each.column != per)
-    is_counted = request.operation == "count" and not request.is_of_amount
+    is_counted = request.operation == "count" and counted_number(request.reading) is None
     if not is_counted and request.amount is None:
         return None
     aggregate = Aggregate.COUNT if is_counted else Aggregate.MEAN if request.operation == "mean" else Aggregate.SUM

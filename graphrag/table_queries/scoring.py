@@ -292,8 +292,8 @@ class _Asked:
                     RowFilter(each.column, Operator.IS, each.texts[:1]),
                     RowFilter(each.column, Operator.IS, each.texts[1:]),
                 )
-                for place in (None, *sums):
-                    yield "difference", TablePlan(Aggregate.DIFFERENCE, rest, place, alternatives=two), place, place
+                for column in (None, *sums):
+                    yield "difference", TablePlan(Aggregate.DIFFERENCE, rest, column, alternatives=two), column, column
 
     def _plan_features(
         self, kind: str, measure: int | None, answer: int | None, chosen: Sequence[_Condition], rows: int

@@ -1,8 +1,10 @@
 """Workbooks and CSV: rows with their headers, sheets and cells."""
 
+import io
 from datetime import date, datetime, time, timedelta
 
 import pytest
+import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,6 +56,45 @@ def test_titles_over_a_table_blank_lines_and_gaps() -> None:
     assert parsed.text == "Hoja\nInforme anual\nAño: 2023; Total: 7\nAño: 2024\nTotal: 9"
     assert [place.cells for place in parsed.locations] == ["A1", "A4:B4", "A6", "B7"]
     assert {table.headers for table in parsed.tables} == {("Año", "Total")}
+
+
+def test_percentages_are_read_as_they_are_shown() -> None:
+    """R1.5 By the format of their cells, built in or the sheet's own; other numbers stay."""
+    data = io.BytesIO()
+    with xlsxwriter.Workbook(data) as workbook:
+        plain, fine = workbook.add_format({"num_format": "0%"}), workbook.add_format({"num_format": '0.0" %"'})
+        workbook.add_worksheet("Otra")
+        sheet = workbook.add_worksheet("Tasas & más")
+        sheet.write_row(3, 2, ["Zona", "IVA", "Cuota"])
+        for number, (zone, rate) in enumerate([("Norte", 0.21), ("Sur", 0.125), ("Este", 0)], start=4):
+            sheet.write(number, 2, zone)
+            sheet.write(number, 3, rate, plain)
+            sheet.write(number, 4, rate, fine if zone == "Sur" else None)
+    parsed = read(data.getvalue())
+    assert parsed.text.splitlines()[1:] == [
+        "Zona: Norte; IVA: 21 %; Cuota: 0.21",
+        "Zona: Sur; IVA: 12.5 %; Cuota: 12.5 %",
+        "Zona: Este; IVA: 0 %; Cuota: 0",
+    ]
+
+
+def test_tables_side_by_side_are_two() -> None:
+    """R1.5 Each with its own cells; columns apart of the same rows are one table."""
+    beside: list[list[object]] = [
+        ["Socio", "Cuota", None, "Fecha", "Gasto"],
+        ["Ana", 30, None, "2025-01-02", 12.5],
+        ["Bea", 45, None, "2025-01-09", 8],
+        ["Leo", 30, None, None, None],
+    ]
+    parsed = read(make_xlsx({"Hoja": beside}))
+    assert [(table.headers, table.first_column, len(table.rows)) for table in parsed.tables] == [
+        (("Socio", "Cuota"), 0, 3),
+        (("Fecha", "Gasto"), 3, 2),
+    ]
+    assert [place.cells for place in parsed.locations] == ["A2:B2", "A3:B3", "A4:B4", "D2:E2", "D3:E3"]
+    one = [[*row[:2], None, *row[3:]] for row in beside[:3]]
+    (table,) = read(make_xlsx({"Hoja": one})).tables
+    assert table.headers == ("Socio", "Cuota", "", "Fecha", "Gasto")
 
 
 def test_months_and_years_name_columns() -> None:

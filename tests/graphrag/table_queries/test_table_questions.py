@@ -95,7 +95,10 @@ def test_two_groups_are_compared(question: str, language: str, rows: Rows, expec
         ("¿Cuántas facturas están anuladas?", "es", INVOICES),  # no such state
         ("¿Cuántas páginas tiene la F-106?", "es", INVOICES),  # no such column
         ("¿Cuánto subieron las ventas en marzo?", "es", INVOICES),  # against another month
-        ("¿Cuánto facturamos por cliente?", "es", INVOICES),  # one value for each
+        ("¿Qué mes tuvo más pedidos?", "es", [["Mes", "Ventas"], ["enero", 3], ["febrero", 5]]),  # no such number
+        ("¿Qué mes tuvo más ventas en Francia?", "es", [["Mes", "Ventas"], ["enero", 3], ["febrero", 5]]),
+        ("¿Qué clientes deben dinero y cuánto debe cada uno?", "es", INVOICES),  # two questions
+        ("How much do we still owe?", "en", STOCK),  # no debt in it
         ("Which item comes after the hinge?", "en", STOCK),  # the order of rows
         ("How many items were sold to the IT department?", "en", STOCK),
         ("¿Por qué se retrasó el pago?", "es", INVOICES),
@@ -104,6 +107,66 @@ def test_two_groups_are_compared(question: str, language: str, rows: Rows, expec
 def test_what_is_not_understood_gives_no_number(question: str, language: str, rows: Rows) -> None:
     """R8.5 A wrong sum is worse than none."""
     assert ask(question, rows, language) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows", "expected"),
+    [
+        ("¿Cuánto facturamos por cliente?", "es", INVOICES,
+         {"Óptica Lledó": 3390, "Talleres Gómez": 2260.5, "Panadería Sol": 155.25}),
+        ("¿Cuántas facturas hay pendientes por cliente?", "es", INVOICES,
+         {"Óptica Lledó": 2, "Talleres Gómez": 1, "Panadería Sol": 1}),
+        ("¿Cuánto facturamos cada mes?", "es", INVOICES, {"2025-01": 1500.5, "2025-02": 1520.25, "2025-03": 2785}),
+        ("Combien a-t-on vendu par rayon ?", "fr", SALES, {"Pains": 435, "Gâteaux": 235}),
+    ],
+)  # fmt: skip
+def test_each_value_of_a_column_has_its_own(
+    question: str, language: str, rows: Rows, expected: dict[str, float]
+) -> None:
+    """R8.3 Sums and counts by customer, by month; rows of no such value are in none."""
+    found = ask(question, rows, language)
+    assert found is not None
+    assert {label: round(value, 2) for label, value in found[1].values} == expected
+
+
+MARKS: Rows = [
+    ["Form", "Pupil", "Maths", "Returned on"],
+    ["10A", "Ann", 90, "2025-05-02"],
+    ["10A", "Bo", 40, None],
+    ["10B", "Cy", 70, "2025-05-04"],
+    ["10B", "Di", 80, None],
+]
+BUDGET: Rows = [
+    ["Poste", "Budget / T1", "Budget / T2", "Réel / T1", "Réel / T2"],
+    ["Costumes", 100, 120, 90, 130],
+    ["Transport", 50, 60, 55, 58],
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "rows", "expected"),
+    [
+        ("How many candidates in 10A have no return date?", "en", MARKS, [1]),  # a noun for what the rows are
+        ("Combien de postes ?", "fr", BUDGET, [2]),  # which are rows several times
+        ("Quel est le budget des costumes ?", "fr", BUDGET, [220]),
+        ("Combien pour les costumes ?", "fr", BUDGET, []),  # budget and actual are no sum
+    ],
+)
+def test_rows_that_stand_for_something_else(question: str, language: str, rows: Rows, expected: list[float]) -> None:
+    """R8.3, R8.5"""
+    assert numbers(question, rows, language) == expected
+
+
+def test_groups_are_compared_by_their_means() -> None:
+    """R8.3"""
+    assert labels("Which form has the best average in maths?", MARKS, "en") == ["10B"]
+
+
+def test_a_year_in_a_header_is_no_date() -> None:
+    """R8.3 «2025 (kWh)» beside «2024 (kWh)»."""
+    rows: Rows = [["Mois", "2024 (kWh)", "2025 (kWh)"], ["juin", 412, 523], ["juillet", 446, 589]]
+    assert labels("Quel mois a le plus de kWh en 2025 ?", rows, "fr") == ["juillet"]
+    assert numbers("Quel est le total en kWh pour 2024 ?", rows, "fr") == [858]
 
 
 def test_spending_is_kept_as_negative_numbers() -> None:
