@@ -28,7 +28,6 @@ from agent.verification.checking import Verification
 from agent.verification.checking import verify as verify_citations
 from agent.verification.judge import open_judge
 from graphrag.extractive_answers.statements import without_marks
-from graphrag.extractive_answers.table_answers import asks_what_is_late
 from graphrag.linguistics.language import is_foreign
 from graphrag.llm.chat_models import EXTRACTIVE, NamedModel, beginning_with
 from graphrag.llm.prompt_injection import find_instructions
@@ -43,7 +42,7 @@ from graphrag.retrieval.named_files import find_named_files
 from graphrag.retrieval.pipeline import RetrievalPipeline
 from graphrag.retrieval.query import Query
 from graphrag.services import Services
-from graphrag.table_queries.reading import asks_to_compute
+from graphrag.table_queries.answers import ComputedAnswer, TableAnswer
 
 CITED = "cited_titles"  # the key in an answer's additional_kwargs: what a follow-up question may speak of
 CLOSEST_ROWS = 3
@@ -269,8 +268,9 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         asks_tables = (
             not _has_model(runtime.context, state["collection"]) and query.transformed.intent is not Intent.CAUSAL
         )
-        if asks_tables and (computed := await _from_tables(state, pipeline, query)):
-            return computed
+        asked = await _ask_tables(state, pipeline, query) if asks_tables else None
+        if asked and asked.computed:
+            return _tell_computed(asked.computed)
         passages, degraded = await pipeline.expand(query, hits, question=question, files=files)
         passages, suspicious = await asyncio.to_thread(_prepare, passages, state, runtime.context.services)
     count_results("expand", len(passages))
@@ -278,22 +278,21 @@ async def expand(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     log_cut(window.worthy(hits), passages)
     get_stream_writer()(sources_event(passages, state["paths"]))
     read = {"passages": passages, "degraded": list(degraded), "warnings": [*state["warnings"], *suspicious]}
-    is_of_table = bool(passages and hits and hits[0].chunk.headers)
-    asked = query.transformed.standalone
-    if asks_tables and is_of_table and asks_to_compute(asked) and not asks_what_is_late(asked):
+    if asked and asked.is_of_rows and passages and hits[0].chunk.headers:
         return {**read, **_write(_name_rows(passages, query.transformed.language), passages)}
     return read
 
 
-async def _from_tables(state: State, pipeline: RetrievalPipeline, query: Query) -> dict[str, Any] | None:
-    """Return the answer that whole tables give; a failure leaves it to the rest."""
+async def _ask_tables(state: State, pipeline: RetrievalPipeline, query: Query) -> TableAnswer | None:
+    """A failure leaves it to the rest."""
     try:
-        found = await pipeline.query_tables(query, state["evidence"], question=state["query"].standalone)
+        return await pipeline.query_tables(query, state["evidence"], question=state["query"].standalone)
     except Exception as exc:
         log.warning("tables not asked", error=exc)
         return None
-    if found is None:
-        return None
+
+
+def _tell_computed(found: ComputedAnswer) -> dict[str, Any]:
     passages = list(found.passages)
     get_stream_writer()(sources_event(passages, []))
     return {"passages": passages, "paths": [], "computed": found, **_write(found.text, passages)}

@@ -31,7 +31,7 @@ from graphrag.retrieval.graph_expansion import expand_by_graph, leads_on
 from graphrag.retrieval.hybrid import UNCACHED, QueryCache
 from graphrag.retrieval.named_files import each_file_first
 from graphrag.retrieval.query import Query, Retrieval, SearchResult, Trace
-from graphrag.table_queries.answers import ComputedAnswer, best_plan, write_answer
+from graphrag.table_queries.answers import TableAnswer, best_plan, is_told_by_text, write_answer
 
 FEWER_CANDIDATES = 25
 HIGH_LOAD = "load"  # a reason, among the names of degraded stages
@@ -237,8 +237,8 @@ class RetrievalPipeline:
             found = expansion.passages(hits, {}, window=expansion.NOWHERE, max_chars=max_chars, max_share=max_share)
             return found, _degraded("expand", exc)
 
-    async def query_tables(self, query: Query, hits: Sequence[Hit], *, question: str) -> ComputedAnswer | None:
-        """Return what the tables of the first hits give for a question that counts, sums, filters or compares."""
+    async def query_tables(self, query: Query, hits: Sequence[Hit], *, question: str) -> TableAnswer | None:
+        """Return what the tables of the first hits give for a question; None where there are none to be asked."""
         documents = {hit.chunk.document.id: hit.chunk.document for hit in hits[:TABLE_HITS]}
         if asks_what_is_late(question):
             return None
@@ -246,11 +246,14 @@ class RetrievalPipeline:
         async with within("expand"):
             read = await self.store.read_tables(query.collection, list(documents)[:TABLE_DOCUMENTS])
             tables = [(document, table) for key, document in documents.items() for table in read.get(key, ())]
-            found = await asyncio.to_thread(best_plan, question, tables, language=language) if tables else None
-            if found is None:
+            if not tables:
                 return None
+            found = await asyncio.to_thread(best_plan, question, tables, language=language)
+            if found is None:
+                is_of_rows = not await asyncio.to_thread(is_told_by_text, question, tables, language=language)
+                return TableAnswer(None, is_of_rows=is_of_rows)
             chunks = await self.store.read_chunks(query.collection, found.spans)
-        return write_answer(found, chunks.get(found.document.id, ()), language=language)
+        return TableAnswer(write_answer(found, chunks.get(found.document.id, ()), language=language))
 
     def expansion_window(self, query: Query, *, question: str, files: Sequence[str]) -> tuple[ExpansionWindow, float]:
         """Return how far hits grow, and the share of the context that one document may have, in [0, 1]."""

@@ -11,15 +11,15 @@ from uuid import UUID
 from graphrag.extractive_answers.statements import without_marks
 from graphrag.extractive_answers.table_answers import row_label
 from graphrag.ingestion.tables.typed_tables import TypedTable
-from graphrag.linguistics.language import labelled
+from graphrag.linguistics.language import fold, labelled
 from graphrag.linguistics.numbers import Quantity, write_number, write_quantity
 from graphrag.llm.prompt_injection import find_instructions
 from graphrag.models import Chunk, Document, Passage
 from graphrag.parsers.source_locations import overlapping
-from graphrag.table_queries.plans import Aggregate, QueryResult, TablePlan, describe_filter, run_plan
-from graphrag.table_queries.reading import read_plan
+from graphrag.table_queries.plans import Aggregate, QueryResult, TablePlan, describe_filter, run_plan, select_rows
+from graphrag.table_queries.reading import asks_to_compute, read_plan
 from graphrag.table_queries.scoring import likely_plan
-from graphrag.table_queries.words import question_rules
+from graphrag.table_queries.words import QuestionReading, question_rules
 
 SHOWN_ROWS, LISTED_ROWS = 10, 30  # of what a value comes from, of what was asked for
 MOST_SHORT = 280  # characters of a short answer
@@ -40,6 +40,14 @@ class ComputedAnswer:
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     row_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableAnswer:
+    """`is_of_rows`: no plan was found, and no row is named that would answer by itself."""
+
+    computed: ComputedAnswer | None
+    is_of_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +81,25 @@ def best_plan(question: str, tables: Sequence[tuple[Document, bytes]], *, langua
         found = read_plan(question, table, language=language)
         if found and (best is None or found.understood > best[0]) and (result := run_plan(table, found.plan)):
             best = found.understood, AnsweredPlan(document, table, found.plan, result)
-    for document, table in () if best else read:
+    for document, table in () if best else [pair for pair in read if pair[0] is read[0][0]]:
         likely = likely_plan(question, table, language=language)
         if likely and (best is None or likely.score > best[0]):
             best = likely.score, AnsweredPlan(document, table, likely.plan, likely.result)
     return best[1] if best else None
+
+
+def is_told_by_text(question: str, tables: Sequence[tuple[Document, bytes]], *, language: str) -> bool:
+    """Return whether a question without a plan may be answered by what is written in the document of the tables.
+
+    By a row, if the values that it names are of one alone; by the sentences on changes that are computed beside it.
+    """
+    if question_rules().changed.search(fold(question)):
+        return True
+    if asks_to_compute(question):
+        return False
+    readings = (QuestionReading(question, language, TypedTable.from_bytes(data)) for _, data in tables)
+    named = ((reading.table, tuple(each for each, _ in reading.values)) for reading in readings)
+    return any(filters and len(select_rows(table, filters)) == 1 for table, filters in named)
 
 
 def write_answer(found: AnsweredPlan, chunks: Sequence[Chunk], *, language: str) -> ComputedAnswer | None:

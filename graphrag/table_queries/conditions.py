@@ -9,7 +9,7 @@ from datetime import date, timedelta
 import numpy as np
 
 from graphrag.ingestion.tables.columns import Role
-from graphrag.ingestion.tables.typed_tables import MONTH
+from graphrag.ingestion.tables.typed_tables import MONTH, TypedColumn
 from graphrag.linguistics.date_tokens import months
 from graphrag.linguistics.dates import read_dates
 from graphrag.linguistics.language import fold
@@ -26,7 +26,7 @@ def read_states(reading: QuestionReading) -> Iterator[RowFilter]:
     rules = question_rules()
     for place, words in reading.headers.items():  # "no return date yet", of what is not back
         column = reading.table.columns[place]
-        if column.is_time and not column.codes.all() and column.codes.any() and reading.is_denied(min(words)):
+        if column.is_time and _is_partly_filled(column) and reading.is_denied(min(words)):
             reading.known |= words
             yield RowFilter(place, Operator.EMPTY)
             return
@@ -55,12 +55,22 @@ def _column_of_state(reading: QuestionReading, state: StateRules) -> RowFilter |
         held = tuple(text for text in texts if state.cells.search(fold(text)))
         if is_state and held and len(held) < len(texts) and _is_of_state(reading, place, texts, state):
             return RowFilter(place, Operator.IS, held)
-    for place, words in reading.headers.items():  # «Livrée le», of what has been delivered
-        column = reading.table.columns[place]
-        if column.is_time and not column.codes.all() and column.codes.any():
-            is_denied = any(map(reading.is_denied, words))
+    partly = [
+        place for place, column in enumerate(reading.table.columns) if column.is_time and _is_partly_filled(column)
+    ]
+    for place in partly:
+        if place in reading.headers:  # «Livrée le», of what has been delivered
+            is_denied = any(map(reading.is_denied, reading.headers[place]))
             return RowFilter(place, Operator.EMPTY if is_denied else Operator.FILLED)
+    debt, paid = question_rules().states[:2]
+    for place in partly if state in (debt, paid) else ():
+        if question_rules().paid_header.search(fold(reading.table.headers[place])):
+            return RowFilter(place, Operator.EMPTY if state is debt else Operator.FILLED)
     return None
+
+
+def _is_partly_filled(column: TypedColumn) -> bool:
+    return bool(column.codes.any()) and not column.codes.all()
 
 
 def read_answers(reading: QuestionReading, taken: set[int]) -> Iterator[RowFilter]:

@@ -85,18 +85,23 @@ def read_plan(question: str, table: TypedTable, *, language: str) -> ReadPlan | 
     per = _understand_rest(reading)
     plan = _plan(request) if per is None else _per_value(request, per)
     left = reading.left(is_counting=request.operation in ("count", "share"))
-    if plan is None or not _are_rows(request, left) or _mixes_kinds(request, plan):
+    if plan is None or not _are_rows(request, plan, left) or _mixes_kinds(request, plan):
         return None
     named = set().union(*reading.headers.values(), set())
     return ReadPlan(_signed(reading, plan), len(reading.known) + len(named))
 
 
-def _are_rows(request: TableRequest, left: Sequence[Word]) -> bool:
+def _are_rows(request: TableRequest, plan: TablePlan, left: Sequence[Word]) -> bool:
     """Return whether nothing is left of the question but a noun for what the rows are: «pedidos», "pupils".
 
-    Only where a filter says that it is about this table, and not of a unit: «metros», "kilos".
+    Only where a value of this table is named, which then has rows, and not for a unit: «metros», "kilos".
     """
-    if len(left) != 1 or not request.filters:
+    if (
+        len(left) != 1
+        or plan.aggregate is Aggregate.CELL
+        or not any(each.texts for each in request.filters)
+        or not len(request.chosen)
+    ):
         return not left
     noun, units = left[0].folded, frozenset().union(*question_rules().units.values())
     is_noun = left[0].text == noun and "n" in parts_of_speech(noun, request.reading.language)

@@ -11,6 +11,7 @@ from math import exp
 from graphrag.ingestion.tables.columns import Role
 from graphrag.ingestion.tables.typed_tables import TypedTable
 from graphrag.linguistics.language import fold, stem
+from graphrag.linguistics.lexicon import parts_of_speech
 from graphrag.linguistics.numbers import read_quantities
 from graphrag.table_queries.columns import match_score
 from graphrag.table_queries.conditions import compared_quantities, read_answers, read_days, read_states
@@ -76,14 +77,21 @@ def score_plans(question: str, table: TypedTable, *, language: str, weights: Map
 def likely_plan(question: str, table: TypedTable, *, language: str) -> ScoredPlan | None:
     """Return the plan that is most probably meant, if it is sure enough for how many words it leaves unexplained."""
     plans = score_plans(question, table, language=language, weights=plan_weights())
-    if not plans or question_rules().two_parts.search(fold(question).replace("’", "'")):
+    rules, reading = question_rules(), QuestionReading(question, language, table)
+    if not plans or any(pattern.search(reading.folded) for pattern in (rules.two_parts, rules.changed, rules.why)):
         return None
     operations = {"mean": Aggregate.MEAN, "share": Aggregate.SHARE, "median": Aggregate.MEDIAN}
-    rules, reading = question_rules(), QuestionReading(question, language, table)
     for name, aggregate in operations.items():
         is_asked = reading.asks(rules.operations[name]) and not reading.is_header(rules.operations[name])
         if is_asked and plans[0].plan.aggregate is not aggregate:
             return None
+    best = plans[0].plan
+    is_look_up = best.aggregate in (Aggregate.CELL, Aggregate.LIST, Aggregate.SUM, Aggregate.MEAN) and not best.step
+    if is_look_up and plans[0].features["left thing"]:
+        return None  # a column that the table does not have
+    named = {best.column, best.group, *(each.column for each in best.filters)} & reading.headers.keys()
+    if not named and not any(each.texts for each in best.filters):
+        return None  # nothing says that it is about this table
     if any(rules.by.fullmatch(word.folded) for word in reading.words) and plans[0].plan.per is None:
         return None
     least = next((surety for left, surety in SUREST.items() if f"left{left}" in plans[0].features), 1.0)
@@ -157,10 +165,7 @@ class _Asked:
     @cached_property
     def asked_columns(self) -> set[int]:
         """The columns that the noun after the question word names: «qué equipo», "which team"."""
-        match = question_rules().asked_noun.search(self.reading.folded)
-        if not match:
-            return set()
-        noun = next((n for n, word in enumerate(self.reading.words) if word.start == match.start(1)), None)
+        noun = next((n for n, word in enumerate(self.reading.words) if word.start == self._asked_noun), None)
         return {place for place, words in self.reading.headers.items() if noun in words}
 
     @cached_property
@@ -223,9 +228,10 @@ class _Asked:
         del triggers, conditions
         for chosen in self.condition_sets():
             covered = frozenset().union(*(each.words for each in chosen))
-            uncovered = len((left | self._sayable) - covered - headed)
+            uncovered = (left | self._sayable) - covered - headed
             shared: Features = {
-                f"left{min(uncovered, 4)}": 1.0,
+                f"left{min(len(uncovered), 4)}": 1.0,
+                "left thing": float(any(map(self._is_thing, uncovered))),
                 f"filters{len(chosen)}": 1.0,
                 "covered": float(len(covered)),
             }
@@ -238,6 +244,17 @@ class _Asked:
             shared[f"rows{min(len(rows), 2)}"] = 1.0
             for kind, plan, measure, answer in self._of_filters(chosen, len(rows)):
                 yield plan, shared | self._plan_features(kind, measure, answer, chosen, min(len(rows), 2))
+
+    def _is_thing(self, number: int) -> bool:
+        """Return whether a word is a noun, and not of what is asked for or counted, which may be the rows."""
+        word = self.reading.words[number]
+        is_asked = number in self._counted or word.start == self._asked_noun
+        return not is_asked and "n" in parts_of_speech(word.text, self.reading.language)
+
+    @cached_property
+    def _asked_noun(self) -> int:
+        match = question_rules().asked_noun.search(self.reading.folded)
+        return match.start(1) if match else -1
 
     @cached_property
     def _sayable(self) -> frozenset[int]:
