@@ -94,14 +94,10 @@ def read_plan(question: str, table: TypedTable, *, language: str) -> ReadPlan | 
 def _are_rows(request: TableRequest, plan: TablePlan, left: Sequence[Word]) -> bool:
     """Return whether nothing is left of the question but a noun for what the rows are: «pedidos», "pupils".
 
-    Only where a value of this table is named, which then has rows, and not for a unit: «metros», "kilos".
+    Only of a sheet of which a value is named that has rows, and not for a unit: «metros», "kilos".
     """
-    if (
-        len(left) != 1
-        or plan.aggregate is Aggregate.CELL
-        or not any(each.texts for each in request.filters)
-        or not len(request.chosen)
-    ):
+    is_told = any(map(request.reading.says_whole, request.filters)) and len(request.chosen) > 0
+    if len(left) != 1 or plan.aggregate is Aggregate.CELL or not is_told or not request.reading.table.is_sheet:
         return not left
     noun, units = left[0].folded, frozenset().union(*question_rules().units.values())
     is_noun = left[0].text == noun and "n" in parts_of_speech(noun, request.reading.language)
@@ -291,6 +287,8 @@ def _count(request: TableRequest) -> TablePlan | None:
     summed = request.amount if of_unit or is_quantity else counted_number(reading)
     if summed is not None and (of_unit or is_quantity or table.columns[summed].role is Role.AMOUNT):
         return TablePlan(Aggregate.SUM, filters, summed)
+    if group is None and any(word in rules.times for word in counted):
+        return None  # «¿cuántos años tiene …?»
     if group is None and any(is_key(table, each.column) for each in filters if each.operator is Operator.IS):
         return None  # one row: something else of it is counted
     return TablePlan(Aggregate.COUNT, filters, group=group) if filters or group is not None else None

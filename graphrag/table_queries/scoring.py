@@ -62,7 +62,7 @@ def plan_weights() -> Mapping[str, float]:
 
 def score_plans(question: str, table: TypedTable, *, language: str, weights: Mapping[str, float]) -> list[ScoredPlan]:
     """Return the plans that give something, the best first."""
-    if len(table) > MOST_ROWS or len(table.columns) > MOST_COLUMNS:
+    if not table.is_sheet or len(table) > MOST_ROWS or len(table.columns) > MOST_COLUMNS:
         return []
     asked = _Asked(QuestionReading(question, language, table))
     found = []

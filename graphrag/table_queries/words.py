@@ -100,6 +100,7 @@ class TableQuestionRules(Rules):
     affirmative: Pattern
     negative: Pattern
     units: dict[str, WordSet]
+    times: WordSet
     numbers: dict[str, int]
     neutral: WordSet
     words: dict[str, dict[str, str]]
@@ -255,6 +256,11 @@ class QuestionReading:
         best = [text for text, held in held_by.items() if len(held) == most]
         return tuple(best), set().union(*(shared[each] for text in best for each in held_by[text])), False
 
+    def says_whole(self, each: RowFilter) -> bool:
+        """Return whether the question has all words of a filter's value."""
+        said = {word.stem for word in self.words}
+        return bool(each.texts) and all(held in said for held in self._stems(each.texts[0]))
+
     def _may_name(self, numbers: set[int], stem_of: str, held: Sequence[str]) -> bool:
         """Return whether a word may stand for a value by itself: a name, or what the value is in the first place."""
         is_name = any(self.words[number].text[:1].isupper() and number for number in numbers)
@@ -290,7 +296,8 @@ class QuestionReading:
     def left(self, *, is_counting: bool) -> list[Word]:
         """Return the words that say something and are not understood; those of the table's titles are.
 
-        What is counted must be understood, and so must a participle where rows are counted, which may be a condition.
+        What is counted must be understood, and so must a participle where rows are counted, which may be a condition;
+        beside a table within a text, every verb.
         """
         counted = {*self.counted_words[:1], *self._compared_nouns}
         empty, neutral = stop_words(self.language), question_rules().neutral
@@ -305,6 +312,7 @@ class QuestionReading:
             and (
                 number in counted
                 or (number and word.text[:1].isupper())
+                or not self.table.is_sheet
                 or not _is_verb(word.text, self.language, may_be_state=is_counting)
             )
         ]

@@ -81,10 +81,13 @@ class TypedColumn:
 class TypedTable:
     """A table of n rows. `about`: its document's and its own titles, which say what its rows are.
 
+    `is_sheet`: its document is a table, not a text with one, of which a question may be about something else.
+
     `starts`, `ends`: (n,), the characters of the document that a row is; `chunks`: (n,), the chunk that it begins in.
     """
 
     language: str
+    is_sheet: bool
     about: str
     columns: Sequence[TypedColumn]
     starts: Integers
@@ -105,7 +108,9 @@ class TypedTable:
         """Return what `from_bytes` reads: arrays as numpy's npz has them, and texts as JSON."""
         told = [[column.header, column.role, column.unit, column.texts] for column in self.columns]
         arrays: dict[str, Any] = {"starts": self.starts, "ends": self.ends, "chunks": self.chunks}
-        arrays["texts"] = np.frombuffer(json.dumps([self.language, self.about, told]).encode(), dtype=np.uint8)
+        arrays["texts"] = np.frombuffer(
+            json.dumps([self.language, self.is_sheet, self.about, told]).encode(), dtype=np.uint8
+        )
         for place, column in enumerate(self.columns):
             arrays[f"codes{place}"] = column.codes
             if column.is_time:
@@ -119,7 +124,7 @@ class TypedTable:
     @classmethod
     def from_bytes(cls, data: bytes) -> "TypedTable":
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            language, about, told = json.loads(arrays["texts"].tobytes())
+            language, is_sheet, about, told = json.loads(arrays["texts"].tobytes())
             starts = arrays["starts"]
             nothing, no_number = np.zeros(len(starts), np.int32), np.full(len(starts), np.nan)
             columns = [
@@ -135,7 +140,7 @@ class TypedTable:
                 )
                 for place, (header, role, unit, texts) in enumerate(told)
             ]
-            return cls(language, about, columns, starts, arrays["ends"], arrays["chunks"])
+            return cls(language, is_sheet, about, columns, starts, arrays["ends"], arrays["chunks"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +166,8 @@ def typed_tables(parsed: ParsedText, document: Document, chunk_starts: Sequence[
         said = captions.get(headers, ()) if is_sheet else [caption_over(parsed.text, table) for table in parts]
         named = sheets if is_sheet else dict.fromkeys(table.sheet for table in parts)
         about = " ".join(dict.fromkeys([document.title, document.filename, *named, *said]))
-        group = (SHEET if is_sheet else SECTION).get(document.language, SHEET["en"])
         rows = [_row(table, row, len(headers)) for table in parts for row in table.rows]
-        if typed := _typed_table(headers, rows, group, about, document.language, chunk_starts):
+        if typed := _typed_table(headers, rows, is_sheet, about, document.language, chunk_starts):
             made.append(typed)
     return made
 
@@ -187,14 +191,14 @@ def _row(table: Table, row: TableRow, width: int) -> _Row:
 def _typed_table(
     headers: tuple[str, ...],
     rows: Sequence[_Row],
-    group: str,
+    is_sheet: bool,
     about: str,
     language: str,
     chunk_starts: Sequence[int],
 ) -> TypedTable | None:
     year = _year_of(about)
     if len({row.group for row in rows}) > 1:
-        headers = (*headers, group)
+        headers = (*headers, (SHEET if is_sheet else SECTION).get(language, SHEET["en"]))
         rows = [replace(row, values=(*row.values, row.group)) for row in rows]
     rows = _filled(rows)
     model = _model(headers, rows)
@@ -209,7 +213,7 @@ def _typed_table(
     ]
     starts = np.array([row.start for row in rows], np.int32)
     chunks = np.array([bisect_right(chunk_starts, row.start) - 1 for row in rows], np.int32)
-    return TypedTable(language, about, columns, starts, np.array([row.end for row in rows], np.int32), chunks)
+    return TypedTable(language, is_sheet, about, columns, starts, np.array([row.end for row in rows], np.int32), chunks)
 
 
 def _model(headers: tuple[str, ...], rows: Sequence[_Row]) -> Table:
