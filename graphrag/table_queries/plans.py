@@ -109,6 +109,7 @@ class TablePlan:
     column: int | None = None
     group: int | None = None
     is_grouped: bool = True  # else each row is a group, which that column names
+    is_of_rows: bool = False  # a list that a question asks for by a noun for what the rows are
     of_means: bool = False  # the groups have their mean, not their sum
     asks_value: bool = False  # of an extreme: the number, not what has it
     factor: int = 1  # -1 where spending is kept as negative numbers

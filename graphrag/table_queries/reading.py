@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+
 from graphrag.ingestion.tables.columns import Role
 from graphrag.ingestion.tables.typed_tables import KIND, VALUE, Integers, TypedTable
 from graphrag.linguistics.language import fold
@@ -85,7 +87,7 @@ def read_plan(question: str, table: TypedTable, *, language: str) -> ReadPlan | 
     per = _understand_rest(reading)
     plan = _plan(request) if per is None else _per_value(request, per)
     left = reading.left(is_counting=request.operation in ("count", "share"))
-    if plan is None or not _are_rows(request, plan, left) or _mixes_kinds(request, plan):
+    if plan is None or not _are_rows(request, plan, left) or (plan := _of_one_kind(request, plan)) is None:
         return None
     named = set().union(*reading.headers.values(), set())
     return ReadPlan(_signed(reading, plan), len(reading.known) + len(named))
@@ -96,7 +98,8 @@ def _are_rows(request: TableRequest, plan: TablePlan, left: Sequence[Word]) -> b
 
     Only of a sheet of which a value is named that has rows, and not for a unit: «metros», "kilos".
     """
-    is_told = any(map(request.reading.says_whole, request.filters)) and len(request.chosen) > 0
+    is_told = plan.per is not None or any(map(request.reading.says_whole, request.filters)) or plan.is_of_rows
+    is_told = is_told and len(request.chosen) > 0
     if len(left) != 1 or plan.aggregate is Aggregate.CELL or not is_told or not request.reading.table.is_sheet:
         return not left
     noun, units = left[0].folded, frozenset().union(*question_rules().units.values())
@@ -107,14 +110,18 @@ def _are_rows(request: TableRequest, plan: TablePlan, left: Sequence[Word]) -> b
     )
 
 
-def _mixes_kinds(request: TableRequest, plan: TablePlan) -> bool:
-    """Return whether budget and actual would be one sum: the question does not say of which it is."""
-    headers = request.reading.table.headers
-    kinds = [place for place, header in enumerate(headers) if header in KIND.values()]
-    if not kinds or plan.column is None or headers[plan.column] not in VALUE.values():
-        return False
-    told = {each.column for each in (*plan.filters, *plan.alternatives)} | {plan.group, plan.per}
-    return kinds[0] not in told
+def _of_one_kind(request: TableRequest, plan: TablePlan) -> TablePlan | None:
+    """Return the plan over what is budgeted or over what is spent, None where the question does not say of which."""
+    table, rules = request.reading.table, question_rules()
+    kinds = [place for place, header in enumerate(table.headers) if header in KIND.values()]
+    if not kinds or plan.column is None or table.headers[plan.column] not in VALUE.values():
+        return plan
+    if kinds[0] in {each.column for each in (*plan.filters, *plan.alternatives)} | {plan.group, plan.per}:
+        return plan
+    spent = tuple(text for text in table.columns[kinds[0]].values if rules.reached_header.search(fold(text)))
+    if not spent or not request.says(rules.spending) or request.says(rules.limit_header):
+        return None
+    return replace(plan, filters=(*plan.filters, RowFilter(kinds[0], Operator.IS, spent)))
 
 
 def _read_request(reading: QuestionReading) -> TableRequest | None:
@@ -169,16 +176,17 @@ def _understand_rest(reading: QuestionReading) -> int | None:
     reading.known |= {number for number, word in enumerate(reading.words) if word.folded in rules.numbers}
     columns = reading.table.columns
 
-    def is_text(place: int) -> bool:
-        return columns[place].is_text
+    def has_groups(place: int) -> bool:
+        is_repeated = 2 * len(columns[place].values) <= int(np.count_nonzero(columns[place].codes))
+        return columns[place].is_text or (is_repeated and not columns[place].is_time)
 
-    groups = {number for place, words in reading.headers.items() if is_text(place) for number in words}
+    groups = {number for place, words in reading.headers.items() if has_groups(place) for number in words}
     times = [place for place, column in enumerate(columns) if column.is_time]
     per = None
     for number in range(1, len(reading.words)):
         before, word = reading.words[number - 1].folded, reading.words[number].folded
         if rules.by.fullmatch(before) and number in groups:  # «por cliente»
-            per = next(place for place, words in reading.headers.items() if number in words and is_text(place))
+            per = next(place for place, words in reading.headers.items() if number in words and has_groups(place))
         elif rules.by.fullmatch(before) and rules.month.fullmatch(word) and times:
             per = times[0]
         elif not rules.per.fullmatch(before):
@@ -246,7 +254,9 @@ def _plan(request: TableRequest) -> TablePlan | None:
 
 def _difference(request: TableRequest) -> TablePlan | None:
     table, filters = request.reading.table, request.filters
-    asks_count = request.operation != "difference" or request.says(question_rules().operations["count"])
+    rules = question_rules()
+    asks_count = request.operation != "difference" or request.says(rules.operations["count"])
+    asks_count = asks_count and not request.says(rules.how_much)
     is_one_row_each = all(len(select_rows(table, (*filters, each))) == 1 for each in request.alternatives)
     is_counted = not request.is_of_amount and asks_count and not is_one_row_each
     if request.amount is None and not is_counted:
@@ -283,6 +293,10 @@ def _count(request: TableRequest) -> TablePlan | None:
         return None  # by how much, of each row
     of_unit = any(rules.unit_header.search(fold(table.headers[each.column])) for each in filters)
     counted = [reading.words[number].folded for number in reading.counted_words]
+    of_values = set().union(*(words for _, words in reading.values), set())
+    quantities = [place for place, header in enumerate(table.headers) if rules.quantity_header.search(fold(header))]
+    if group is None and len(quantities) == 1 and of_values & set(reading.counted_words[:1]):
+        return TablePlan(Aggregate.SUM, filters, quantities[0])  # «¿cuántas hogazas …?», in rows of orders
     is_quantity = group is None and any(map(rules.quantity.fullmatch, counted))
     summed = request.amount if of_unit or is_quantity else counted_number(reading)
     if summed is not None and (of_unit or is_quantity or table.columns[summed].role is Role.AMOUNT):
@@ -357,8 +371,22 @@ def _look_up(request: TableRequest) -> TablePlan | None:
     asked = {number for number, word in enumerate(reading.words) if noun and noun.start(1) == word.start}
     of_values = set().union(*(words for _, words in reading.values), set())
     if not request.is_listing or group is None or not (is_named or (asked and asked <= of_values)):
-        return None
+        return _list_rows(request)
     return TablePlan(Aggregate.LIST, filters, group=group)
+
+
+def _list_rows(request: TableRequest) -> TablePlan | None:
+    """The rows by the column that tells them apart, which «¿qué facturas …?» does not name."""
+    columns, words = request.reading.table.columns, request.reading.asked_words
+    keys = [
+        place for place in range(len(columns)) if is_key(request.reading.table, place) and columns[place].role is None
+    ]
+    keys = keys or [place for place, column in enumerate(columns) if column.role is Role.CODE]
+    is_several = bool(words) and request.reading.words[words[0]].folded.endswith("s")
+    has_conditions = any(each.operator is not Operator.BETWEEN for each in request.filters)
+    if not keys or not is_several or not has_conditions:
+        return None
+    return TablePlan(Aggregate.LIST, request.filters, group=keys[0], is_of_rows=True)
 
 
 def _cell(request: TableRequest, places: Sequence[int]) -> TablePlan | None:

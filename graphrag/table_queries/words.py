@@ -64,6 +64,7 @@ class TableQuestionRules(Rules):
     people: Pattern
     paid_header: Pattern
     and_how_much: Pattern
+    how_much: Pattern
     compared: Pattern
     changed: Pattern
     spending: Pattern
@@ -164,6 +165,12 @@ class QuestionReading:
         match = question_rules().operations["count"].search(self.folded)
         after = [number for number, word in enumerate(self.words) if match and word.start >= match.end()]
         return after[:2]
+
+    @cached_property
+    def asked_words(self) -> list[int]:
+        """Return the word after «qué», "which": what is asked for."""
+        match = question_rules().asked_noun.search(self.folded)
+        return [number for number, word in enumerate(self.words) if match and word.start == match.start(1)]
 
     @cached_property
     def _compared_nouns(self) -> list[int]:
@@ -270,9 +277,11 @@ class QuestionReading:
         empty = stop_words(self.language)
         found = [match[0] for match in _TOKEN.finditer(_IN_BRACKETS.sub(" ", text))]
         found = found or [match[0] for match in _TOKEN.finditer(text)]
-        kept = (
+        kept = [
             name for name in found if fold(name) not in empty or len(found) == 1 or (len(name) == 1 and name.isupper())
-        )
+        ]
+        if len(found) > 1 and all(len(name) == 1 for name in kept):
+            kept = found  # «Bajo A»
         return [stem(name, self.language) for name in kept]
 
     def opens_share(self, each: RowFilter) -> bool:
@@ -299,7 +308,7 @@ class QuestionReading:
         What is counted must be understood, and so must a participle where rows are counted, which may be a condition;
         beside a table within a text, every verb.
         """
-        counted = {*self.counted_words[:1], *self._compared_nouns}
+        counted = {*self.counted_words[:1], *self._compared_nouns, *self.asked_words}
         empty, neutral = stop_words(self.language), question_rules().neutral
         about = {stem(match[0], self.language) for match in _TOKEN.finditer(self.table.about)}
         return [
