@@ -63,7 +63,7 @@ def parse_workbook(data: bytes, *, media_type: str, limits: ParsingLimits) -> Pa
 
 @dataclass(frozen=True, slots=True)
 class _Formats:
-    """What a workbook says of its cells beside their values: by sheet, those that are percentages (row, column)."""
+    """Formats of a workbook's cells: by sheet, those that are percentages (row, column)."""
 
     percentages: Mapping[str, Set[tuple[int, int]]]
     without_value: Sequence[str]  # cells of formulas

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from graphrag.ingestion.tables.columns import Role
-from graphrag.ingestion.tables.typed_tables import KIND, VALUE, Integers, TypedTable
+from graphrag.ingestion.tables.typed_tables import KIND, VALUE, Integers, TypedColumn, TypedTable
 from graphrag.linguistics.language import fold
 from graphrag.linguistics.lexicon import parts_of_speech
 from graphrag.table_queries.columns import (
@@ -84,7 +84,8 @@ def read_plan(question: str, table: TypedTable, *, language: str) -> ReadPlan | 
     request = _read_request(reading)
     if request is None:
         return None
-    per = _understand_rest(reading)
+    _understand_rest(reading)
+    per = _read_per(reading)
     plan = _plan(request) if per is None else _per_value(request, per)
     left = reading.left(is_counting=request.operation in ("count", "share"))
     if plan is None or not _are_rows(request, plan, left) or (plan := _of_one_kind(request, plan)) is None:
@@ -164,8 +165,8 @@ def _read_request(reading: QuestionReading) -> TableRequest | None:
     return TableRequest(reading, operation, superlative, tuple(filters), alternatives, is_listing)
 
 
-def _understand_rest(reading: QuestionReading) -> int | None:
-    """Mark the words that name columns and those that only ask; return the column of each of whose values it asks."""
+def _understand_rest(reading: QuestionReading) -> None:
+    """Mark the words that name columns and those that only ask."""
     rules = question_rules()
     reading.known.update(*reading.headers.values())
     for pattern in (
@@ -174,25 +175,31 @@ def _understand_rest(reading: QuestionReading) -> int | None:
     ):
         reading.asks(pattern)
     reading.known |= {number for number, word in enumerate(reading.words) if word.folded in rules.numbers}
-    columns = reading.table.columns
 
-    def has_groups(place: int) -> bool:
-        is_repeated = 2 * len(columns[place].values) <= int(np.count_nonzero(columns[place].codes))
-        return columns[place].is_text or (is_repeated and not columns[place].is_time)
 
-    groups = {number for place, words in reading.headers.items() if has_groups(place) for number in words}
+def _read_per(reading: QuestionReading) -> int | None:
+    """Return the column of each of whose values, or months, a question asks: «por cliente», "each month"."""
+    rules, columns = question_rules(), reading.table.columns
+    groups = {
+        number: place for place, words in reading.headers.items() if _has_groups(columns[place]) for number in words
+    }
     times = [place for place, column in enumerate(columns) if column.is_time]
     per = None
     for number in range(1, len(reading.words)):
         before, word = reading.words[number - 1].folded, reading.words[number].folded
-        if rules.by.fullmatch(before) and number in groups:  # «por cliente»
-            per = next(place for place, words in reading.headers.items() if number in words and has_groups(place))
+        if rules.by.fullmatch(before) and number in groups:
+            per = groups[number]
         elif rules.by.fullmatch(before) and rules.month.fullmatch(word) and times:
             per = times[0]
         elif not rules.per.fullmatch(before):
             continue
         reading.known |= {number - 1, number}  # «por pedido»: of each row
     return per
+
+
+def _has_groups(column: TypedColumn) -> bool:
+    is_repeated = 2 * len(column.values) <= int(np.count_nonzero(column.codes))
+    return column.is_text or (is_repeated and not column.is_time)
 
 
 def _per_value(request: TableRequest, per: int) -> TablePlan | None:

@@ -8,8 +8,10 @@ from importlib.resources import files
 from itertools import combinations, pairwise
 from math import exp
 
+import numpy as np
+
 from graphrag.ingestion.tables.columns import Role
-from graphrag.ingestion.tables.typed_tables import TypedTable
+from graphrag.ingestion.tables.typed_tables import TypedColumn, TypedTable
 from graphrag.linguistics.language import fold, stem
 from graphrag.linguistics.lexicon import parts_of_speech
 from graphrag.linguistics.numbers import read_quantities
@@ -30,6 +32,7 @@ from graphrag.table_queries.words import QuestionReading, question_rules
 MOST_ROWS = 2_000  # of a table whose plans are tried
 MOST_COLUMNS = 20
 MOST_FILTERS, MOST_TOGETHER, MOST_SETS = 8, 3, 12
+MOST_COMPARED = 3  # columns that a number may be compared with
 SUREST = {0: 0.5, 1: 0.6}  # by the number of words that a plan leaves unexplained, its least probability
 _FIRST_WORDS = 3  # in which a question says what it asks for
 
@@ -64,7 +67,8 @@ def score_plans(question: str, table: TypedTable, *, language: str, weights: Map
     """Return the plans that give something, the best first."""
     if not table.is_sheet or len(table) > MOST_ROWS or len(table.columns) > MOST_COLUMNS:
         return []
-    asked = _Asked(QuestionReading(question, language, table))
+    reading = QuestionReading(question, language, table)
+    asked = _Asked(reading, _read_triggers(reading), _read_conditions(reading))
     found = []
     for plan, features in asked.plans():
         if result := run_plan(table, plan):
@@ -115,33 +119,75 @@ def _answer(plan: TablePlan, result: QueryResult) -> tuple[object, ...]:
 _OF_LABELS = frozenset({Aggregate.LIST, Aggregate.CELL, Aggregate.MAXIMUM, Aggregate.MINIMUM})
 
 
+def _read_triggers(reading: QuestionReading) -> list[str]:
+    """Return the names of the rules that say what the question wants."""
+    rules = question_rules()
+    named = {
+        **rules.operations,
+        **rules.superlatives,
+        **rules.steps,
+        "when": rules.when,
+        "who": rules.who,
+        "money": rules.money,
+        "quantity": rules.quantity,
+        "compared": rules.compared,
+        "either": rules.either,
+        "listing": rules.listing,
+    }
+    return [name for name, pattern in named.items() if reading.asks(pattern)] or ["nothing"]
+
+
+def _read_conditions(reading: QuestionReading) -> list[_Condition]:
+    """Return what may be a filter, that of most words first."""
+    found = [_Condition(each, frozenset(words), kind) for each, words, kind in _named_values(reading)]
+    for kind, read in (("state", read_states), ("day", read_days)):
+        known = set(reading.known)
+        filters = list(read(reading))
+        words = frozenset(reading.known - known)
+        found += [_Condition(each, words, kind) for each in filters]
+    found += [_Condition(each, frozenset(), "answer") for each in read_answers(reading, set())]
+    found += _comparisons(reading)
+    return sorted(found, key=lambda each: -len(each.words))[:MOST_FILTERS]
+
+
+def _named_values(reading: QuestionReading) -> Iterator[tuple[RowFilter, set[int], str]]:
+    for each, words in reading.values:
+        if reading.is_denied(min(words)):
+            yield replace(each, operator=Operator.IS_NOT), words, "denied"
+        held = {reading.words[number].stem for number in words}
+        parts = (stem(part, reading.language) for text in each.texts for part in fold(text).split())
+        yield each, words, "whole" if all(part in held for part in parts) else "part"
+
+
+def _comparisons(reading: QuestionReading) -> Iterator[_Condition]:
+    columns = reading.table.columns
+    numeric = [place for place, column in enumerate(columns) if column.role not in (None, Role.CODE)]
+    numeric.sort(key=lambda place: -match_score(reading, place))
+    for quantity in read_quantities(reading.question, reading.language):
+        words = frozenset(
+            n for n, word in enumerate(reading.words) if word.start < quantity.end and quantity.start < word.end
+        )
+        for operator, _, _ in compared_quantities(reading.folded, quantity):
+            for place in numeric[:MOST_COMPARED]:
+                yield _Condition(RowFilter(place, operator, number=quantity.low), words, "compared")
+        for place in numeric if reading.question[quantity.start : quantity.end][:1].isdigit() else ():
+            codes = np.unique(columns[place].codes[columns[place].numbers == quantity.low]).tolist()
+            if codes:
+                texts = tuple(columns[place].texts[code] for code in codes)
+                yield _Condition(RowFilter(place, Operator.IS, texts), words, "number")
+
+
 @dataclass(frozen=True)
 class _Asked:
     """A question beside a table: what it may ask for, and what speaks for that."""
 
     reading: QuestionReading
+    triggers: Sequence[str]
+    conditions: Sequence[_Condition]
 
     @property
     def table(self) -> TypedTable:
         return self.reading.table
-
-    @cached_property
-    def triggers(self) -> list[str]:
-        """What the question says that it wants, by the names of the rules."""
-        rules, reading = question_rules(), self.reading
-        named = {
-            **rules.operations,
-            **rules.superlatives,
-            **rules.steps,
-            "when": rules.when,
-            "who": rules.who,
-            "money": rules.money,
-            "quantity": rules.quantity,
-            "compared": rules.compared,
-            "either": rules.either,
-            "listing": rules.listing,
-        }
-        return [name for name, pattern in named.items() if reading.asks(pattern)] or ["nothing"]
 
     @cached_property
     def wording(self) -> list[str]:
@@ -168,48 +214,6 @@ class _Asked:
         noun = next((n for n, word in enumerate(self.reading.words) if word.start == self._asked_noun), None)
         return {place for place, words in self.reading.headers.items() if noun in words}
 
-    @cached_property
-    def conditions(self) -> list[_Condition]:
-        reading = self.reading
-        found = [_Condition(each, frozenset(words), kind) for each, words, kind in self._named_values()]
-        for kind, read in (("state", read_states), ("day", read_days)):
-            known = set(reading.known)
-            filters = list(read(reading))
-            words = frozenset(reading.known - known)
-            found += [_Condition(each, words, kind) for each in filters]
-        found += [_Condition(each, frozenset(), "answer") for each in read_answers(reading, set())]
-        found += self._comparisons()
-        return sorted(found, key=lambda each: -len(each.words))[:MOST_FILTERS]
-
-    def _named_values(self) -> Iterator[tuple[RowFilter, set[int], str]]:
-        for each, words in self.reading.values:
-            if self.reading.is_denied(min(words)):
-                yield replace(each, operator=Operator.IS_NOT), words, "denied"
-            held = {self.reading.words[number].stem for number in words}
-            is_whole = all(
-                stem(part, self.reading.language) in held for text in each.texts for part in fold(text).split()
-            )
-            yield each, words, "whole" if is_whole else "part"
-
-    def _comparisons(self) -> Iterator[_Condition]:
-        reading, columns = self.reading, self.table.columns
-        numeric = [place for place, column in enumerate(columns) if column.role not in (None, Role.CODE)]
-        numeric.sort(key=lambda place: -match_score(reading, place))
-        for quantity in read_quantities(reading.question, reading.language):
-            words = frozenset(
-                n for n, word in enumerate(reading.words) if word.start < quantity.end and quantity.start < word.end
-            )
-            for operator, _, _ in compared_quantities(reading.folded, quantity):
-                for place in numeric[:3]:
-                    yield _Condition(RowFilter(place, operator, number=quantity.low), words, "compared")
-            for place in numeric if reading.question[quantity.start : quantity.end][:1].isdigit() else ():
-                texts = tuple(
-                    columns[place].texts[code]
-                    for code in set(columns[place].codes[columns[place].numbers == quantity.low].tolist())
-                )
-                if texts:
-                    yield _Condition(RowFilter(place, Operator.IS, texts), words, "number")
-
     def condition_sets(self) -> list[tuple[_Condition, ...]]:
         """Filters that may be meant together, those that explain most words first."""
         sets = [
@@ -223,9 +227,7 @@ class _Asked:
 
     def plans(self) -> Iterator[tuple[TablePlan, Features]]:
         headed = set().union(*self.reading.headers.values(), set())
-        triggers, conditions = self.triggers, self.conditions  # which mark their words
         left = {self.reading.words.index(word) for word in self.reading.left(is_counting=False)} - headed
-        del triggers, conditions
         for chosen in self.condition_sets():
             covered = frozenset().union(*(each.words for each in chosen))
             uncovered = (left | self._sayable) - covered - headed
@@ -348,7 +350,7 @@ class _Asked:
 
     @cached_property
     def asked_number(self) -> str:
-        """Whether the noun after the question word is of one or several, in all three languages by its last letter."""
+        """Tell a noun after the question word of one from one of several, in all three languages by its last letter."""
         match = question_rules().asked_noun.search(self.reading.folded)
         return "none" if match is None else "several" if match[1].endswith("s") and len(match[1]) > 3 else "one"
 
@@ -357,7 +359,7 @@ class _Asked:
         return next((place for place, column in enumerate(self.table.columns) if column.is_text), 0)
 
     def result_features(self, plan: TablePlan, result: QueryResult) -> Features:
-        """What speaks for a result: how many values it has, and whether the question says them already."""
+        """Return features of a result: how many values it has, and whether the question says them already."""
         count = len(result.values)
         features: Features = {f"values{min(count, 3)} {plan.aggregate}": 1.0}
         if plan.aggregate in _OF_LABELS and not plan.asks_value and count == 1:
@@ -371,6 +373,5 @@ class _Asked:
         return features
 
 
-def _kind(column: object) -> str:
-    role = getattr(column, "role", None)
-    return "time" if getattr(column, "is_time", False) else "text" if role is None else str(role)
+def _kind(column: TypedColumn) -> str:
+    return "time" if column.is_time else "text" if column.role is None else str(column.role)
