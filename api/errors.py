@@ -1,7 +1,7 @@
 """HTTP status and message of every error, in Spanish, French and English."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -17,6 +17,7 @@ from graphrag.linguistics.rules import read_texts
 from graphrag.observability.request_context import note
 from graphrag.observability.telemetry import log
 
+MOST_ERRORS, MOST_ERROR_CHARS = 20, 500  # of a request that are told: an answer is not longer than its question
 STATUS = {
     "invalid_question": 400,
     "invalid_filter": 400,
@@ -142,19 +143,27 @@ def _body(code: str, details: dict[str, Any], request: Request) -> dict[str, Any
     return {"error": {"code": code, "message": message, "details": details, "request_id": request_id}}
 
 
-def invalid_fields(errors: Iterable[Mapping[str, Any]], *, skipped: int) -> tuple[str, list[dict[str, str]]]:
-    """Return validation errors as one line and as a list by field; omit the first `skipped` parts of each location."""
-    found = dict.fromkeys(
-        _field_and_message(error, skipped) for error in errors
-    )  # each union member reports the same error
-    reason = "; ".join(f"{field}: {message}".removeprefix(": ") for field, message in found)
-    return reason, [{"field": field, "message": message} for field, message in found]
+def invalid_fields(errors: Sequence[Mapping[str, Any]], *, skipped: int) -> tuple[str, list[dict[str, str]]]:
+    """Return the first validation errors as one line, which tells how many there are more, and as a list by field.
+
+    The first `skipped` parts of each location are omitted.
+    """
+    told = errors[:MOST_ERRORS]
+    found = dict.fromkeys(_field_and_message(error, skipped) for error in told)  # each union member reports the same
+    lines = [f"{field}: {message}".removeprefix(": ") for field, message in found]
+    if more := len(errors) - len(told):
+        lines.append(f"and {more:,} more")
+    return "; ".join(lines), [{"field": field, "message": message} for field, message in found]
 
 
 def _field_and_message(error: Mapping[str, Any], skipped: int) -> tuple[str, str]:
     path = () if error["type"] == "json_invalid" else error["loc"][skipped:]  # there it is an offset in the text
     named = [str(part) for part in path if "[" not in str(part)]  # pydantic's names of union members have brackets
-    return ".".join(named), error["msg"]
+    return shortened(".".join(named)), shortened(error["msg"])
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= MOST_ERROR_CHARS else f"{text[: MOST_ERROR_CHARS - 1]}…"
 
 
 def install(app: FastAPI) -> None:

@@ -196,6 +196,18 @@ def test_a_body_that_cannot_be_read_is_refused(client: httpx.Client, content: by
     check_error(response, 400, "invalid_request")
 
 
+@pytest.mark.parametrize("path", ["/api/v1/chat", "/api/v1/search"])
+def test_many_errors_are_counted_and_long_ones_cut(client: httpx.Client, path: str) -> None:
+    """R9.5, Security 8 An answer is not longer than its question: a megabyte of unknown fields gets some kilobytes."""
+    body = {"message": "¿Qué?", "query": "¿Qué?"} | {f"{number:06}{'x' * 40}": 1 for number in range(20_000)}
+    response = client.post(path, json=body | {"y" * 100_000: 1})
+    assert response.status_code == 422
+    assert len(response.content) < 20_000
+    error = response.json()["error"]
+    assert 0 < len(error["details"]["errors"]) <= 20
+    assert error["details"]["reason"].endswith(" more")
+
+
 @pytest.mark.parametrize(
     "path", ["/nothing", "/api/nothing", "/static/nothing.js", "/static/../app.py", "/static/%2e%2e/app.py"]
 )
