@@ -196,7 +196,7 @@ def test_a_body_that_cannot_be_read_is_refused(client: httpx.Client, content: by
     check_error(response, 400, "invalid_request")
 
 
-@pytest.mark.parametrize("path", ["/api/v1/chat", "/api/v1/search"])
+@pytest.mark.parametrize("path", ["/api/v1/chat", "/api/v1/retrieve"])
 def test_many_errors_are_counted_and_long_ones_cut(client: httpx.Client, path: str) -> None:
     """R9.5, Security 8 An answer is not longer than its question: a megabyte of unknown fields gets some kilobytes."""
     body = {"message": "¿Qué?", "query": "¿Qué?"} | {f"{number:06}{'x' * 40}": 1 for number in range(20_000)}
