@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from api.cli.evaluation import app
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
-from tests.conftest import with_services
+from tests.conftest import PATIENT, with_services
 from tests.golden_library import HORNO, PUENTE, draft, open_shelf
 
 Evaluate = Callable[..., Result]
@@ -39,7 +39,7 @@ def database(make_database: Callable[[], str]) -> str:
 @pytest.fixture(scope="module")
 def evaluate(database: str) -> Evaluate:
     def run(*arguments: str) -> Result:
-        return CliRunner().invoke(app, arguments, env={"DATABASE_URL": database})
+        return CliRunner().invoke(app, arguments, env={"DATABASE_URL": database, **PATIENT})
 
     return run
 

@@ -15,7 +15,7 @@ from graphrag.errors import EvaluationNotFound, GoldenVersionNotFound, JudgeUnav
 from graphrag.models import LOCAL_OWNER
 from graphrag.services import Services
 from tests.api.commands import rows
-from tests.conftest import with_services
+from tests.conftest import PATIENT, with_services
 from tests.golden_library import HORNO, PUENTE, draft, open_shelf
 
 Evaluate = Callable[..., Result]
@@ -43,7 +43,7 @@ def database(make_database: Callable[[], str]) -> str:
 @pytest.fixture
 def evaluate(database: str) -> Evaluate:
     def run(*arguments: str) -> Result:
-        return CliRunner().invoke(app, arguments, env={"DATABASE_URL": database})
+        return CliRunner().invoke(app, arguments, env={"DATABASE_URL": database, **PATIENT})
 
     return run
 
