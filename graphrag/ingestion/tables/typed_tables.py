@@ -28,6 +28,7 @@ FEWEST_LETTERS = 3  # of an abbreviated month
 FEWEST_MONTHS = 3  # columns that are named after months, from which they are values of one column
 MOST_FILLED = 0.7  # of a column whose empty cells repeat the one above
 MOST_CAPTION_CHARACTERS = 300
+MOST_COLUMNS = 200  # of a table that questions are put to
 NO_YEAR = 2000
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 SHEET = {"es": "Hoja", "fr": "Feuille", "en": "Sheet"}
@@ -152,13 +153,13 @@ class _Row:
 
 
 def typed_tables(parsed: ParsedText, document: Document, chunk_starts: Sequence[int]) -> list[TypedTable]:
-    """Return the tables of two columns or more; those of one shape are one, with the sheet or section as a column."""
+    """Return the tables of two columns to MOST_COLUMNS; those of one shape are one, with the sheet or section as a column."""
     is_sheet = bool(parsed.tables)
     tables = parsed.tables or list(read_markdown_tables(parsed.text, parsed.headings))
     sheets = dict.fromkeys(table.sheet for table in tables)
     found: dict[tuple[str, ...], list[Table]] = {}
     for table in tables:
-        if sum(map(bool, table.headers)) > 1 and table.rows:
+        if sum(map(bool, table.headers)) > 1 and len(table.headers) <= MOST_COLUMNS and table.rows:
             found.setdefault(table.headers, []).append(table)
     captions = _captions(parsed)
     made = []
