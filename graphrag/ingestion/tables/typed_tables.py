@@ -153,7 +153,10 @@ class _Row:
 
 
 def typed_tables(parsed: ParsedText, document: Document, chunk_starts: Sequence[int]) -> list[TypedTable]:
-    """Return the tables of two columns to MOST_COLUMNS; those of one shape are one, with the sheet or section as a column."""
+    """Return the tables, those of one shape as one, with the sheet or section as a column.
+
+    Each has two columns to MOST_COLUMNS.
+    """
     is_sheet = bool(parsed.tables)
     tables = parsed.tables or list(read_markdown_tables(parsed.text, parsed.headings))
     sheets = dict.fromkeys(table.sheet for table in tables)
