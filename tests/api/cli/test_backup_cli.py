@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from graphrag.db.embedded_postgres import EmbeddedPostgres, running_address
 from tests.api.commands import causeway, one_line
-from tests.conftest import DEMO, with_services
+from tests.conftest import PATIENT, DEMO, with_services
 from tests.production import run_production
 
 QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
@@ -80,7 +80,7 @@ def stored(home: Path) -> dict[str, tuple[bytes, int]]:
 @pytest.mark.slow
 def test_a_role_that_is_no_superuser_restores(make_database: Callable[[], str], tmp_path: Path) -> None:
     """R4.8 An administrator's backup, restored by the service's own role: its keys hold, its texts are found."""
-    source, home = make_database(), {"CAUSEWAY_HOME": str(tmp_path / "home")}
+    source, home = make_database(), {"CAUSEWAY_HOME": str(tmp_path / "home"), **PATIENT}
     made = causeway("keys", "create", DATABASE_URL=source, **home)
     assert causeway("backup", str(tmp_path / "backup.tar"), DATABASE_URL=source, **home).returncode == 0
     with run_production() as url:
