@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from graphrag.db.embedded_postgres import EmbeddedPostgres, running_address
 from tests.api.commands import causeway, one_line
-from tests.conftest import PATIENT, DEMO, with_services
+from tests.conftest import DEMO, PATIENT, with_services
 from tests.production import run_production
 
 QUESTION = "Why did Harrowmere Stores leave Dorada out of its Easter promotion?"
