@@ -103,7 +103,7 @@ a | b
 
 def test_tables_of_a_thousand_columns_are_text_alone() -> None:
     """R11.1 What nobody can put a question to is not kept twice."""
-    wide = [[f"C{number}" for number in range(1_000)], list(range(1_000)), list(range(1_000))]
+    wide: list[list[Any]] = [[f"C{number}" for number in range(1_000)], list(range(1_000)), list(range(1_000))]
     assert read_book({"Hoja": wide})[2] == []
 
 
