@@ -159,10 +159,10 @@ def invalid_fields(errors: Sequence[Mapping[str, Any]], *, skipped: int) -> tupl
 def _field_and_message(error: Mapping[str, Any], skipped: int) -> tuple[str, str]:
     path = () if error["type"] == "json_invalid" else error["loc"][skipped:]  # there it is an offset in the text
     named = [str(part) for part in path if "[" not in str(part)]  # pydantic's names of union members have brackets
-    return shortened(".".join(named)), shortened(error["msg"])
+    return _shortened(".".join(named)), _shortened(error["msg"])
 
 
-def shortened(text: str) -> str:
+def _shortened(text: str) -> str:
     return text if len(text) <= MOST_ERROR_CHARS else f"{text[: MOST_ERROR_CHARS - 1]}…"
 
 

@@ -96,8 +96,8 @@ def likely_plan(question: str, table: TypedTable, *, language: str) -> ScoredPla
     named = {best.column, best.group, *(each.column for each in best.filters)} & reading.headers.keys()
     if not named and not any(each.texts for each in best.filters):
         return None  # nothing says that it is about this table
-    if any(rules.by.fullmatch(word.folded) for word in reading.words) and plans[0].plan.per is None:
-        return None
+    if any(rules.by.fullmatch(word.folded) for word in reading.words):
+        return None  # a value for each, which no plan gives
     least = next((surety for left, surety in SUREST.items() if f"left{left}" in plans[0].features), 1.0)
     return plans[0] if probability(plans) >= least else None
 

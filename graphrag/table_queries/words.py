@@ -280,7 +280,7 @@ class QuestionReading:
         kept = [
             name for name in found if fold(name) not in empty or len(found) == 1 or (len(name) == 1 and name.isupper())
         ]
-        if len(found) > 1 and all(len(name) == 1 for name in kept):
+        if kept and len(found) > 1 and all(len(name) == 1 for name in kept):
             kept = found  # «Bajo A»
         return [stem(name, self.language) for name in kept]
 

@@ -1,5 +1,5 @@
 -- Tables of documents as questions are put to them: typed columns as arrays, one row a table. It is read whole, so its bytes
--- are kept as they are: see graphrag/ingestion/tables/typed_tables.py. What was stored before has none until it is sent again.
+-- are kept as they are: see graphrag/ingestion/tables/typed_tables.py. What was stored before has none until it is deleted and sent again.
 CREATE TABLE document_tables (
     collection_id uuid NOT NULL,
     document_id   uuid NOT NULL,

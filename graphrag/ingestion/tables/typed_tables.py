@@ -278,16 +278,14 @@ def _unpivoted(headers: tuple[str, ...], rows: Sequence[_Row], language: str) ->
         return headers, rows
     kept = [number for number, header in enumerate(headers) if number not in spread and not _is_total(header)]
     over = {number: headers[number].rpartition(" / ")[0] for number in spread}  # «Budget / T1», «Actual / T1»
-    names = [
-        *(headers[number] for number in kept),
-        *([KIND.get(language, KIND["en"])] if len(set(over.values())) > 1 else []),
-    ]
+    has_kinds = len(set(over.values())) > 1
+    names = [*(headers[number] for number in kept), *([KIND.get(language, KIND["en"])] if has_kinds else [])]
     return (*names, series, VALUE.get(language, VALUE["en"])), [
         replace(
             row,
             values=(
                 *(row.values[number] for number in kept),
-                *([over[number]] if len(names) > len(kept) else []),
+                *([over[number]] if has_kinds else []),
                 month,
                 row.values[number],
             ),
