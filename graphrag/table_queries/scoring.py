@@ -31,6 +31,7 @@ from graphrag.table_queries.words import QuestionReading, question_rules
 
 MOST_ROWS = 2_000  # of a table whose plans are tried
 MOST_COLUMNS = 20
+MOST_WORDS = 60  # of a question: each plan has features of all of them
 MOST_FILTERS, MOST_TOGETHER, MOST_SETS = 8, 3, 12
 MOST_COMPARED = 3  # columns that a number may be compared with
 SUREST = {0: 0.5, 1: 0.6}  # by the number of words that a plan leaves unexplained, its least probability
@@ -80,9 +81,14 @@ def score_plans(question: str, table: TypedTable, *, language: str, weights: Map
 
 def likely_plan(question: str, table: TypedTable, *, language: str) -> ScoredPlan | None:
     """Return the plan that is most probably meant, if it is sure enough for how many words it leaves unexplained."""
-    plans = score_plans(question, table, language=language, weights=plan_weights())
     rules, reading = question_rules(), QuestionReading(question, language, table)
-    if not plans or any(pattern.search(reading.folded) for pattern in (rules.two_parts, rules.changed, rules.why)):
+    refused = (rules.two_parts, rules.changed, rules.why)
+    if len(reading.words) > MOST_WORDS or any(pattern.search(reading.folded) for pattern in refused):
+        return None
+    if any(rules.by.fullmatch(word.folded) for word in reading.words):
+        return None  # a value for each, which no plan gives
+    plans = score_plans(question, table, language=language, weights=plan_weights())
+    if not plans:
         return None
     operations = {"mean": Aggregate.MEAN, "share": Aggregate.SHARE, "median": Aggregate.MEDIAN}
     for name, aggregate in operations.items():
@@ -96,8 +102,6 @@ def likely_plan(question: str, table: TypedTable, *, language: str) -> ScoredPla
     named = {best.column, best.group, *(each.column for each in best.filters)} & reading.headers.keys()
     if not named and not any(each.texts for each in best.filters):
         return None  # nothing says that it is about this table
-    if any(rules.by.fullmatch(word.folded) for word in reading.words):
-        return None  # a value for each, which no plan gives
     least = next((surety for left, surety in SUREST.items() if f"left{left}" in plans[0].features), 1.0)
     return plans[0] if probability(plans) >= least else None
 
